@@ -12,7 +12,7 @@ mod wait;
 
 use std::cell::Cell;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::JoinHandle;
 
 use hostwire_address::Place;
@@ -74,9 +74,14 @@ pub struct Attachment {
     /// Whether they are printed at the end, and have not been yet.
     prints: AtomicBool,
     launcher: Mutex<Option<Box<dyn Bootstrap>>>,
+    /// Whether a wait shall end: see [`end_waits_if`](Self::end_waits_if).
+    interrupt: OnceLock<Box<Interrupt>>,
     /// Locks of the job that threads of this PE hold or wait for.
     pub(crate) taken: Taken,
 }
+
+/// Whether the wait that the calling thread is in shall end.
+type Interrupt = dyn Fn() -> bool + Send + Sync;
 
 /// The threads of an attachment.
 #[derive(Default)]
@@ -205,6 +210,7 @@ impl Attachment {
             publisher: None,
             prints: AtomicBool::new(false),
             launcher: Mutex::new(launched.launcher),
+            interrupt: OnceLock::new(),
             taken: Taken::default(),
         })
     }

@@ -133,6 +133,11 @@ pub enum Error {
     /// [`Queue::cancel`](crate::Queue::cancel).
     #[error("the send or receive was cancelled")]
     Cancelled,
+    /// The program wants a wait of its own to end: [`Job::end_waits_if`](crate::Job::end_waits_if).
+    /// What was waited for may still happen. After a collective operation or
+    /// [`Job::finalize`](crate::Job::finalize) the team cannot be used any more.
+    #[error("a wait was interrupted")]
+    Interrupted,
     /// The PEs of a team called a collective operation with different arguments.
     ///
     /// If an operation that moves data of the program gives it (a broadcast, a gather, a reduction and
@@ -186,6 +191,20 @@ pub enum Error {
         segment: u16,
         /// The first byte that was named.
         offset_bytes: u64,
+    },
+    /// A station has no memory with this key that may be used so.
+    #[error("PE {pe} refuses {len_bytes} bytes at {at:#x} of its memory with key {key:#x}: {why}")]
+    MemoryRefused {
+        /// Which one.
+        pe: PeId,
+        /// The key that was named.
+        key: u64,
+        /// The first byte that was named, as the station counts them.
+        at: u64,
+        /// How many bytes were named, of this key and others.
+        len_bytes: usize,
+        /// Why.
+        why: crate::region::Refusal,
     },
     /// This PE has registered memory as often as it can.
     #[error("{max} pieces of memory are registered already; drop one first")]

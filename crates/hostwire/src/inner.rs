@@ -37,13 +37,23 @@ impl Deref for Inner {
 
 impl Inner {
     pub(crate) fn new(attachment: Attachment) -> Result<Self> {
-        let layout = &attachment.layout;
-        Ok(Self {
-            heap: Mutex::new(Heap::new(layout.heap_bytes())),
-            messages: OwnerLock::new(Messages::new(&attachment.wire, layout)?),
+        let messages = Messages::new(&attachment.wire, &attachment.layout)?;
+        Ok(Self::with(attachment, messages))
+    }
+
+    /// Of a station, whose peers come one by one.
+    pub(crate) fn alone(attachment: Attachment) -> Result<Self> {
+        let messages = Messages::alone(&attachment.wire, &attachment.layout)?;
+        Ok(Self::with(attachment, messages))
+    }
+
+    fn with(attachment: Attachment, messages: Messages) -> Self {
+        Self {
+            heap: Mutex::new(Heap::new(attachment.layout.heap_bytes())),
+            messages: OwnerLock::new(messages),
             dropped: Mutex::new(Vec::new()),
             attachment,
-        })
+        }
     }
 
     /// The books of the heap.

@@ -222,6 +222,12 @@ impl Job {
         self.inner.wire.now()
     }
 
+    /// Lets the program end its own waits: see
+    /// [`Attachment::end_waits_if`](crate::attachment::Attachment::end_waits_if).
+    pub fn end_waits_if(&self, is_wanted: impl Fn() -> bool + Send + Sync + 'static) {
+        self.inner.end_waits_if(is_wanted);
+    }
+
     /// Waits for all PEs: [`Team::barrier`] of the world.
     #[inline]
     pub fn barrier(&self) -> Result<()> {
@@ -311,7 +317,8 @@ impl Job {
         values: &[T],
     ) -> Result<()> {
         let payload = Payload::Bytes(values.as_bytes());
-        let sending = Sending::new(to, Kind::User, tag, payload).with_data(data);
+        let sending =
+            Sending::new(to, Kind::User, tag, payload).with_data((data != 0).then_some(data));
         self.inner.run_send(sending, &[], to)
     }
 

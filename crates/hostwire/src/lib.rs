@@ -79,10 +79,13 @@ mod message;
 pub mod op;
 pub mod pmi;
 mod queue;
+mod region;
 mod registered;
 mod registry;
 pub mod settings;
 mod sizes;
+#[cfg(target_os = "linux")]
+pub mod station;
 mod status;
 mod symmetric;
 mod taken;

@@ -99,6 +99,16 @@ impl Lost {
         }
     }
 
+    /// The wire says that `pe` has ended, and nobody else has to be told.
+    pub(crate) fn end(&self, pe: PeId, loss: Loss) {
+        if let Some(known) = self.losses.get(pe as usize) {
+            let _ = known.set(loss);
+        }
+        if let Some(there) = self.there.get(pe as usize) {
+            there.store(0, Ordering::Relaxed);
+        }
+    }
+
     /// Looks whether `pe` is lost, or, where that takes long and a thread of somebody does it
     /// anyway, whether anybody says so.
     pub(crate) fn look_or_hear(&self, wire: &dyn Transport, pe: PeId) -> Result<bool> {

@@ -98,7 +98,7 @@ impl<T: Element> Queue<T> {
     pub fn send_with_data(&self, to: PeId, tag: u64, data: u64, values: Vec<T>) -> Result<Ticket> {
         let payload = Payload::Owned(Box::new(values));
         self.start_send(
-            Sending::new(to, Kind::User, tag, payload).with_data(data),
+            Sending::new(to, Kind::User, tag, payload).with_data((data != 0).then_some(data)),
             to,
         )
     }

@@ -75,6 +75,7 @@ impl Hands {
             }
         };
         note("part", words.part(1..).err());
+        note("cast", words.cast::<u32>().err());
         for pe in [own, peer] {
             note("put", words.put(pe, 0, &[1]).err());
             note("put of a line", words.put(pe, 0, &[1; 8]).err());

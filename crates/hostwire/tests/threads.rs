@@ -4,9 +4,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use hostwire::{
-    AgentMode, Compare, Job, Layout, Queue, SignalOp, Sizes, Source, Symmetric, Tag, Team,
+    AgentMode, Compare, Error, Job, Layout, Queue, SignalOp, Sizes, Source, Symmetric, Tag, Team,
 };
 use hostwire_transport::Transport;
 use hostwire_transport::conformance::{Fabric, Program, Threads, Wrapping, run_on_threads};
@@ -65,6 +66,81 @@ fn handles_go_to_other_threads() {
     all::<Team>();
     all::<Symmetric<f64>>();
     all::<Queue<u8>>();
+}
+
+#[test]
+fn a_wait_ends_when_the_program_wants_it_and_what_was_waited_for_still_comes() {
+    run(2, |job| {
+        let words = job.alloc::<u64>(1).unwrap();
+        if job.pe() == 1 {
+            words.wait_until(0, Compare::Eq, 1).unwrap();
+            job.send(0, 7, &[5_u8]).unwrap();
+            return;
+        }
+        let asked = Arc::new(AtomicU64::new(0));
+        let wants = Arc::clone(&asked);
+        job.end_waits_if(move || wants.fetch_add(1, Ordering::Relaxed) == 1);
+        let waited = words.wait_until(0, Compare::Eq, 9);
+        assert_eq!(waited, Err(Error::Interrupted));
+        asked.store(0, Ordering::Relaxed);
+        let waited = words.wait_until_for(0, Compare::Eq, 9, Duration::MAX);
+        assert_eq!(waited, Err(Error::Interrupted));
+        asked.store(0, Ordering::Relaxed);
+        assert_eq!(job.recv_vec::<u8>(1, 7), Err(Error::Interrupted));
+        words.put(1, 0, &[1]).unwrap();
+        assert_eq!(job.recv_vec::<u8>(1, 7), Ok(vec![5]));
+    });
+}
+
+/// Its receiver gets it all the same, and the staging memory is free again.
+#[test]
+fn a_long_send_that_the_program_gives_up_arrives() {
+    const LEN: usize = 1 << 20;
+    run(2, |job| {
+        let words = job.alloc::<u64>(1).unwrap();
+        if job.pe() == 1 {
+            words.wait_until(0, Compare::Eq, 1).unwrap();
+            assert_eq!(job.recv_vec::<u8>(0, 7), Ok(vec![7; LEN]));
+            assert_eq!(job.recv_vec::<u8>(0, 7), Ok(vec![8; LEN]));
+            job.send(0, 9, &[1_u8]).unwrap();
+            return;
+        }
+        let asked = AtomicU64::new(0);
+        job.end_waits_if(move || asked.fetch_add(1, Ordering::Relaxed) == 1);
+        assert_eq!(job.send(1, 7, &vec![7_u8; LEN]), Err(Error::Interrupted));
+        words.put(1, 0, &[1]).unwrap();
+        job.send(1, 7, &vec![8_u8; LEN]).unwrap();
+        assert_eq!(job.recv_vec::<u8>(1, 9), Ok(vec![1]));
+    });
+}
+
+/// Of an array as elements of another type, both see the same memory.
+#[test]
+fn casts_are_the_same_memory_and_those_that_do_not_fit_are_refused() {
+    run(1, |job| {
+        let bytes = job.alloc::<u8>(20).unwrap();
+        let words = bytes.cast::<u32>().unwrap();
+        words.put(0, 3, &[0x0403_0201]).unwrap();
+        assert_eq!(words.len(), 5);
+        assert_eq!(
+            bytes.to_vec().unwrap()[12..16],
+            0x0403_0201_u32.to_ne_bytes()
+        );
+        let refused = bytes.cast::<u64>().err();
+        assert!(matches!(
+            refused,
+            Some(Error::Length {
+                expected: 16,
+                got: 20,
+                ..
+            })
+        ));
+        let odd = bytes.part(1..9).unwrap().cast::<u64>().err();
+        assert!(matches!(odd, Some(Error::Misused(_))));
+        // It holds the memory as any part does.
+        assert!(matches!(bytes.free(), Err(Error::InUse { others: 1 })));
+        assert_eq!(words.load(3), Ok(0x0403_0201));
+    });
 }
 
 /// For each tag a thread that sends and one that receives, in every PE: short messages, those of

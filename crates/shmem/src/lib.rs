@@ -47,7 +47,6 @@ pub mod reduction;
 mod remote;
 mod runtime;
 mod settings;
-mod signals;
 mod statics;
 mod team;
 mod wait;

@@ -26,9 +26,9 @@ use crate::mpi;
 use crate::remote::done;
 use crate::runtime::{self, Runtime, State, THREAD_MULTIPLE, THREAD_SINGLE};
 use crate::settings::{self, Settings};
-use crate::signals::{self, ENDINGS};
 use crate::statics::{self, Statics};
 use crate::team::{self, Handles, TeamState};
+use hostwire_transport::os::signals::{self, ENDINGS};
 
 /// The message rings of a segment are not used: as small as can be.
 const RING_BYTES: usize = 256;

@@ -67,9 +67,16 @@ pub const SLURM_PMIX: Need = Need::tool("PMIx for srun", "libpmix-dev");
 
 /// What `mpicc.openmpi` compiles with.
 pub const OPEN_MPI_HEADERS: Need = Need {
-    excuse: Some("a hundred packages for one test that MPICH has as well"),
+    excuse: Some(
+        "a hundred packages, for two tests; MPICH and other clients of libfabric have the like",
+    ),
     ..Need::tool("the compiler of Open MPI", "libopenmpi-dev")
 };
+/// Its `mpichversion` says `ofi`; first on the path.
+pub const MPICH_OVER_LIBFABRIC: Need = Need::excused(
+    "an MPICH that is built for libfabric",
+    "that of Debian is not; `pip install mpich` gives one",
+);
 /// `clang`, `clang++`.
 pub const CLANG: Need = Need {
     excuse: Some("half a gigabyte, for a second compiler of the same headers"),
@@ -90,11 +97,10 @@ pub const NAMESPACES: Need = Need::excused(
 );
 /// Sockets past the network stack.
 pub const AF_XDP: Need = Need::excused("AF_XDP", "a kernel and a container have it or not");
-/// `rdma/fabric.h`.
-pub const LIBFABRIC_HEADERS: Need = Need {
-    excuse: Some("nothing but one test of layouts, which do not change, needs them"),
-    ..Need::tool("the headers of libfabric", "libfabric-dev")
-};
+/// `rdma/fabric.h`, for programs that use the provider.
+pub const LIBFABRIC_HEADERS: Need = Need::tool("the headers of libfabric", "libfabric-dev");
+/// `fi_info`, `fi_pingpong`.
+pub const LIBFABRIC_TOOLS: Need = Need::tool("the tools of libfabric", "libfabric-bin");
 /// A provider that some versions of libfabric have under its name, and others have not.
 pub const LIBFABRIC_PROVIDER: Need = Need::excused(
     "a provider of libfabric",

@@ -21,6 +21,7 @@
 //! | [`wait`] | spin, yield, sleep; and how a store wakes a sleeper |
 //! | [`arrival`] | the spin: polls that the processor takes for the last |
 //! | [`shm`] | the transport between processes of one host |
+//! | [`station`] | the transport between processes that no launcher brought together |
 //! | [`terms`] | what all PEs of a job must have alike |
 //! | [`ether`] | the transport between hosts: Ethernet frames or UDP |
 //! | [`fabric`] | the transport between hosts over libfabric |
@@ -108,6 +109,8 @@ mod roll;
 pub mod route;
 #[cfg(all(target_os = "linux", not(loom)))]
 pub mod shm;
+#[cfg(all(target_os = "linux", not(loom)))]
+pub mod station;
 pub mod sync;
 #[cfg(not(loom))]
 pub mod terms;

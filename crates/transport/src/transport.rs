@@ -78,6 +78,13 @@ pub trait Transport: Send + Sync {
     /// How many PEs the job has.
     fn pes(&self) -> u32;
 
+    /// The number that this PE has at `pe`: what the segment of `pe` has for this PE lies there. The
+    /// PEs of a job number each other the same way.
+    fn number_at(&self, pe: PeId) -> PeId {
+        let _ = pe;
+        self.pe()
+    }
+
     /// The own segment: memory that peers store to and this PE reads.
     fn segment(&self) -> &Window;
 
@@ -153,6 +160,19 @@ pub trait Transport: Send + Sync {
             self.store_line(pe, line.offset_bytes, line.header, line.payload)?;
         }
         Ok(())
+    }
+
+    /// Whether `pe` may be able to copy from private memory of this process, if it is told an address.
+    fn lends_private(&self, pe: PeId) -> bool {
+        let _ = pe;
+        false
+    }
+
+    /// Copies private memory of `pe` to `dst`, from an address that `pe` has named. `false` if this wire
+    /// cannot do that, or if `pe` is not what it was: what is in `dst` then means nothing.
+    fn copy_private(&self, pe: PeId, address: u64, dst: &mut [u8]) -> bool {
+        let _ = (pe, address, dst);
+        false
     }
 
     /// Orders earlier stores before later ones, per target.

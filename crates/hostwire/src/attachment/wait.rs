@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hostwire_transport::wait::{Backoff, WaitStep};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 use super::{Attachment, Pace, Watch};
 
@@ -15,8 +15,8 @@ impl Attachment {
     /// Polls until there is a result.
     ///
     /// # Errors
-    /// What `poll` gives; [`Error::PeerLost`](crate::Error::PeerLost) or
-    /// [`Error::PeerLeft`](crate::Error::PeerLeft) when a watched PE will not do what is waited
+    /// What `poll` gives; [`Error::PeerLost`] or
+    /// [`Error::PeerLeft`] when a watched PE will not do what is waited
     /// for and `poll` still has nothing.
     #[inline]
     pub fn wait<R>(&self, watch: Watch<'_>, poll: impl FnMut() -> Result<Option<R>>) -> Result<R> {
@@ -120,6 +120,9 @@ impl Attachment {
         if let Some(result) = poll()? {
             return Ok(Some(result));
         }
+        if self.interrupt.get().is_some_and(|is_wanted| is_wanted()) {
+            return Err(Error::Interrupted);
+        }
         if rung {
             backoff.rung_in_vain();
         }
@@ -136,6 +139,14 @@ impl Attachment {
             Watch::Pair { .. } => self.find_gone(watch)?.map_or(Ok(None), Err),
             _ => Err(gone),
         }
+    }
+
+    /// Has each thread that sleeps in a wait ask `is_wanted`, after each sleep (0.1 s at most, and
+    /// less if a signal comes): if so, the wait ends with [`Error::Interrupted`]. No lock is held
+    /// then. For a language whose users stop programs by an interrupt. Only the first call counts.
+    pub fn end_waits_if(&self, is_wanted: impl Fn() -> bool + Send + Sync + 'static) {
+        // A second one changes nothing, as promised.
+        let _ = self.interrupt.set(Box::new(is_wanted));
     }
 
     /// Sleeps until a peer stores, or for `limit`, and not beyond `deadline`. Returns whether a

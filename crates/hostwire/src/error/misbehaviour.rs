@@ -45,6 +45,15 @@ pub enum Misbehaviour {
         /// The number that it names.
         number: u32,
     },
+    /// It answers an operation on its memory that does not wait for an answer.
+    #[error("operation on its memory that it answers: expected one that waits for an answer")]
+    UnaskedMemory,
+    /// It asked for more than it may before there are answers.
+    #[error("operations on memory of this PE without an answer: expected at most {max}, got more")]
+    Unanswered {
+        /// How many it may.
+        max: usize,
+    },
     /// It sent more than it has credit for, which nobody has received.
     #[error(
         "bytes of its messages that nobody receives: expected at most {bytes_max}, got {got_bytes}"
@@ -128,6 +137,18 @@ pub enum PeerWord {
     /// In the first line of a message.
     #[error("upper half of a tag")]
     TagHigh,
+    /// In a message about registered memory.
+    #[error("kind of a message about memory, of an operation or of an answer")]
+    MemoryWord,
+    /// In a message about registered memory.
+    #[error("places in memory that an operation is about")]
+    MemoryPlaces,
+    /// In a message about registered memory.
+    #[error("bytes of an operation on memory, or of its answer")]
+    MemoryBytes,
+    /// In the first line of a message without data beside it.
+    #[error("data beside a message that has none")]
+    NoData,
 }
 
 impl PeerWord {

@@ -132,12 +132,11 @@ fn counters(bytes: &[u8]) {
 
 fn announcement(bytes: &[u8]) {
     let mut input = Input::new(bytes);
-    let mut line = [0; Announcement::BYTES];
-    let front = input.bytes(Announcement::BYTES);
-    line[..front.len()].copy_from_slice(front);
-    match Announcement::parse(3, &line) {
+    let line = input.bytes(Announcement::BYTES_MAX);
+    match Announcement::parse(3, line) {
         Ok(announcement) => {
-            assert_eq!(announcement.emit(), line);
+            let (emitted, len) = announcement.emit();
+            assert_eq!(&emitted[..len], line);
             assert!(isize::try_from(announcement.len_bytes).is_ok());
             assert!(pieces(announcement.len_bytes) <= 1 << 48);
         }

@@ -38,12 +38,17 @@ impl Messages {
 
     fn say_again(&mut self) {
         let own = self.wire.pe();
-        let sent_at = self.layout.mail(own, Mail::Sent);
         // Who cannot be told is lost, or told next time.
-        for peer in self.peers.iter_mut().filter(|peer| peer.pe != own) {
+        for peer in self
+            .peers
+            .iter_mut()
+            .filter(|peer| peer.pe != own && !peer.shut)
+        {
             let _ = peer.receiver.return_all_credit();
             let lines = peer.sender.lines_stored();
             if lines > 0 {
+                let number = self.wire.number_at(peer.pe);
+                let sent_at = self.layout.mail(number, Mail::Sent);
                 let _ = self.wire.store_word(peer.pe, sent_at, lines);
                 let _ = say_that_it_talks(&*self.wire, &self.layout, peer.pe);
             }
@@ -52,7 +57,7 @@ impl Messages {
 
     fn check_lines(&self) -> Result<()> {
         let segment = self.wire.segment();
-        for Peer { pe, receiver, .. } in &self.peers {
+        for Peer { pe, receiver, .. } in self.peers.iter().filter(|peer| !peer.shut) {
             let stored = segment.load_word(self.layout.mail(*pe, Mail::Sent))?;
             receiver.check_stored(stored)?;
         }
@@ -66,7 +71,7 @@ pub(super) fn say_that_it_talks(wire: &dyn Transport, layout: &Layout, to: PeId)
     let route = wire.route(to).filter(|_| layout.has_talks());
     let window = route.as_ref().and_then(Route::window);
     let contract = window.map_or(Visibility::Coherent, Window::visibility);
-    if let Some(at) = layout.talk(wire.pe(), contract) {
+    if let Some(at) = layout.talk(wire.number_at(to), contract) {
         wire.store_word(to, at, TALKS)?;
     }
     Ok(())

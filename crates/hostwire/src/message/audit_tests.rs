@@ -11,7 +11,7 @@ use hostwire_transport::wrap::StoresOnly;
 use hostwire_transport::{PeId, Transport};
 
 use super::super::Kind;
-use super::super::long::Announcement;
+use super::super::long::{Announcement, Origin};
 use crate::agent::AgentMode;
 use crate::error::{Error, Result};
 use crate::job::Job;
@@ -271,13 +271,14 @@ fn pieces_of_a_long_message_that_are_not_counted_are_missed() {
             let announcement = Announcement {
                 number: 1,
                 len_bytes: 100_000,
-                source: None,
-                data: 0,
+                source: Origin::Hidden,
+                data: None,
                 tag_high: 0,
             };
             let mut ring = RingSender::new(outlet, credit, 1, slots);
             let kind = Kind::User.announced();
-            assert!(ring.try_send(kind, 5, &announcement.emit()).unwrap());
+            let (line, len) = announcement.emit();
+            assert!(ring.try_send(kind, 5, &line[..len]).unwrap());
             // It is accepted.
             pair.wait_for_any(0, pair.layout.ring(1));
             pair.wipe(1, pair.layout.count(0, Count::Delivered));

@@ -25,6 +25,14 @@ impl Awaited {
         });
     }
 
+    /// Somebody else is to be run when it is there.
+    pub(super) fn hand_to(&mut self, number: u32, ticket: Ticket) {
+        let waiting = self.position(number).and_then(|at| self.0.get_mut(at));
+        if let Some(waiting) = waiting {
+            waiting.ticket = Some(ticket);
+        }
+    }
+
     fn position(&self, number: u32) -> Option<usize> {
         // Those that wait longest are answered first, mostly.
         self.0.iter().position(|waiting| waiting.number == number)

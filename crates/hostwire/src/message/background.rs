@@ -1,9 +1,12 @@
 //! Starting and ending sends and receives in the background.
 
+use hostwire_transport::PeId;
+
 use super::front::{Form, Front};
 use super::pattern::Envelope;
 use super::peer::{Arriving, Aside, Body};
 use super::receive::Receiving;
+use super::remote::Asking;
 use super::requests::{QueueId, Ticket, Work};
 use super::send::Sending;
 use super::{Kind, Messages};
@@ -20,6 +23,11 @@ impl Messages {
     ) -> Result<Ticket> {
         let to = sending.to();
         let ticket = self.requests.add(queue, Work::Send(sending));
+        self.start_in_turn(inner, to, ticket)
+    }
+
+    /// What goes to one peer leaves in the order in which it was started.
+    fn start_in_turn(&mut self, inner: &Inner, to: PeId, ticket: Ticket) -> Result<Ticket> {
         let peer = self.peer(to)?;
         peer.far().outbox.push_back(ticket);
         peer.settle();
@@ -29,6 +37,19 @@ impl Messages {
         Ok(ticket)
     }
 
+    /// Starts an operation on registered memory of another, which goes on in the background: in its
+    /// place among the sends.
+    pub(crate) fn start_ask(
+        &mut self,
+        inner: &Inner,
+        queue: QueueId,
+        asking: Asking,
+    ) -> Result<Ticket> {
+        let to = asking.to();
+        let ticket = self.requests.add(queue, Work::Ask(asking));
+        self.start_in_turn(inner, to, ticket)
+    }
+
     /// Starts a receive, which goes on in the background.
     pub(crate) fn start_receive(
         &mut self,
@@ -36,13 +57,19 @@ impl Messages {
         queue: QueueId,
         receiving: Receiving<'static>,
     ) -> Result<Ticket> {
-        let pattern = *receiving.pattern();
+        // It looks whether its message is here; what comes from now on finds it.
+        self.probe(inner, receiving.pattern())?;
+        Ok(self.post_receive(inner, queue, receiving))
+    }
+
+    /// The same for one that has looked.
+    pub(crate) fn post_receive(
+        &mut self,
+        inner: &Inner,
+        queue: QueueId,
+        receiving: Receiving<'static>,
+    ) -> Ticket {
         let ticket = self.requests.add(queue, Work::Receive(receiving));
-        // What comes from now on finds it; and it looks whether its message is here.
-        if let Err(error) = self.probe(inner, &pattern) {
-            self.requests.release(ticket);
-            return Err(error);
-        }
         self.run(inner, ticket);
         let is_unmatched = self.requests.get(ticket).is_some_and(
             |request| matches!(&request.work, Work::Receive(receiving) if !receiving.has_begun()),
@@ -50,7 +77,7 @@ impl Messages {
         if is_unmatched {
             self.requests.post(ticket);
         }
-        Ok(ticket)
+        ticket
     }
 
     /// Ends one of `queue` that has not begun to move: a send that is not in the ring, a
@@ -62,10 +89,12 @@ impl Messages {
         };
         match &request.work {
             Work::Receive(_) => {
-                if !self.requests.unpost(ticket) {
+                if self.requests.unpost(ticket).is_none() {
                     return Ok(false);
                 }
             }
+            // Its place is taken.
+            Work::Ask(_) => return Ok(false),
             Work::Send(sending) => {
                 if sending.has_begun() {
                     return Ok(false);
@@ -93,6 +122,18 @@ impl Messages {
             && matches!(peer.arriving, Arriving::Caller)
         {
             peer.arriving = Arriving::Request(ticket);
+        }
+        self.requests.run_again(ticket);
+    }
+
+    /// A send that its caller has given up goes on without it: its receiver waits for the bytes.
+    pub(super) fn adopt_send(&mut self, sending: Sending<'static>) {
+        let (to, number) = (sending.to(), sending.unanswered());
+        let ticket = self.requests.add(0, Work::Send(sending));
+        if let Some(number) = number
+            && let Some(peer) = self.peers.get_mut(to as usize)
+        {
+            peer.far().unaccepted.hand_to(number, ticket);
         }
         self.requests.run_again(ticket);
     }
@@ -130,8 +171,7 @@ impl Messages {
     pub(super) fn send_to_self(
         &mut self,
         inner: &Inner,
-        kind: Kind,
-        envelope: Envelope,
+        (kind, envelope): (Kind, Envelope),
         bytes: Vec<u8>,
     ) -> Result<()> {
         let arrival = self.next_arrival();

@@ -99,10 +99,14 @@ impl Inner {
     ) -> Result<()> {
         self.check(to)?;
         let _busy = self.status.during(Activity::Sending, Some(to));
-        self.wait(Watch::Next { members, next: to }, || {
+        let sent = self.wait(Watch::Next { members, next: to }, || {
             let sent = sending.poll(self, &mut self.messages())?;
             Ok(sent.then_some(()))
-        })
+        });
+        if sent == Err(Error::Interrupted) {
+            sending.give_up(self, &mut self.messages())?;
+        }
+        sent
     }
 
     /// Receives a message into the front of `out` and says how many bytes it has.

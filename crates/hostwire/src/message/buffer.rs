@@ -5,9 +5,16 @@ use std::any::Any;
 use crate::element::Element;
 
 /// Bytes that are given away and given back.
-pub(crate) trait Buffer: Any + Send {
+pub trait Buffer: Any + Send {
+    /// They.
     fn bytes(&self) -> &[u8];
+    /// They, to be changed.
     fn bytes_mut(&mut self) -> &mut [u8];
+    /// A number by which who gave it away can find the operation again.
+    fn mark(&self) -> usize {
+        0
+    }
+    /// What was given away, to find out what it was.
     fn into_any(self: Box<Self>) -> Box<dyn Any>;
 }
 

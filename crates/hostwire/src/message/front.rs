@@ -5,7 +5,8 @@
 //! | 1, 2 | the program, a team | the message; its tag is that of the header |
 //! | 3, 4 | the program, a team | an [`Announcement`] |
 //! | 5 | the program | the upper half of the tag and the data, then the message |
-//! | 6 | | a word about the long message whose number is in the tag: see `long` |
+//! | 7 | a team | the same |
+//! | 6 | | 8 bytes: a word about the long message whose number is in the tag: see `long`; more: an operation on registered memory or an answer to one, see `remote` |
 //!
 //! So the tag of 64 bits and the data cost nothing where the tag fits the header and there
 //! are no data; else 16 bytes of the first line.
@@ -20,6 +21,8 @@ use crate::error::{Error, PeerWord, Result};
 
 /// The ring's kind of a message with its upper half of a tag and data in front.
 const WIDE: u8 = 5;
+/// The same of a team.
+const WIDE_OF_TEAM: u8 = 7;
 /// The ring's kind of a word about a long message.
 pub(super) const ANSWER: u8 = 6;
 const ANSWER_BYTES: usize = 8;
@@ -28,14 +31,36 @@ const ANSWER_BYTES: usize = 8;
 pub(super) const PREFIX_BYTES: usize = 16;
 
 /// How a message of this PE enters a ring: the kind, and what stands in front of it.
-pub(super) fn entry(kind: Kind, tag: u64, data: u64) -> (u8, Option<[u8; PREFIX_BYTES]>) {
-    if tag >> 32 == 0 && data == 0 {
+pub(super) fn entry(kind: Kind, tag: u64, data: Option<u64>) -> (u8, Option<[u8; PREFIX_BYTES]>) {
+    if tag >> 32 == 0 && data.is_none() {
         return (kind.whole(), None);
     }
     let mut prefix = [0; PREFIX_BYTES];
-    prefix[..8].copy_from_slice(&(tag >> 32).to_le_bytes());
-    prefix[8..].copy_from_slice(&data.to_le_bytes());
-    (WIDE, Some(prefix))
+    prefix[..8].copy_from_slice(&upper_word(tag, data).to_le_bytes());
+    prefix[8..].copy_from_slice(&data.unwrap_or(0).to_le_bytes());
+    let wide = match kind {
+        Kind::User => WIDE,
+        Kind::Team => WIDE_OF_TEAM,
+    };
+    (wide, Some(prefix))
+}
+
+/// That data were sent, in the word of the upper half of the tag.
+const HAS_DATA: u64 = 1 << 32;
+
+/// The upper half of a tag, and whether there are data.
+pub(super) fn upper_word(tag: u64, data: Option<u64>) -> u64 {
+    tag >> 32 | data.map_or(0, |_| HAS_DATA)
+}
+
+/// See [`upper_word`]: the upper half of a tag, and data if there are any.
+pub(super) fn from_upper_word(pe: PeId, word: u64, data: u64) -> Result<(u32, Option<u64>)> {
+    let high = u32::try_from(word & !HAS_DATA).map_err(|_| bad_tag(pe, word))?;
+    match (word & HAS_DATA != 0, data) {
+        (true, data) => Ok((high, Some(data))),
+        (false, 0) => Ok((high, None)),
+        (false, data) => Err(PeerWord::NoData.out_of(0..=0, pe, data)),
+    }
 }
 
 /// What comes next in a ring.
@@ -44,6 +69,8 @@ pub(super) enum Next {
     Message(Front),
     /// A word about the long message of this number.
     Answer(u32, u64),
+    /// So many bytes about registered memory.
+    Remote(usize),
 }
 
 /// A message whose first line is there.
@@ -76,6 +103,7 @@ impl Peer {
                 from: self.pe,
                 tag: head.tag.into(),
                 data: 0,
+                has_data: false,
                 len_bytes: head.len_bytes,
             },
             form: Form::Whole(0),
@@ -83,12 +111,19 @@ impl Peer {
         match head.kind {
             1 => {}
             2 => front.kind = Kind::Team,
-            WIDE => {
+            WIDE | WIDE_OF_TEAM => {
+                if head.kind == WIDE_OF_TEAM {
+                    front.kind = Kind::Team;
+                }
                 let [high, data] = self.words(head.len_bytes, PREFIX_BYTES)?;
-                front.envelope.tag |= self.upper_half(high)?;
-                front.envelope.data = data;
+                let (high, data) = from_upper_word(self.pe, high, data)?;
+                front.envelope.tag |= u64::from(high) << 32;
+                front.envelope.set_data(data);
                 front.envelope.len_bytes -= PREFIX_BYTES;
                 front.form = Form::Whole(PREFIX_BYTES);
+            }
+            ANSWER if head.len_bytes > ANSWER_BYTES => {
+                return Ok(Some(Next::Remote(head.len_bytes)));
             }
             ANSWER => {
                 let [word] = self.words(head.len_bytes, ANSWER_BYTES)?;
@@ -98,19 +133,19 @@ impl Peer {
                 if head.kind == Kind::Team.announced() {
                     front.kind = Kind::Team;
                 }
-                if head.len_bytes != Announcement::BYTES {
+                let mut line = [0; Announcement::BYTES_MAX];
+                let Some(bytes) = line.get_mut(..head.len_bytes) else {
                     return Err(self.bad_length(head.len_bytes, Announcement::BYTES));
-                }
-                let mut bytes = [0; Announcement::BYTES];
-                self.receiver.front(&mut bytes);
-                let announcement = Announcement::parse(self.pe, &bytes)?;
+                };
+                self.receiver.front(bytes);
+                let announcement = Announcement::parse(self.pe, bytes)?;
                 front.envelope.tag |= u64::from(announcement.tag_high) << 32;
-                front.envelope.data = announcement.data;
+                front.envelope.set_data(announcement.data);
                 front.envelope.len_bytes = announcement.len_bytes;
                 front.form = Form::Announced(announcement);
             }
             other => {
-                let kinds = 1..=u64::from(ANSWER);
+                let kinds = 1..=u64::from(WIDE_OF_TEAM);
                 return Err(PeerWord::LineKind.out_of(kinds, self.pe, other.into()));
             }
         }
@@ -131,13 +166,6 @@ impl Peer {
         Ok(words)
     }
 
-    fn upper_half(&self, word: u64) -> Result<u64> {
-        match word >> 32 {
-            0 => Ok(word << 32),
-            _ => Err(bad_tag(self.pe, word)),
-        }
-    }
-
     #[cold]
     fn bad_length(&self, len: usize, least: usize) -> Error {
         PeerWord::FirstLineBytes.out_of(least as u64..=u64::MAX, self.pe, len as u64)
@@ -145,6 +173,6 @@ impl Peer {
 }
 
 #[cold]
-pub(super) fn bad_tag(pe: PeId, word: u64) -> Error {
-    PeerWord::TagHigh.out_of(0..=u64::from(u32::MAX), pe, word)
+fn bad_tag(pe: PeId, word: u64) -> Error {
+    PeerWord::TagHigh.out_of(0..=u64::from(u32::MAX) | HAS_DATA, pe, word)
 }

@@ -1,11 +1,11 @@
 //! Long messages: announced through the ring, moved by rendezvous.
 //!
-//! The sender announces number, length and, if the source lies in its segment, where.
+//! The sender announces number, length and where the source lies, if the receiver may be able to load it.
 //! The receiver answers, by a line in the ring to the sender, how it wants the bytes:
 //!
 //! | delivery | when | who copies |
 //! |---|---|---|
-//! | [`Fetched`](Delivery::Fetched) | the source is in symmetric memory that the receiver can load | the receiver, once |
+//! | [`Fetched`](Delivery::Fetched) | the source is in symmetric memory that the receiver can load, or in private memory that the kernel lets it copy | the receiver, once |
 //! | [`Direct`](Delivery::Direct) | the destination is in symmetric memory | the sender, once; then it says so, by a line |
 //! | [`Staged`](Delivery::Staged) | neither | the sender into staging, the receiver out of it, in pieces, both at work at once |
 //!
@@ -17,6 +17,7 @@
 
 use hostwire_transport::PeId;
 
+use super::front::{from_upper_word, upper_word};
 use crate::error::{PeerWord, Result};
 use crate::inner::Inner;
 use crate::layout::{CHUNK_BYTES, Count};
@@ -26,43 +27,70 @@ use crate::layout::{CHUNK_BYTES, Count};
 pub(crate) struct Announcement {
     pub(crate) number: u32,
     pub(crate) len_bytes: usize,
-    /// Where the source lies in the sender's segment, if it does.
-    pub(crate) source: Option<usize>,
+    /// Where the source lies.
+    pub(crate) source: Origin,
     /// What was sent beside it.
-    pub(crate) data: u64,
+    pub(crate) data: Option<u64>,
     /// The upper half of its tag.
     pub(crate) tag_high: u32,
+}
+
+/// Where the bytes of a long message are at its sender.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// Where nobody else can load them.
+    Hidden,
+    /// In its segment, at this offset.
+    Segment(usize),
+    /// In its private memory, at this address.
+    Private(u64),
 }
 
 const NO_SOURCE: u64 = u64::MAX;
 
 impl Announcement {
+    /// What all have. The line of one whose source is private memory has its address behind that.
     pub(crate) const BYTES: usize = 40;
+    /// The longest.
+    pub(crate) const BYTES_MAX: usize = 48;
 
-    pub(crate) fn emit(&self) -> [u8; Self::BYTES] {
-        let source = self.source.map_or(NO_SOURCE, |offset| offset as u64);
+    /// The line, and how much of it is in use.
+    pub(crate) fn emit(&self) -> ([u8; Self::BYTES_MAX], usize) {
+        let (source, address, len) = match self.source {
+            Origin::Hidden => (NO_SOURCE, 0, Self::BYTES),
+            Origin::Segment(offset) => (offset as u64, 0, Self::BYTES),
+            Origin::Private(address) => (NO_SOURCE, address, Self::BYTES_MAX),
+        };
         let words = [
             self.number.into(),
             self.len_bytes as u64,
             source,
-            self.data,
-            self.tag_high.into(),
+            self.data.unwrap_or(0),
+            upper_word(u64::from(self.tag_high) << 32, self.data),
+            address,
         ];
-        let mut bytes = [0; Self::BYTES];
+        let mut bytes = [0; Self::BYTES_MAX];
         for (bytes, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(words) {
             *bytes = word.to_le_bytes();
         }
-        bytes
+        (bytes, len)
     }
 
-    pub(crate) fn parse(pe: PeId, bytes: &[u8; Self::BYTES]) -> Result<Self> {
-        let word = |index: usize| {
-            let mut word = [0; 8];
-            word.copy_from_slice(&bytes[index * 8..][..8]);
-            u64::from_le_bytes(word)
+    /// That of a line of `bytes`, which are as many as [`emit`](Self::emit) gives.
+    pub(crate) fn parse(pe: PeId, bytes: &[u8]) -> Result<Self> {
+        let (words, rest) = bytes.as_chunks::<8>();
+        let is_private = match (words.len(), rest) {
+            (5, []) => false,
+            (6, []) => true,
+            _ => {
+                let lengths = Self::BYTES as u64..=Self::BYTES_MAX as u64;
+                return Err(PeerWord::FirstLineBytes.out_of(lengths, pe, bytes.len() as u64));
+            }
         };
+        let word = |index: usize| words.get(index).map_or(0, |word| u64::from_le_bytes(*word));
         let bad = |what: PeerWord, max, got| what.out_of(0..=max, pe, got);
         let number_max = u64::from(u32::MAX);
+        let (tag_high, data) = from_upper_word(pe, word(4), word(3))?;
         Ok(Self {
             number: u32::try_from(word(0))
                 .map_err(|_| bad(PeerWord::LongNumber, number_max, word(0)))?,
@@ -71,14 +99,19 @@ impl Announcement {
                 .filter(|len| isize::try_from(*len).is_ok())
                 .ok_or_else(|| bad(PeerWord::LongBytes, isize::MAX as u64, word(1)))?,
             source: match word(2) {
-                NO_SOURCE => None,
-                offset => Some(
+                NO_SOURCE if is_private => Origin::Private(word(5)),
+                NO_SOURCE => Origin::Hidden,
+                offset if is_private => {
+                    let only = NO_SOURCE..=NO_SOURCE;
+                    return Err(PeerWord::LongSource.out_of(only, pe, offset));
+                }
+                offset => Origin::Segment(
                     usize::try_from(offset)
                         .map_err(|_| bad(PeerWord::LongSource, usize::MAX as u64, offset))?,
                 ),
             },
-            data: word(3),
-            tag_high: u32::try_from(word(4)).map_err(|_| super::front::bad_tag(pe, word(4)))?,
+            data,
+            tag_high,
         })
     }
 }
@@ -130,7 +163,7 @@ pub(crate) fn store_count(
     number: u32,
     count: u64,
 ) -> Result<()> {
-    let at = inner.layout.count(inner.pe, word);
+    let at = inner.layout.count(inner.wire.number_at(pe), word);
     inner.put_word(pe, at, u64::from(number) << 32 | count)
 }
 
@@ -168,20 +201,29 @@ mod tests {
 
     #[test]
     fn announcements_survive_the_wire() {
-        for source in [None, Some(0), Some(4096)] {
+        let (hidden, first) = (Origin::Hidden, Origin::Segment(0));
+        for source in [
+            hidden,
+            first,
+            Origin::Segment(4096),
+            Origin::Private(1 << 47),
+        ] {
             let announcement = Announcement {
                 number: 7,
                 len_bytes: 1 << 40,
                 source,
-                data: u64::MAX,
+                data: (source == hidden).then_some(0),
                 tag_high: 5,
             };
-            assert_eq!(
-                Announcement::parse(1, &announcement.emit()),
-                Ok(announcement)
-            );
+            let (line, len) = announcement.emit();
+            assert_eq!(Announcement::parse(1, &line[..len]), Ok(announcement));
+            assert!(Announcement::parse(1, &line[..len - 8]).is_err() || len > Announcement::BYTES);
         }
-        assert!(Announcement::parse(1, &[0xff; 40]).is_err());
+        for len in [0, 39, 40, 48, 56] {
+            assert!(Announcement::parse(1, &vec![0xff; len]).is_err(), "{len}");
+        }
+        // In a segment, and private.
+        assert!(Announcement::parse(1, &[0; 48]).is_err());
     }
 
     #[test]

@@ -57,7 +57,7 @@ impl Messages {
     }
 
     fn find_anywhere(&mut self, inner: &Inner, pattern: &Pattern) -> Result<Option<Found>> {
-        if self.talking.len() + 1 < self.peers.len() {
+        if self.listens && self.talking.len() + 1 < self.peers.len() {
             self.listen()?;
         }
         for index in 0..self.talking.len() {
@@ -110,7 +110,7 @@ impl Messages {
     ) -> Result<Option<Front>> {
         while self.finish_arriving(inner, pe)? {
             let peer = self.peer(pe)?;
-            if peer.own {
+            if peer.own || peer.shut {
                 return Ok(None);
             }
             match peer.look()? {
@@ -118,6 +118,10 @@ impl Messages {
                 Some(Next::Answer(number, word)) => {
                     peer.receiver.take(&mut [])?;
                     self.heed(pe, number, word)?;
+                }
+                Some(Next::Remote(len)) => {
+                    peer.arriving = Arriving::Remote(vec![0; len]);
+                    peer.settle();
                 }
                 Some(Next::Message(front)) => {
                     if self.requests.has_posted() && self.offer(inner, &front)? {
@@ -146,6 +150,16 @@ impl Messages {
                 self.run(inner, ticket);
                 Ok(matches!(self.peer(pe)?.arriving, Arriving::Nothing))
             }
+            Arriving::Remote(bytes) => {
+                if !peer.receiver.take(bytes)? {
+                    return Ok(false);
+                }
+                let bytes = core::mem::take(bytes);
+                peer.arriving = Arriving::Nothing;
+                peer.settle();
+                self.take_memory(pe, &bytes)?;
+                Ok(true)
+            }
             Arriving::Aside(aside, skip) => {
                 if let Body::Whole(bytes) = &mut aside.body
                     && !peer.receiver.take_behind(*skip, bytes)?
@@ -168,13 +182,13 @@ impl Messages {
     #[cold]
     fn offer(&mut self, inner: &Inner, front: &Front) -> Result<bool> {
         while let Some(ticket) = self.requests.first_posted(front) {
-            self.requests.unpost(ticket);
+            let place = self.requests.unpost(ticket);
             let Some(mut request) = self.requests.take(ticket) else {
                 continue;
             };
             let begun = match &mut request.work {
                 Work::Receive(receiving) => receiving.begin(self, front),
-                Work::Send(_) => Ok(()),
+                Work::Send(_) | Work::Ask(_) => Ok(()),
             };
             match begun {
                 Ok(()) => {
@@ -184,6 +198,12 @@ impl Messages {
                 }
                 Err(error) => match error.into_refusal() {
                     Ok(refusal) => self.requests.finish(ticket, *request, Err(refusal)),
+                    // It may have one of another peer yet.
+                    Err(error) if self.accuses && request.is_for_anybody() => {
+                        self.requests.put_back(ticket, request);
+                        self.requests.post_again(place.unwrap_or(0), ticket);
+                        return Err(error);
+                    }
                     Err(error) => {
                         self.requests.finish(ticket, *request, Err(error.clone()));
                         return Err(error);
@@ -217,8 +237,7 @@ impl Messages {
     }
 
     /// Takes the message at hand out of the ring, as far as it has come.
-    #[cold]
-    fn set_aside(&mut self, pe: PeId, front: Front) -> Result<()> {
+    pub(super) fn set_aside(&mut self, pe: PeId, front: Front) -> Result<()> {
         let most = self.budget_bytes + self.slack_bytes;
         let arrival = self.next_arrival();
         let peer = self.peer(pe)?;
@@ -227,10 +246,11 @@ impl Messages {
             envelope,
             form,
         } = front;
-        let (body, skip) = match form {
+        let mut rest = None;
+        let body = match form {
             Form::Announced(announcement) => {
                 peer.take_announcement(&announcement)?;
-                (Body::Announced(announcement), 0)
+                Body::Announced(announcement)
             }
             Form::Whole(skip) => {
                 if peer.aside_bytes > most {
@@ -240,7 +260,12 @@ impl Messages {
                     };
                     return Err(Error::PeerMisbehaved { pe, how });
                 }
-                (Body::Whole(vec![0; envelope.len_bytes]), skip)
+                let mut bytes = vec![0; envelope.len_bytes];
+                // Mostly all of it is there.
+                if !peer.receiver.take_behind(skip, &mut bytes)? {
+                    rest = Some(skip);
+                }
+                Body::Whole(bytes)
             }
         };
         let aside = Aside {
@@ -249,9 +274,9 @@ impl Messages {
             arrival,
             body,
         };
-        if matches!(aside.body, Body::Announced(_)) {
+        let Some(skip) = rest else {
             return self.put_aside(aside);
-        }
+        };
         peer.arriving = Arriving::Aside(Box::new(aside), skip);
         peer.settle();
         Ok(())
@@ -298,7 +323,9 @@ impl Messages {
 
     /// Says a word about long message `number`, as soon as there is room for it.
     pub(super) fn answer(&mut self, pe: PeId, number: u32, word: u64) -> Result<()> {
-        self.open(pe)?;
+        if !self.open(pe)? {
+            return Ok(());
+        }
         // What was stored before is there when the word is.
         self.wire.fence_of(pe)?;
         self.peer(pe)?.far().backlog.push_back((number, word));
@@ -336,12 +363,17 @@ impl Messages {
                 .poll(inner, self)
                 .map(|sent| sent.then(|| sending.envelope(inner.pe))),
             Work::Receive(receiving) => receiving.poll(inner, self),
+            Work::Ask(asking) => asking
+                .poll(inner, self)
+                .map(|done| done.then(|| asking.envelope(inner.pe))),
         };
         match polled {
             Ok(None) => {
                 let again = match &request.work {
                     Work::Send(sending) => sending.goes_on_by_itself(),
                     Work::Receive(receiving) => receiving.goes_on_by_itself(),
+                    // Its peer answers, or the outbox goes on with it.
+                    Work::Ask(_) => false,
                 };
                 self.requests.put_back(ticket, request);
                 if again {
@@ -350,6 +382,12 @@ impl Messages {
             }
             Ok(Some(envelope)) => self.requests.finish(ticket, *request, Ok(envelope)),
             Err(error) => {
+                if self.accuses && matches!(error, Error::PeerMisbehaved { .. }) {
+                    self.accused = Some(error.clone());
+                    if request.is_for_anybody() {
+                        return self.requests.put_back(ticket, request);
+                    }
+                }
                 if let Work::Receive(receiving) = &mut request.work {
                     receiving.let_go(self);
                 }
@@ -370,8 +408,7 @@ impl Messages {
             };
             self.run(inner, ticket);
             if let Some(request) = self.requests.get(ticket)
-                && let Work::Send(sending) = &request.work
-                && !sending.has_begun()
+                && !request.work.has_left()
             {
                 return Ok(false);
             }

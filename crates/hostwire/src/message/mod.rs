@@ -16,10 +16,12 @@ mod buffer;
 mod front;
 pub(crate) mod long;
 mod matching;
+mod meeting;
 mod pattern;
 mod peer;
 mod probe;
 mod receive;
+mod remote;
 mod requests;
 mod send;
 
@@ -30,15 +32,19 @@ use hostwire_transport::ring::{
 };
 use hostwire_transport::{PeId, Transport, TransportError};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::inner::Inner;
 use crate::layout::Layout;
 
+pub use buffer::Buffer;
 pub(crate) use pattern::Pattern;
 pub use pattern::{Envelope, Source, Tag};
 pub(crate) use receive::{Receiving, Target};
+pub(crate) use remote::{ATOMIC_BYTES_MAX, Asking, KEPT_BYTES_MAX, PLACES_MAX};
+pub use remote::{Deed, Event, Use};
+pub use requests::Finished;
+pub(crate) use requests::QueueId;
 pub use requests::Ticket;
-pub(crate) use requests::{Finished, QueueId};
 pub(crate) use send::{Payload, Sending};
 
 use peer::{Arriving, Peer};
@@ -57,7 +63,7 @@ const SHORT_BYTES: usize = 4 << 10;
 pub(crate) enum Kind {
     /// The program.
     User,
-    /// The collectives of a team.
+    /// The collectives of a team; for a station, which has none, a message without a tag.
     Team,
 }
 
@@ -109,29 +115,46 @@ pub(crate) struct Messages {
     order: SendOrder,
     /// Something has changed that another thread of this PE may wait for.
     news: bool,
+    /// Others may begin to talk.
+    listens: bool,
+    claims: meeting::Claims,
+    /// What others may do with registered memory of a station.
+    pub(crate) remote: remote::Shared,
+    /// What a peer did that no correct peer does, where only what needs that peer is to fail.
+    accused: Option<Error>,
+    accuses: bool,
 }
 
 impl Messages {
+    /// Those with all PEs of a job.
     pub(crate) fn new(wire: &Arc<dyn Transport>, layout: &Layout) -> Result<Self> {
+        Self::with(wire, layout, wire.pes())
+    }
+
+    /// Those with the first PEs.
+    fn with(wire: &Arc<dyn Transport>, layout: &Layout, pes: u32) -> Result<Self> {
         let own = wire.pe();
         let is_known = !layout.has_talks();
         let others = (wire.pes() as usize).saturating_sub(1).max(1);
         let lines = layout.slots().count() as usize;
         Ok(Self {
-            peers: (0..wire.pes())
+            peers: (0..pes)
                 .map(|pe| Peer::new(wire, layout, pe))
                 .collect::<Result<_>>()?,
             // Nothing enters the ring from this PE to itself, but what others write there.
-            talking: (0..wire.pes())
-                .filter(|pe| is_known && *pe != own)
-                .collect(),
-            talks: (0..wire.pes()).map(|pe| is_known || pe == own).collect(),
+            talking: (0..pes).filter(|pe| is_known && *pe != own).collect(),
+            listens: true,
+            talks: (0..pes).map(|pe| is_known || pe == own).collect(),
             turn: 0,
             asides: 0,
             arrivals: 0,
             budget_bytes: (KEPT_BYTES / others).max(KEPT_BYTES_EACH_MIN),
             slack_bytes: SHORT_BYTES + 2 * lines * (64 + peer::ASIDE_BYTES),
             requests: Requests::default(),
+            claims: meeting::Claims::default(),
+            remote: remote::Shared::default(),
+            accused: None,
+            accuses: false,
             sending: Vec::new(),
             staging: None,
             wire: Arc::clone(wire),
@@ -208,17 +231,21 @@ impl Messages {
         Ok(taken)
     }
 
-    /// Tells `to`, before the first message, that this PE uses its ring from now on.
-    fn open(&mut self, to: PeId) -> Result<()> {
+    /// Tells `to`, before the first message, that this PE uses its ring from now on. Returns whether
+    /// there is a ring yet.
+    fn open(&mut self, to: PeId) -> Result<bool> {
         if let Some(peer) = self.peers.get_mut(to as usize)
             && !peer.told
             && !peer.own
         {
+            if peer.shut {
+                return Ok(false);
+            }
             audit::say_that_it_talks(&*self.wire, &self.layout, to)?;
             peer.told = true;
             peer.settle();
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Finds those that have begun to talk.
@@ -263,7 +290,7 @@ impl Messages {
     /// Makes room in the rings, and goes on with what is in the background.
     #[cold]
     pub(crate) fn progress(&mut self, inner: &Inner) -> Result<()> {
-        if self.talking.len() + 1 < self.peers.len() {
+        if self.listens && self.talking.len() + 1 < self.peers.len() {
             self.listen()?;
         }
         for index in 0..self.talking.len() {
@@ -278,6 +305,9 @@ impl Messages {
             if peer.has_backlog() {
                 self.flush(pe)?;
             }
+            if self.peer(pe)?.owes() {
+                self.answer_memory(pe)?;
+            }
         }
         if !self.sending.is_empty() {
             let mut sending = core::mem::take(&mut self.sending);
@@ -287,7 +317,7 @@ impl Messages {
         for ticket in self.requests.take_runnable() {
             self.run(inner, ticket);
         }
-        Ok(())
+        self.accused.take().map_or(Ok(()), Err)
     }
 }
 

@@ -70,11 +70,17 @@ pub struct Envelope {
     /// What was sent beside it: see [`Job::send_with_data`](crate::Job::send_with_data). 0
     /// if nothing was.
     pub data: u64,
+    /// Whether anything was. What a job sends as 0 is nothing.
+    pub has_data: bool,
     /// How long it is.
     pub len_bytes: usize,
 }
 
 impl Envelope {
+    pub(super) fn set_data(&mut self, data: Option<u64>) {
+        (self.data, self.has_data) = (data.unwrap_or(0), data.is_some());
+    }
+
     /// How many elements it has.
     pub fn count<T>(&self) -> usize {
         self.len_bytes / size_of::<T>().max(1)

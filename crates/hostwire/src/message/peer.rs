@@ -10,6 +10,7 @@ use super::Kind;
 use super::awaited::Awaited;
 use super::long::Announcement;
 use super::pattern::Envelope;
+use super::remote::Remote;
 use super::requests::Ticket;
 use crate::error::{PeerWord, Result};
 use crate::layout::{Layout, Mail};
@@ -36,6 +37,8 @@ pub(crate) struct Peer {
     pub(super) aside_bytes: usize,
     /// It is told to announce all messages.
     pub(super) held: bool,
+    /// There is no way to it: a station that this one has not met, or that has ended.
+    pub(super) shut: bool,
     /// Where the message goes whose lines are on their way.
     pub(super) arriving: Arriving,
     /// The number of the last message that was announced to it.
@@ -57,6 +60,8 @@ pub(super) struct Far {
     pub(super) outbox: VecDeque<Ticket>,
     /// Words about long messages that found no room in the ring.
     pub(super) backlog: VecDeque<(u32, u64)>,
+    /// Operations on registered memory.
+    pub(super) remote: Remote,
 }
 
 /// A message that nobody wanted yet.
@@ -80,31 +85,46 @@ pub(super) enum Arriving {
     Caller,
     /// A receive in the background.
     Request(Ticket),
+    /// It is about registered memory.
+    Remote(Vec<u8>),
     /// It is set aside, without so many bytes at its front.
     Aside(Box<Aside>, usize),
 }
+
+/// The rings to and from `pe`.
+fn rings(wire: &Arc<dyn Transport>, layout: &Layout, pe: PeId) -> Result<Rings> {
+    let own = wire.number_at(pe);
+    let slots = layout.slots();
+    let segment = wire.segment();
+    let sender = RingSender::new(
+        Outlet::new(wire, pe, layout.ring(own), slots)?,
+        CreditInlet::new(segment, layout.mail(pe, Mail::Credit))?,
+        pe,
+        slots,
+    );
+    let receiver = RingReceiver::new(
+        Inlet::new(segment, layout.ring(pe), slots)?,
+        WordOutlet::new(wire, pe, layout.mail(own, Mail::Credit))?,
+        pe,
+        slots,
+    );
+    Ok((sender, receiver))
+}
+
+type Rings = (
+    RingSender<Outlet, CreditInlet>,
+    RingReceiver<Inlet, WordOutlet>,
+);
 
 impl Peer {
     pub(super) fn new(wire: &Arc<dyn Transport>, layout: &Layout, pe: PeId) -> Result<Self> {
         let own = wire.pe();
         let is_known = !layout.has_talks();
-        let slots = layout.slots();
-        let segment = wire.segment();
-        let sender = RingSender::new(
-            Outlet::new(wire, pe, layout.ring(own), slots)?,
-            CreditInlet::new(segment, layout.mail(pe, Mail::Credit))?,
-            pe,
-            slots,
-        );
-        let receiver = RingReceiver::new(
-            Inlet::new(segment, layout.ring(pe), slots)?,
-            WordOutlet::new(wire, pe, layout.mail(own, Mail::Credit))?,
-            pe,
-            slots,
-        );
+        let (sender, receiver) = rings(wire, layout, pe)?;
         Ok(Self {
             pe,
             own: pe == own,
+            shut: false,
             told: is_known && pe != own,
             open: is_known && pe != own,
             plain: pe != own,
@@ -118,6 +138,14 @@ impl Peer {
             heard: 0,
             far: None,
         })
+    }
+
+    /// From now on there is a way to it, over which nothing has gone.
+    pub(super) fn connect(&mut self, wire: &Arc<dyn Transport>, layout: &Layout) -> Result<()> {
+        (self.sender, self.receiver) = rings(wire, layout, self.pe)?;
+        (self.shut, self.told) = (false, true);
+        self.settle();
+        Ok(())
     }
 
     /// Works out anew what the short ways look at.
@@ -138,6 +166,11 @@ impl Peer {
 
     pub(super) fn has_backlog(&self) -> bool {
         self.far.as_ref().is_some_and(|far| !far.backlog.is_empty())
+    }
+
+    /// Whether it has asked for something that it has no answer to.
+    pub(super) fn owes(&self) -> bool {
+        self.far.as_ref().is_some_and(|far| far.remote.owes())
     }
 
     /// Takes the line of an announcement out of the ring.

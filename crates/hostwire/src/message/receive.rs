@@ -6,14 +6,20 @@ use hostwire_transport::ring::{Head, Taken};
 use super::Messages;
 use super::buffer::Buffer;
 use super::front::{Form, Front};
-use super::long::{Announcement, Delivery, expect_count, load_count, pieces, store_count};
+use super::long::{Announcement, Delivery, Origin, expect_count, load_count, pieces, store_count};
 use super::matching::Found;
 use super::pattern::{Envelope, Pattern};
-use super::peer::{Arriving, Body};
+use super::peer::{Arriving, Aside, Body};
 use super::requests::{Ticket, named};
 use crate::error::{Error, Misbehaviour, Result};
 use crate::inner::Inner;
 use crate::layout::{CHUNK_BYTES, CHUNKS, Count};
+
+/// Messages from this length on are copied straight from private memory of their sender: see
+/// bench/results/2026-11-23-mpi.
+const COPIED_BYTES_MIN: usize = 64 << 10;
+/// As much at a time, so that one message does not keep the others.
+const COPIED_BYTES: usize = 1 << 20;
 
 /// Where a message goes.
 pub(crate) enum Target<'a> {
@@ -25,6 +31,8 @@ pub(crate) enum Target<'a> {
     Segment(usize, usize),
     /// Private memory of fixed size that the receive owns.
     Owned(Box<dyn Buffer>),
+    /// As `Owned`, of a message that is longer: its end is dropped.
+    Cut(Box<dyn Buffer>, Vec<u8>),
     /// Nobody wants it any more.
     Nowhere,
 }
@@ -35,7 +43,26 @@ impl Target<'_> {
             Self::Bytes(bytes) => bytes.len(),
             Self::Owned(buffer) => buffer.bytes().len(),
             Self::Segment(_, room) => *room,
-            Self::Vec(_) | Self::Nowhere => usize::MAX,
+            Self::Vec(_) | Self::Cut(..) | Self::Nowhere => usize::MAX,
+        }
+    }
+
+    /// The private memory that it has already, whatever is announced.
+    fn room(&mut self) -> Option<&mut [u8]> {
+        match self {
+            Self::Bytes(bytes) => Some(bytes),
+            Self::Owned(buffer) | Self::Cut(buffer, _) => Some(buffer.bytes_mut()),
+            Self::Nowhere => Some(&mut []),
+            Self::Segment(..) | Self::Vec(_) => None,
+        }
+    }
+
+    /// All that there is [room](Self::room) for has come.
+    fn fill(&mut self) {
+        if let Self::Cut(..) = self
+            && let Self::Cut(buffer, _) = core::mem::replace(self, Self::Nowhere)
+        {
+            *self = Self::Owned(buffer);
         }
     }
 
@@ -43,15 +70,30 @@ impl Target<'_> {
     fn part(&mut self, start: usize, end: usize) -> &mut [u8] {
         match self {
             Self::Bytes(bytes) => &mut bytes[start..end],
-            Self::Vec(bytes) => {
-                // Grows with what really arrives, whatever was announced.
-                bytes.resize(end, 0);
-                &mut bytes[start..end]
-            }
+            Self::Vec(bytes) => grown(bytes, start, end),
+            // What is behind the room is dropped. The first part may be copied to as a whole.
+            Self::Cut(room, _) if start > 0 && start >= room.bytes().len() => &mut [],
+            Self::Cut(_, bytes) => grown(bytes, start, end),
             Self::Owned(buffer) => &mut buffer.bytes_mut()[start..end],
             Self::Segment(..) | Self::Nowhere => &mut [],
         }
     }
+}
+
+/// How a long message comes, if it can.
+fn wanted(announcement: Announcement) -> State {
+    match announcement.source {
+        Origin::Private(_) if announcement.len_bytes >= COPIED_BYTES_MIN => {
+            State::Copying(announcement, 0)
+        }
+        _ => State::Accepting(announcement),
+    }
+}
+
+/// Grows with what really arrives, whatever was announced.
+fn grown(bytes: &mut Vec<u8>, start: usize, end: usize) -> &mut [u8] {
+    bytes.resize(end, 0);
+    &mut bytes[start..end]
 }
 
 /// One message on its way in.
@@ -60,6 +102,8 @@ pub(crate) struct Receiving<'a> {
     /// A message must be a multiple of this.
     element_bytes: usize,
     target: Target<'a>,
+    /// Of a message that is too long it takes the beginning.
+    cuts: bool,
     /// Private copy of a message that goes to the segment through the ring.
     bounce: Vec<u8>,
     /// Its name, if it is in the background.
@@ -77,6 +121,8 @@ enum State {
     Taking(usize),
     /// It is a long one, and its sender waits to hear how it is wanted.
     Accepting(Announcement),
+    /// It is being copied out of private memory of its sender: so many bytes of it have been.
+    Copying(Announcement, usize),
     /// The sender puts it straight to its place.
     Direct(u32),
     /// It comes through staging.
@@ -92,16 +138,24 @@ impl<'a> Receiving<'a> {
             pattern,
             element_bytes,
             target,
+            cuts: false,
             bounce: Vec::new(),
             ticket: None,
             envelope: Envelope {
                 from: 0,
                 tag: 0,
                 data: 0,
+                has_data: false,
                 len_bytes: 0,
             },
             state: State::Matching,
         }
+    }
+
+    /// Takes the beginning of a message that is too long, and drops the rest.
+    pub(crate) fn that_cuts(mut self) -> Self {
+        self.cuts = true;
+        self
     }
 
     /// Goes on with a message of `from` whose first lines are in `target` already.
@@ -115,9 +169,18 @@ impl<'a> Receiving<'a> {
             from,
             tag: tag.into(),
             data: 0,
+            has_data: false,
             len_bytes,
         };
         self.state = state;
+    }
+
+    /// The mark of the buffer that it owns.
+    pub(super) fn mark(&self) -> Option<usize> {
+        match &self.target {
+            Target::Owned(buffer) | Target::Cut(buffer, _) => Some(buffer.mark()),
+            _ => None,
+        }
     }
 
     /// Whether a message has been matched: from then on it must be polled to its end.
@@ -150,13 +213,19 @@ impl<'a> Receiving<'a> {
     pub(super) fn goes_on_by_itself(&self) -> bool {
         matches!(
             self.state,
-            State::Accepting(_) | State::Staged(..) | State::Telling
+            State::Accepting(_) | State::Copying(..) | State::Staged(..) | State::Telling
         )
     }
 
     pub(crate) fn into_buffer(self) -> Option<Box<dyn Buffer>> {
         match self.target {
             Target::Owned(buffer) => Some(buffer),
+            Target::Cut(mut buffer, bytes) => {
+                let room = buffer.bytes_mut();
+                let len = room.len().min(bytes.len());
+                room[..len].copy_from_slice(&bytes[..len]);
+                Some(buffer)
+            }
             _ => None,
         }
     }
@@ -173,6 +242,9 @@ impl<'a> Receiving<'a> {
                 State::Matching => self.find(inner, messages)?,
                 State::Taking(skip) => self.take(inner, messages, skip)?,
                 State::Accepting(announcement) => self.accept(inner, messages, announcement)?,
+                State::Copying(announcement, done) => {
+                    self.copy(inner, messages, announcement, done)?
+                }
                 State::Direct(number) => self.finish_direct(inner, messages, number)?,
                 State::Staged(announcement, taken) => {
                     self.unstage(inner, messages, announcement, taken)?
@@ -238,7 +310,7 @@ impl<'a> Receiving<'a> {
             }
             Form::Announced(announcement) => {
                 peer.take_announcement(&announcement)?;
-                self.state = State::Accepting(announcement);
+                self.state = wanted(announcement);
             }
         }
         self.envelope = front.envelope;
@@ -252,16 +324,23 @@ impl<'a> Receiving<'a> {
         pe: PeId,
         index: usize,
     ) -> Result<()> {
-        if let Some(aside) = messages.peer(pe)?.aside.get(index) {
-            self.check_length(&aside.envelope)?;
+        if let Some(envelope) = messages.peer(pe)?.aside.get(index).map(|a| a.envelope) {
+            self.check_length(&envelope)?;
         }
-        if let Some(aside) = messages.take_aside(pe, index)? {
-            match aside.body {
-                Body::Whole(bytes) => self.take_bytes(inner, aside.envelope, &bytes)?,
-                Body::Announced(announcement) => self.state = State::Accepting(announcement),
-            }
-            self.envelope = aside.envelope;
+        match messages.take_aside(pe, index)? {
+            Some(aside) => self.take_aside(inner, aside),
+            None => Ok(()),
         }
+    }
+
+    /// Takes a message that was set aside.
+    pub(super) fn take_aside(&mut self, inner: &Inner, aside: Aside) -> Result<()> {
+        self.check_length(&aside.envelope)?;
+        match aside.body {
+            Body::Whole(bytes) => self.take_bytes(inner, aside.envelope, &bytes)?,
+            Body::Announced(announcement) => self.state = wanted(announcement),
+        }
+        self.envelope = aside.envelope;
         Ok(())
     }
 
@@ -285,7 +364,7 @@ impl<'a> Receiving<'a> {
 
     /// An error, with the message still in place, if it does not fit.
     #[inline]
-    fn check_length(&self, envelope: &Envelope) -> Result<()> {
+    fn check_length(&mut self, envelope: &Envelope) -> Result<()> {
         let Envelope {
             from,
             tag,
@@ -293,7 +372,13 @@ impl<'a> Receiving<'a> {
             ..
         } = *envelope;
         let room_bytes = self.target.room_bytes();
-        if message_bytes > room_bytes {
+        if message_bytes > room_bytes && self.cuts {
+            let target = core::mem::replace(&mut self.target, Target::Nowhere);
+            self.target = match target {
+                Target::Owned(buffer) => Target::Cut(buffer, Vec::new()),
+                other => other,
+            };
+        } else if message_bytes > room_bytes {
             return Err(Error::MessageTooLong {
                 from,
                 tag,
@@ -368,7 +453,7 @@ impl<'a> Receiving<'a> {
 
     /// Copies the message straight from the sender's segment, if that can be done.
     fn fetch(&mut self, inner: &Inner, announcement: &Announcement) -> Result<bool> {
-        let Some(source) = announcement.source else {
+        let Origin::Segment(source) = announcement.source else {
             return Ok(false);
         };
         let from = self.envelope.from;
@@ -388,6 +473,40 @@ impl<'a> Receiving<'a> {
             Target::Nowhere => {}
             target => window.get(source, target.part(0, len))?,
         }
+        Ok(true)
+    }
+
+    /// Copies a piece of the message straight from private memory of the sender. Where that cannot be
+    /// done, the message comes in another way, from its beginning.
+    fn copy(
+        &mut self,
+        inner: &Inner,
+        messages: &mut Messages,
+        announcement: Announcement,
+        done: usize,
+    ) -> Result<bool> {
+        let (from, number) = (self.envelope.from, announcement.number);
+        let (Origin::Private(address), Some(room)) = (announcement.source, self.target.room())
+        else {
+            self.state = State::Accepting(announcement);
+            return Ok(true);
+        };
+        let len = announcement.len_bytes.min(room.len());
+        let end = len.min(done + COPIED_BYTES);
+        let at = address.wrapping_add(done as u64);
+        if end > done && !inner.wire.copy_private(from, at, &mut room[done..end]) {
+            self.state = State::Accepting(announcement);
+            return Ok(true);
+        }
+        if end < len {
+            // Others get on meanwhile; and nobody but this PE wakes it to go on with it.
+            self.state = State::Copying(announcement, end);
+            inner.segment().notify();
+            return Ok(self.ticket.is_none());
+        }
+        self.target.fill();
+        self.state = State::Telling;
+        messages.answer(from, number, Delivery::Fetched.to_word())?;
         Ok(true)
     }
 
@@ -440,7 +559,8 @@ impl<'a> Receiving<'a> {
         } else {
             State::Staged(announcement, there)
         };
-        Ok(there > taken)
+        // One without bytes has no piece.
+        Ok(there > taken || there == all)
     }
 
     /// Has nothing to do with its peer any more, which has failed.
@@ -472,6 +592,15 @@ impl Messages {
             self.staging = Some((from, number));
         }
         is_free
+    }
+
+    /// `pe` uses it no more.
+    pub(super) fn free_staging_of(&mut self, pe: PeId) {
+        if let Some((from, number)) = self.staging
+            && from == pe
+        {
+            self.free_staging(from, number);
+        }
     }
 
     fn free_staging(&mut self, from: PeId, number: u32) {

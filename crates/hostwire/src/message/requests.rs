@@ -8,6 +8,7 @@ use super::buffer::Buffer;
 use super::front::Front;
 use super::pattern::{Envelope, Source};
 use super::receive::Receiving;
+use super::remote::Asking;
 use super::send::Sending;
 use crate::error::{Error, Result};
 
@@ -23,16 +24,22 @@ pub struct Ticket {
 pub(crate) type QueueId = u32;
 
 /// One that has ended.
-pub(crate) struct Finished {
-    pub(crate) ticket: Ticket,
-    pub(crate) is_receive: bool,
-    pub(crate) result: Result<Envelope>,
-    pub(crate) buffer: Option<Box<dyn Buffer>>,
+pub struct Finished {
+    /// Which one.
+    pub ticket: Ticket,
+    /// A receive; else a send, or an operation on memory of another.
+    pub is_receive: bool,
+    /// What is known of the message, or why there is none.
+    pub result: Result<Envelope>,
+    /// What was given away for it.
+    pub buffer: Option<Box<dyn Buffer>>,
 }
 
 pub(super) enum Work {
     Send(Sending<'static>),
     Receive(Receiving<'static>),
+    /// An operation on registered memory of another.
+    Ask(Asking),
 }
 
 impl Work {
@@ -41,6 +48,16 @@ impl Work {
         match self {
             Self::Send(sending) => Some(sending.to()),
             Self::Receive(receiving) => receiving.peer(),
+            Self::Ask(asking) => Some(asking.to()),
+        }
+    }
+
+    /// Whether what is sent later to the same peer may follow it into the ring.
+    pub(super) fn has_left(&self) -> bool {
+        match self {
+            Self::Send(sending) => sending.has_begun(),
+            Self::Receive(_) => true,
+            Self::Ask(asking) => asking.has_left(),
         }
     }
 }
@@ -48,6 +65,13 @@ impl Work {
 pub(super) struct Request {
     pub(super) queue: QueueId,
     pub(super) work: Work,
+}
+
+impl Request {
+    /// Whether it is a receive that any peer may end.
+    pub(super) fn is_for_anybody(&self) -> bool {
+        matches!(&self.work, Work::Receive(receiving) if receiving.peer().is_none())
+    }
 }
 
 #[derive(Default)]
@@ -119,6 +143,7 @@ impl Requests {
             match &mut request.work {
                 Work::Send(sending) => sending.set_ticket(ticket),
                 Work::Receive(receiving) => receiving.set_ticket(ticket),
+                Work::Ask(asking) => asking.set_ticket(ticket),
             }
             at.request = Some(Box::new(request));
         }
@@ -164,6 +189,7 @@ impl Requests {
         let buffer = match work {
             Work::Send(sending) => sending.into_buffer(),
             Work::Receive(receiving) => receiving.into_buffer(),
+            Work::Ask(asking) => Some(asking.into_buffer()),
         };
         if let Some(queue) = self.queues.get_mut(&queue) {
             queue.push_back(Finished {
@@ -188,10 +214,15 @@ impl Requests {
         self.posted.push_back(ticket);
     }
 
-    /// Whether it was waiting for a message, which it does no more.
-    pub(super) fn unpost(&mut self, ticket: Ticket) -> bool {
-        let at = self.posted.iter().position(|posted| *posted == ticket);
-        at.and_then(|at| self.posted.remove(at)).is_some()
+    /// At the place that [`unpost`](Self::unpost) gave, before anything else is posted.
+    pub(super) fn post_again(&mut self, place: usize, ticket: Ticket) {
+        self.posted.insert(place.min(self.posted.len()), ticket);
+    }
+
+    /// It waits for no message any more. Gives its place among those that do, if it did.
+    pub(super) fn unpost(&mut self, ticket: Ticket) -> Option<usize> {
+        let place = self.posted.iter().position(|posted| *posted == ticket)?;
+        self.posted.remove(place).map(|_| place)
     }
 
     #[inline(always)]
@@ -207,7 +238,7 @@ impl Requests {
                     Work::Receive(receiving) => {
                         receiving.pattern().takes(front.kind, &front.envelope)
                     }
-                    Work::Send(_) => false,
+                    Work::Send(_) | Work::Ask(_) => false,
                 })
         };
         self.posted.iter().find(takes).copied()
@@ -233,6 +264,30 @@ impl Requests {
             }
         }
         awaited
+    }
+
+    /// The receive of `queue` whose buffer has this mark: of several the one that was posted first.
+    pub(crate) fn receive_marked(&self, queue: QueueId, mark: usize) -> Option<Ticket> {
+        let is_it = |request: &Request| {
+            let marked = match &request.work {
+                Work::Receive(receiving) => receiving.mark(),
+                Work::Send(_) | Work::Ask(_) => None,
+            };
+            request.queue == queue && marked == Some(mark)
+        };
+        let posted = self.posted.iter().copied();
+        let mut posted = posted.filter(|ticket| self.get(*ticket).is_some_and(is_it));
+        let under_way = || self.all().find(|(_, request)| is_it(request));
+        posted.next().or_else(|| Some(under_way()?.0))
+    }
+
+    /// Receives that only `pe` can end.
+    pub(crate) fn receives_from(&self, pe: PeId) -> Vec<Ticket> {
+        let of_it = |(ticket, request): (Ticket, &Request)| {
+            let is_receive = matches!(request.work, Work::Receive(_));
+            (is_receive && request.work.peer() == Some(pe)).then_some(ticket)
+        };
+        self.all().filter_map(of_it).collect()
     }
 
     /// Ends all that `pe` would have to do something for. Returns whether there was

@@ -6,7 +6,7 @@ use hostwire_transport::{PeId, TransportError};
 use super::buffer::Buffer;
 use super::front::entry;
 use super::long::{
-    Announcement, DELIVERED, Delivery, expect_count, load_count, pieces, store_count,
+    Announcement, DELIVERED, Delivery, Origin, expect_count, load_count, pieces, store_count,
 };
 use super::pattern::Envelope;
 use super::requests::Ticket;
@@ -79,8 +79,10 @@ pub(crate) struct Sending<'a> {
     to: PeId,
     kind: Kind,
     tag: u64,
-    data: u64,
+    data: Option<u64>,
     payload: Payload<'a>,
+    /// It ends when its receiver has taken it: not before.
+    is_confirmed: bool,
     /// Its name, if it is in the background.
     ticket: Option<Ticket>,
     state: State,
@@ -100,6 +102,10 @@ enum State {
     },
     /// All of it is put; the receiver has to hear so.
     Telling,
+    /// All of it is in the ring; the receiver is to be asked whether it has taken it.
+    Asking,
+    /// The receiver is asked.
+    Asked,
     Done,
 }
 
@@ -109,15 +115,23 @@ impl<'a> Sending<'a> {
             to,
             kind,
             tag,
-            data: 0,
+            data: None,
             payload,
+            is_confirmed: false,
             ticket: None,
             state: State::Begin,
         }
     }
 
-    pub(crate) fn with_data(mut self, data: u64) -> Self {
+    pub(crate) fn with_data(mut self, data: Option<u64>) -> Self {
         self.data = data;
+        self
+    }
+
+    /// It ends when a receive has all of it; or, if it is short and no receive takes it, when it is set aside there.
+    /// Only in the background.
+    pub(crate) fn that_is_confirmed(mut self) -> Self {
+        self.is_confirmed = true;
         self
     }
 
@@ -136,16 +150,45 @@ impl<'a> Sending<'a> {
 
     /// Whether it needs to be polled, because nobody says when it can go on.
     pub(super) fn goes_on_by_itself(&self) -> bool {
-        matches!(self.state, State::Staging { .. } | State::Telling)
+        matches!(
+            self.state,
+            State::Staging { .. } | State::Telling | State::Asking
+        )
+    }
+
+    /// Whether its receiver is asked for nothing but whether it has taken it.
+    pub(super) fn is_asked(&self) -> bool {
+        matches!(self.state, State::Asked)
     }
 
     pub(super) fn envelope(&self, own: PeId) -> Envelope {
         Envelope {
             from: own,
             tag: self.tag,
-            data: self.data,
+            data: self.data.unwrap_or(0),
+            has_data: self.data.is_some(),
             len_bytes: self.payload.len_bytes(),
         }
+    }
+
+    /// The number of its announcement, if its receiver has not answered that.
+    pub(super) fn unanswered(&self) -> Option<u32> {
+        match self.state {
+            State::Announced(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// Its caller waits no longer. What its receiver knows of goes on without it, with a copy of the bytes.
+    pub(crate) fn give_up(self, inner: &Inner, messages: &mut Messages) -> Result<()> {
+        if matches!(self.state, State::Begin | State::Done) {
+            return Ok(());
+        }
+        let bytes = Box::new(self.payload.to_vec(inner)?);
+        let mut rest = Sending::new(self.to, self.kind, self.tag, Payload::Owned(bytes));
+        (rest.data, rest.state) = (self.data, self.state);
+        messages.adopt_send(rest);
+        Ok(())
     }
 
     pub(crate) fn into_buffer(self) -> Option<Box<dyn Buffer>> {
@@ -164,6 +207,8 @@ impl<'a> Sending<'a> {
                 State::Announced(number) => self.deliver(inner, messages, number)?,
                 State::Staging { number, put, freed } => self.stage(inner, number, put, freed)?,
                 State::Telling => self.finish(messages.flush(self.to)?),
+                State::Asking => self.ask(messages)?,
+                State::Asked => false,
                 State::Done => return Ok(true),
             };
             if !goes_on {
@@ -181,7 +226,9 @@ impl<'a> Sending<'a> {
 
     #[inline]
     fn begin(&mut self, inner: &Inner, messages: &mut Messages) -> Result<bool> {
-        messages.open(self.to)?;
+        if !messages.open(self.to)? {
+            return Ok(false);
+        }
         // Those in the background that were started before go first.
         if self.ticket.is_none()
             && messages.peer(self.to)?.has_outbox()
@@ -191,7 +238,8 @@ impl<'a> Sending<'a> {
         }
         if self.to == inner.pe {
             let bytes = self.payload.to_vec(inner)?;
-            messages.send_to_self(inner, self.kind, self.envelope(inner.pe), bytes)?;
+            let message = (self.kind, self.envelope(inner.pe));
+            messages.send_to_self(inner, message, bytes)?;
             return Ok(self.finish(true));
         }
         let peer = messages.peer(self.to)?;
@@ -216,7 +264,22 @@ impl<'a> Sending<'a> {
             Some(prefix) => peer.sender.try_send_behind(kind, tag, &prefix, bytes)?,
             None => peer.sender.try_send(kind, tag, bytes)?,
         };
+        if sent && self.is_confirmed {
+            self.state = State::Asking;
+            return Ok(true);
+        }
         Ok(self.finish(sent))
+    }
+
+    /// Asks the receiver, behind the message, whether it has taken it.
+    fn ask(&mut self, messages: &mut Messages) -> Result<bool> {
+        let Some(ticket) = self.ticket else {
+            return Ok(self.finish(true));
+        };
+        if messages.ask_whether_taken(self.to, ticket)? {
+            self.state = State::Asked;
+        }
+        Ok(false)
     }
 
     /// Says that there is a message, and leaves it here until its receiver wants it.
@@ -226,9 +289,13 @@ impl<'a> Sending<'a> {
         let announcement = Announcement {
             number: peer.announced.wrapping_add(1),
             len_bytes: self.payload.len_bytes(),
-            source: match self.payload {
-                Payload::Segment(offset, _) => Some(offset),
-                _ => None,
+            source: match &self.payload {
+                Payload::Segment(offset, _) => Origin::Segment(*offset),
+                // They stay there until the receiver has answered.
+                Payload::Owned(buffer) if inner.wire.lends_private(self.to) => {
+                    Origin::Private(buffer.bytes().as_ptr() as u64)
+                }
+                _ => Origin::Hidden,
             },
             data: self.data,
             tag_high: (self.tag >> 32) as u32,
@@ -236,7 +303,8 @@ impl<'a> Sending<'a> {
         // The receiver may load the source as soon as it reads this.
         inner.wire.fence()?;
         let (kind, tag) = (self.kind.announced(), self.tag as u32);
-        if !peer.sender.try_send_held(kind, tag, &announcement.emit())? {
+        let (line, len) = announcement.emit();
+        if !peer.sender.try_send_held(kind, tag, &line[..len])? {
             return Ok(false);
         }
         peer.announced = announcement.number;
@@ -292,7 +360,8 @@ impl<'a> Sending<'a> {
             }
             store_count(inner, self.to, Count::Delivered, number, piece + 1)?;
         }
-        self.state = if may == all {
+        let is_done = may == all && (!self.is_confirmed || freed == all);
+        self.state = if is_done {
             State::Done
         } else {
             State::Staging {
@@ -301,7 +370,7 @@ impl<'a> Sending<'a> {
                 freed,
             }
         };
-        Ok(may > put)
+        Ok(may > put || is_done)
     }
 }
 

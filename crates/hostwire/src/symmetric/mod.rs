@@ -125,6 +125,49 @@ impl<T: Element> Symmetric<T> {
         Self::within(&self.block, self.locate(begin, count)?, count)
     }
 
+    /// The same memory as elements of another type. Not collective; it is one more part of the
+    /// array, as those of [`part`](Self::part).
+    ///
+    /// # Errors
+    /// [`Error::Length`] if the bytes are no whole number of `U`; [`Error::Misused`] if they do not lie
+    /// as a `U` has to.
+    ///
+    /// # Examples
+    /// ```
+    /// # fn main() -> hostwire::Result<()> {
+    /// let job = hostwire::Job::attach()?;
+    /// let bytes = job.alloc::<u8>(16)?;
+    /// let words = bytes.cast::<u64>()?;
+    /// words.store(1, 7)?;
+    /// assert_eq!(bytes.to_vec()?[8..], 7_u64.to_ne_bytes());
+    /// # job.finalize()
+    /// # }
+    /// ```
+    pub fn cast<U: Element>(&self) -> Result<Symmetric<U>> {
+        self.inner.check_is_here()?;
+        let len_bytes = self.len * size_of::<T>();
+        let (len, rest) = match size_of::<U>() {
+            0 => (0, len_bytes),
+            size => (len_bytes / size, len_bytes % size),
+        };
+        if rest != 0 {
+            return Err(Error::Length {
+                what: "the bytes of an array as elements of another type",
+                expected: len_bytes - rest,
+                got: len_bytes,
+            });
+        }
+        let align_bytes = align_of::<U>();
+        if !self.offset_bytes.is_multiple_of(align_bytes) {
+            let offset_bytes = self.offset_bytes;
+            return Err(Error::Misused(TransportError::Misaligned {
+                offset_bytes,
+                align_bytes,
+            }));
+        }
+        Symmetric::within(&self.block, self.offset_bytes, len)
+    }
+
     /// How many elements each PE has.
     pub fn len(&self) -> usize {
         self.len

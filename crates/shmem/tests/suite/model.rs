@@ -88,6 +88,22 @@ fn a_run_is_the_same_each_time() {
     }
 }
 
+/// Waits with a time limit take the time of the model, and the same events in each run.
+#[test]
+fn time_limits_are_those_of_the_model() {
+    for (cluster, pes) in [
+        ("two-boards.toml", 2),
+        ("two-boards.toml", 8),
+        ("peach2-double-ring.toml", 2),
+        ("htx-pair.toml", 2),
+    ] {
+        let runs = [(); 2].map(|()| run("limits", cluster, pes));
+        if let [Some(first), Some(second)] = &runs {
+            assert_eq!(hash(first), hash(second));
+        }
+    }
+}
+
 /// Half a round trip of a word on this cluster has to take so long.
 fn ping_pong(cluster: &str, expected_ns: f64) {
     let Some(said) = run("ping_pong", cluster, 2) else {

@@ -19,6 +19,17 @@ const LOOK_PS: u64 = 25_000;
 
 const PS_PER_NS: u64 = 1_000;
 
+/// A thread, as the time of the model is concerned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Who {
+    /// One of a PE that does not take part, not yet or no longer.
+    Alone,
+    /// The one that uses the job.
+    User,
+    /// Another one of the same PE.
+    Beside,
+}
+
 /// How a process sees the time of the model, and waits for it: for code that has no attachment,
 /// such as a library that stands before the C library's clocks.
 #[derive(Debug, Clone)]
@@ -40,33 +51,67 @@ impl Clock {
         Ok(Some(Self(Desk::map(&file)?)))
     }
 
-    /// The time since the model began. The look itself takes time while the PE takes part in the
-    /// run, and afterwards. Before, how often it looks depends on the host.
-    pub fn now(&self) -> Duration {
-        let spent_ps = match self.0.part() {
-            Part::Before => self.0.spent_ps(),
-            Part::During | Part::After => self.0.spend_ps(LOOK_PS),
-        };
-        time(self.0.clock_ps().saturating_add(spent_ps))
+    /// Who asks for the time, or waits for it.
+    pub fn who(&self) -> Who {
+        match self.0.part() {
+            Part::Before | Part::After => Who::Alone,
+            Part::During if self.0.thread() == Some(os::process::thread()) => Who::User,
+            Part::During => Who::Beside,
+        }
     }
 
-    /// Lets time pass, for the thread that uses the job, outside of calls of the library. Returns
-    /// whether it has.
+    /// The time since the model began, as it is.
+    pub fn time(&self) -> Duration {
+        time(self.0.clock_ps().saturating_add(self.0.spent_ps()))
+    }
+
+    /// The time since the model began, for a look that itself takes time: that of the thread that uses
+    /// the job, and all looks after the job. Before it, how often a PE looks depends on the host, and
+    /// so it does in other threads.
+    pub fn now(&self) -> Duration {
+        match (self.0.part(), self.who()) {
+            (Part::Before, _) | (_, Who::Beside) => {}
+            (Part::During | Part::After, _) => drop(self.0.spend_ps(LOOK_PS)),
+        }
+        self.time()
+    }
+
+    /// What a [look](Self::now) takes.
+    pub const fn look() -> Duration {
+        Duration::from_nanos(LOOK_PS / PS_PER_NS)
+    }
+
+    /// Lets time pass, for the thread that uses the job, outside of calls of the library, and before
+    /// and after the job for all. Returns whether it has.
     pub fn sleep(&self, time: Duration) -> bool {
         let ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         let time_ps = ns.saturating_mul(PS_PER_NS);
-        match self.0.part() {
+        match self.who() {
             // Nobody else sees it.
-            Part::Before | Part::After => {
+            Who::Alone => {
                 self.0.spend_ps(time_ps);
                 true
             }
-            Part::During if self.0.thread() == Some(os::process::thread()) => {
+            Who::User => {
                 self.rest(time_ps);
                 true
             }
-            Part::During => false,
+            Who::Beside => false,
         }
+    }
+
+    /// For another thread: whether the one that uses the job sleeps while the PE has the turn. It then
+    /// waits for something that is not of the model, such as the end of a thread.
+    pub fn user_is_asleep(&self) -> bool {
+        let thread = self.0.thread();
+        self.0.is_turn_of(Turn::Pe) && thread.is_some_and(os::process::is_asleep)
+    }
+
+    /// Lets time pass to this moment, for another thread while the one that uses the job sleeps.
+    pub fn pass_until(&self, moment: Duration) {
+        let left = moment.saturating_sub(self.time());
+        let ns = u64::try_from(left.as_nanos()).unwrap_or(u64::MAX);
+        self.0.spend_ps(ns.saturating_mul(PS_PER_NS));
     }
 
     fn rest(&self, time_ps: u64) {

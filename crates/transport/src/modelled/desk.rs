@@ -89,6 +89,11 @@ impl Desk {
         self.0.word(at).expect("a desk has all its fields")
     }
 
+    /// Whose turn it is.
+    pub(super) fn is_turn_of(&self, turn: Turn) -> bool {
+        self.half(TURN_AT).load(Ordering::Acquire) == turn as u32
+    }
+
     /// Hands the turn over.
     pub(super) fn hand_to(&self, turn: Turn) {
         let word = self.half(TURN_AT);
@@ -99,15 +104,14 @@ impl Desk {
     /// Waits for the turn, for `limit` or a little longer. Returns whether it is this one's.
     pub(super) fn wait_for(&self, turn: Turn, limit: Duration) -> bool {
         let word = self.half(TURN_AT);
-        let is_there = || word.load(Ordering::Acquire) == turn as u32;
-        if !is_there() {
+        if !self.is_turn_of(turn) {
             let other = match turn {
                 Turn::Model => Turn::Pe,
                 Turn::Pe => Turn::Model,
             };
             park::wait(word, other as u32, limit);
         }
-        is_there()
+        self.is_turn_of(turn)
     }
 
     /// How far the PE is.

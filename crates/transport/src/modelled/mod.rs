@@ -32,7 +32,7 @@ mod request;
 #[cfg(test)]
 mod tests;
 
-pub use clock::{Clock, EPOCH_S};
+pub use clock::{Clock, EPOCH_S, Who};
 pub use model::{Begun, ModelEnd, Next, Seat};
 pub use pe::Modelled;
 pub use request::{Arming, Request};

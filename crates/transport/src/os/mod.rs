@@ -1,8 +1,10 @@
-//! Parts of the operating system that the launcher and the bootstrap use.
+//! Parts of the operating system that the launcher, the bootstrap and threads of the library use.
 
 pub mod hosts;
+pub(crate) mod neighbour;
 pub(crate) mod netlink;
 pub mod process;
 mod random;
+pub mod signals;
 
 pub use random::random;

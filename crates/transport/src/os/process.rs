@@ -74,6 +74,36 @@ pub fn thread_time() -> Duration {
     Duration::new(secs.unwrap_or(0), nanos.unwrap_or(0))
 }
 
+/// Whether a thread of this process sleeps until something wakes it, so that it computes nothing.
+/// `false` if that cannot be read.
+pub fn is_asleep(thread: u32) -> bool {
+    state_of(thread) == Some(b'S')
+}
+
+/// Whether all other threads of this process do.
+pub fn others_are_asleep() -> bool {
+    let here = thread();
+    let Ok(tasks) = std::fs::read_dir("/proc/self/task") else {
+        return true;
+    };
+    let mut threads = tasks.filter_map(|task| task.ok()?.file_name().to_str()?.parse().ok());
+    // One that has ended in the meantime has nothing to be read.
+    let computes = |thread: u32| matches!(state_of(thread), Some(b'R' | b'D'));
+    !threads.any(|thread| thread != here && computes(thread))
+}
+
+/// The state of a thread of this process.
+fn state_of(thread: u32) -> Option<u8> {
+    state(&std::fs::read(format!("/proc/self/task/{thread}/stat")).ok()?)
+}
+
+/// The state of a thread in its line of proc_pid_stat(5): behind its name, which is in parentheses and
+/// may contain anything.
+fn state(stat: &[u8]) -> Option<u8> {
+    let end = stat.iter().rposition(|byte| *byte == b')')?;
+    stat.get(end + 2).copied()
+}
+
 /// Like [`inherited_fd`], and checks that the descriptor is a socket.
 ///
 /// # Errors
@@ -165,6 +195,31 @@ mod tests {
             assert_eq!(error.raw_os_error(), Some(Errno::BADF.raw_os_error()));
             assert!(!is_socket(n));
         }
+    }
+
+    #[test]
+    fn threads_that_sleep_are_told_from_those_that_compute() {
+        assert_eq!(state(b"71 (a) R b) S 1 71"), Some(b'S'));
+        assert_eq!(state(b"71 (sh"), None);
+        let (tell, told) = std::sync::mpsc::channel();
+        let (wake, woken) = std::sync::mpsc::channel::<()>();
+        let sleeper = std::thread::spawn(move || {
+            tell.send(thread()).unwrap();
+            woken.recv().unwrap();
+            tell.send(0).unwrap();
+            while woken.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {}
+        });
+        let number = told.recv().unwrap();
+        while !is_asleep(number) {
+            std::thread::yield_now();
+        }
+        wake.send(()).unwrap();
+        told.recv().unwrap();
+        assert!(!is_asleep(number));
+        assert!(!others_are_asleep());
+        drop(wake);
+        sleeper.join().unwrap();
+        assert!(!is_asleep(number));
     }
 
     #[test]

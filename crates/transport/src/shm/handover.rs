@@ -35,7 +35,7 @@ use super::key::Key;
 
 /// "hostwire" and the version of this exchange.
 pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"hostwir\x04");
-const REFUSED: u64 = u64::MAX;
+pub(crate) const REFUSED: u64 = u64::MAX;
 /// What PE 0 attempts, for errors.
 const ATTACHING: &str = "attaching the PEs of the job";
 /// Descriptors that every guest gets.
@@ -284,7 +284,7 @@ pub(super) fn join(
     receive_files(&socket, hello, deadline)
 }
 
-fn is_same_user(socket: &OwnedFd) -> bool {
+pub(crate) fn is_same_user(socket: &OwnedFd) -> bool {
     rustix::net::sockopt::socket_peercred(socket)
         .is_ok_and(|peer| peer.uid == rustix::process::geteuid())
 }
@@ -303,7 +303,7 @@ pub(crate) fn address(ticket: Ticket) -> Result<SocketAddrUnix, TransportError> 
         .map_err(|e| TransportError::environment("naming the socket of the job", e))
 }
 
-fn accept(listener: &OwnedFd) -> Result<Option<OwnedFd>, TransportError> {
+pub(crate) fn accept(listener: &OwnedFd) -> Result<Option<OwnedFd>, TransportError> {
     match rustix::net::accept_with(listener, SocketFlags::CLOEXEC) {
         Ok(socket) => Ok(Some(socket)),
         Err(Errno::INTR | Errno::CONNABORTED | Errno::AGAIN) => Ok(None),
@@ -312,7 +312,7 @@ fn accept(listener: &OwnedFd) -> Result<Option<OwnedFd>, TransportError> {
 }
 
 /// Which of `[listener, others...]` can be read, in rising order.
-fn wait_for_any(
+pub(crate) fn wait_for_any(
     listener: &OwnedFd,
     others: &[OwnedFd],
     deadline: Instant,
@@ -512,7 +512,7 @@ fn take_files(fds: Vec<OwnedFd>, numbers: &[u64]) -> Result<Files, EnvironmentFa
     }
 }
 
-fn send_refusal(socket: &OwnedFd, why: &str) {
+pub(crate) fn send_refusal(socket: &OwnedFd, why: &str) {
     let mut bytes = to_bytes(&[MAGIC, REFUSED]);
     bytes.extend(why.bytes().take(400));
     bytes.resize(bytes.len().next_multiple_of(8), 0);
@@ -524,7 +524,7 @@ pub(crate) fn to_bytes(words: &[u64]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-fn from_bytes(bytes: &[u8]) -> Vec<u64> {
+pub(crate) fn from_bytes(bytes: &[u8]) -> Vec<u64> {
     let (words, rest) = bytes.as_chunks::<8>();
     if rest.is_empty() {
         words.iter().map(|word| u64::from_le_bytes(*word)).collect()

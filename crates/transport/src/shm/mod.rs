@@ -6,7 +6,7 @@
 mod bells;
 pub(crate) mod handover;
 mod host;
-mod key;
+pub(crate) mod key;
 mod liveness;
 mod local;
 mod memfd;

@@ -2,22 +2,20 @@
 //!
 //! | file | |
 //! |---|---|
-//! | [`abi`] | its structures and constants |
+//! | `abi` | its structures and constants: the crate `hostwire-fabric-abi` |
 //! | [`library`] | finding it, and its functions |
 //! | [`info`] | what its providers offer |
 //! | [`endpoint`] | an endpoint with all that belongs to it |
 //! | `object` | what that is made of |
 //!
-//! No headers are needed at build time: the layouts are those of ABI 1.0 to 1.8, which
-//! `abi_tests.rs` compares with the headers where they are installed.
+//! No headers are needed at build time.
 
-pub(crate) mod abi;
-#[cfg(test)]
-mod abi_tests;
 pub(crate) mod endpoint;
 pub(crate) mod info;
 pub(crate) mod library;
 mod object;
+
+use hostwire_fabric_abi as abi;
 
 pub(crate) use self::endpoint::{Completion, Endpoint, Remote, Token};
 pub(crate) use self::info::Info;

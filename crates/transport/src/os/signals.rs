@@ -19,10 +19,10 @@ const FAULTS: [c_int; 7] = [
     libc::SIGTRAP,
 ];
 /// By which users and launchers end a process that waits.
-pub(crate) const ENDINGS: [c_int; 4] = [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM];
+pub const ENDINGS: [c_int; 4] = [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM];
 
 /// Does `start` with all signals blocked, but for faults and `others`.
-pub(crate) fn blocked<R>(others: &[c_int], start: impl FnOnce() -> R) -> R {
+pub fn blocked<R>(others: &[c_int], start: impl FnOnce() -> R) -> R {
     let mut set = MaybeUninit::<libc::sigset_t>::uninit();
     let mut before = MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: fills the set, which is then initialised.

@@ -1,0 +1,311 @@
+//! Serving: what peers ask of the memory that this station lets others use.
+
+use std::collections::VecDeque;
+
+use hostwire_transport::PeId;
+use hostwire_transport::ring::lines_for;
+
+use super::super::Messages;
+use super::super::front::ANSWER;
+use super::words::{HAS_DATA, HEADER_BYTES, Header, Message, WANTS_OLD, What, bad_length};
+use super::{ATOMIC_BYTES_MAX, Event, KEPT_BYTES_MAX, OPERATIONS_MAX};
+use crate::error::{Misbehaviour, PeerWord, Result};
+use crate::region::{Atomic, Change, Number, Place, Refusal, Regions, Rights};
+
+/// What a peer has asked, and is owed.
+#[derive(Default)]
+pub(crate) struct Serving {
+    /// A put of which pieces are to come.
+    put: Option<Put>,
+    answers: VecDeque<Answer>,
+    /// Operations that these answers are for.
+    owed: usize,
+}
+
+struct Put {
+    places: Vec<Place>,
+    data: Option<u64>,
+    len: u64,
+    come: u64,
+    refused: Option<Refusal>,
+}
+
+enum Answer {
+    /// So many in a row have been done.
+    Done(usize),
+    Refused(Refusal),
+    /// Bytes, of which so many have left.
+    Kept(Vec<u8>, usize),
+    /// Bytes of places, of which so many of so many have left.
+    Places(Vec<Place>, usize, usize),
+}
+
+impl Serving {
+    /// Takes note of an operation that has been done, or refused.
+    fn owe(&mut self, pe: PeId, answer: Answer) -> Result<()> {
+        if self.owed >= OPERATIONS_MAX {
+            let how = Misbehaviour::Unanswered {
+                max: OPERATIONS_MAX,
+            };
+            return Err(crate::error::Error::PeerMisbehaved { pe, how });
+        }
+        self.owed += 1;
+        match (self.answers.back_mut(), answer) {
+            (Some(Answer::Done(count)), Answer::Done(more)) => *count += more,
+            (_, answer) => self.answers.push_back(answer),
+        }
+        Ok(())
+    }
+}
+
+impl Messages {
+    /// A message of `pe` about memory, of either side.
+    pub(in super::super) fn take_memory(&mut self, pe: PeId, bytes: &[u8]) -> Result<()> {
+        let message = Message::parse(pe, bytes)?;
+        match message.header.what {
+            What::Done | What::Bytes | What::Refused => self.heed_memory(pe, &message),
+            What::Put => self.begin_put(pe, message),
+            What::More => self.go_on_with_put(pe, message.rest),
+            What::Get => self.serve_get(pe, message),
+            What::Atomic => self.serve_atomic(pe, message),
+        }
+    }
+
+    fn serving(&mut self, pe: PeId) -> Result<&mut Serving> {
+        Ok(&mut self.peer(pe)?.far().remote.serving)
+    }
+
+    fn begin_put(&mut self, pe: PeId, message: Message<'_>) -> Result<()> {
+        let Message {
+            header,
+            places,
+            len,
+            rest,
+        } = message;
+        let refused = self.remote.regions.check(&places, Rights::WRITE).err();
+        let put = Put {
+            places,
+            data: (header.flags & HAS_DATA != 0).then_some(header.word),
+            len,
+            come: 0,
+            refused,
+        };
+        if self.serving(pe)?.put.replace(put).is_some() {
+            return Err(bad_length(pe, rest.len()));
+        }
+        self.go_on_with_put(pe, rest)
+    }
+
+    fn go_on_with_put(&mut self, pe: PeId, bytes: &[u8]) -> Result<()> {
+        let Some(mut put) = self.serving(pe)?.put.take() else {
+            return Err(bad_length(pe, bytes.len()));
+        };
+        let come = put.come + bytes.len() as u64;
+        if come > put.len || (bytes.is_empty() && put.len > 0) {
+            return Err(bad_length(pe, bytes.len()));
+        }
+        if put.refused.is_none() {
+            // It may have been unregistered since the first piece.
+            let stored = self.remote.regions.store(&put.places, put.come, bytes);
+            put.refused = stored.err();
+        }
+        put.come = come;
+        if come < put.len {
+            self.serving(pe)?.put = Some(put);
+            return Ok(());
+        }
+        let answer = match put.refused {
+            Some(why) => Answer::Refused(why),
+            None => Answer::Done(1),
+        };
+        let is_done = put.refused.is_none();
+        self.serving(pe)?.owe(pe, answer)?;
+        // A put of nothing asks for its answer alone: see `ask_whether_taken`.
+        let is_use = !put.places.is_empty() || put.data.is_some();
+        if is_done && is_use {
+            self.remote.tell(&put.places, Rights::WRITE);
+            self.news = true;
+            if let Some(data) = put.data {
+                self.remote.events.push_back(Event {
+                    from: pe,
+                    data,
+                    len_bytes: put.len as usize,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn serve_get(&mut self, pe: PeId, message: Message<'_>) -> Result<()> {
+        let Message { places, len, .. } = message;
+        let len = len as usize;
+        let regions = &self.remote.regions;
+        let answer = match regions.check(&places, Rights::READ) {
+            Err(why) => Answer::Refused(why),
+            Ok(()) if len == 0 => Answer::Done(1),
+            Ok(()) if len <= KEPT_BYTES_MAX => {
+                let mut bytes = vec![0; len];
+                let loaded = regions.load(&places, 0, &mut bytes);
+                loaded.map_or_else(Answer::Refused, |()| Answer::Kept(bytes, 0))
+            }
+            Ok(()) => Answer::Places(places.clone(), 0, len),
+        };
+        let is_done = !matches!(answer, Answer::Refused(_) | Answer::Places(..));
+        self.serving(pe)?.owe(pe, answer)?;
+        if is_done {
+            self.remote.tell(&places, Rights::READ);
+        }
+        Ok(())
+    }
+
+    fn serve_atomic(&mut self, pe: PeId, message: Message<'_>) -> Result<()> {
+        let Message {
+            header,
+            places,
+            len,
+            rest,
+        } = message;
+        let number = Number::from_code(header.number);
+        let atomic = number
+            .zip(Change::from_code(header.change))
+            .and_then(|(number, change)| Atomic::new(number, change));
+        let code = u64::from(header.number) << 8 | u64::from(header.change);
+        let atomic = atomic.ok_or_else(|| PeerWord::MemoryWord.out_of(0..=u64::MAX, pe, code))?;
+        let len = len as usize;
+        let has_operands = atomic.change != Change::Read;
+        let operands_len = if has_operands { len } else { 0 };
+        let compares_len = if atomic.change.compares() { len } else { 0 };
+        let size = atomic.number.bytes() as u64;
+        let is_whole = places.iter().all(|place| place.len.is_multiple_of(size));
+        if len > ATOMIC_BYTES_MAX || rest.len() != operands_len + compares_len || !is_whole {
+            return Err(bad_length(pe, rest.len()));
+        }
+        let (operands, compares) = rest.split_at(operands_len);
+        let wants_old = header.flags & WANTS_OLD != 0;
+        let did = atomic.rights(wants_old);
+        // Nothing is done unless it has a place among what is owed.
+        if self.serving(pe)?.owed >= OPERATIONS_MAX {
+            return self.serving(pe)?.owe(pe, Answer::Done(1));
+        }
+        let regions = &self.remote.regions;
+        let checked = regions.check(&places, did);
+        let changed = checked.and_then(|()| regions.change(&places, atomic, operands, compares));
+        let is_done = changed.is_ok();
+        let answer = match changed {
+            Err(why) => Answer::Refused(why),
+            Ok(old) if wants_old && len > 0 => Answer::Kept(old, 0),
+            Ok(_) => Answer::Done(1),
+        };
+        self.serving(pe)?.owe(pe, answer)?;
+        if is_done {
+            self.remote.tell(&places, did);
+            self.news = true;
+        }
+        Ok(())
+    }
+
+    /// Whether peers are owed answers.
+    pub(crate) fn owes(&mut self) -> bool {
+        self.peers.iter().any(|peer| !peer.shut && peer.owes())
+    }
+
+    /// Answers `pe`, as far as there is room in the ring.
+    pub(in super::super) fn answer_memory(&mut self, pe: PeId) -> Result<()> {
+        let mut any = false;
+        while !self.remote.is_full() && self.answer_one(pe)? {
+            any = true;
+        }
+        if any && self.are_weak() {
+            self.wire.fence()?;
+        }
+        Ok(())
+    }
+
+    /// The next piece of what `pe` is owed. False if there is none, or no room.
+    fn answer_one(&mut self, pe: PeId) -> Result<bool> {
+        let peer = self.peers.get_mut(pe as usize).filter(|peer| !peer.shut);
+        let Some(peer) = peer else {
+            return Ok(false);
+        };
+        let most = peer.sender.message_bytes_max() - HEADER_BYTES;
+        let next = peer.far().remote.serving.answers.front();
+        let Some(len) = next.map(|answer| answer.next_len(most)) else {
+            return Ok(false);
+        };
+        if !peer.sender.has_room(lines_for(HEADER_BYTES + len), true)? {
+            return Ok(false);
+        }
+        let Some(mut answer) = peer.far().remote.serving.answers.pop_front() else {
+            return Ok(false);
+        };
+        let (bytes, ended) = answer.next_piece(&self.remote.regions, len);
+        if !peer.sender.try_send_held(ANSWER, 0, &bytes)? {
+            return Ok(false);
+        }
+        let serving = &mut peer.far().remote.serving;
+        match (ended, answer) {
+            (None, answer) => serving.answers.push_front(answer),
+            (Some(Ended::Read), Answer::Places(places, ..)) => {
+                serving.owed -= 1;
+                self.remote.tell(&places, Rights::READ);
+            }
+            (Some(_), Answer::Done(count)) => serving.owed -= count,
+            (Some(_), _) => serving.owed -= 1,
+        }
+        Ok(true)
+    }
+}
+
+/// How an answer has ended.
+enum Ended {
+    /// The operation was told of when it was done, or was refused.
+    Told,
+    /// All bytes have been read only now.
+    Read,
+}
+
+impl Answer {
+    /// Bytes of its next piece, of which there are at most `most`.
+    fn next_len(&self, most: usize) -> usize {
+        match self {
+            Self::Done(_) | Self::Refused(_) => 0,
+            Self::Kept(kept, gone) => most.min(kept.len() - gone),
+            Self::Places(_, gone, len) => most.min(len - gone),
+        }
+    }
+
+    /// Its next piece, which leaves now; and whether it is the last.
+    fn next_piece(&mut self, regions: &Regions, len: usize) -> (Vec<u8>, Option<Ended>) {
+        let refused = |why: Refusal| Header::new(What::Refused).with_word(why as u64).emit(&[]);
+        let mut bytes = Header::new(What::Bytes).emit(&[]);
+        match self {
+            Self::Done(count) => {
+                let done = Header::new(What::Done).with_word(*count as u64);
+                (done.emit(&[]), Some(Ended::Told))
+            }
+            Self::Refused(why) => (refused(*why), Some(Ended::Told)),
+            Self::Kept(kept, gone) => {
+                bytes.extend_from_slice(&kept[*gone..*gone + len]);
+                *gone += len;
+                (bytes, (*gone == kept.len()).then_some(Ended::Told))
+            }
+            Self::Places(places, gone, all) => {
+                bytes.resize(HEADER_BYTES + len, 0);
+                match regions.load(places, *gone as u64, &mut bytes[HEADER_BYTES..]) {
+                    Ok(()) => {
+                        *gone += len;
+                        (bytes, (*gone == *all).then_some(Ended::Read))
+                    }
+                    // It has been unregistered meanwhile.
+                    Err(why) => (refused(why), Some(Ended::Told)),
+                }
+            }
+        }
+    }
+}
+
+impl super::Remote {
+    pub(in super::super) fn owes(&self) -> bool {
+        !self.serving.answers.is_empty()
+    }
+}

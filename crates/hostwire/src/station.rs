@@ -1,0 +1,607 @@
+//! Messages between processes that no launcher brought together.
+//!
+//! A [`Station`] is known by its [`Name`], which goes to others by whatever means there are: libfabric's
+//! users exchange it as the address of an endpoint. Who has the name gives the station a number
+//! of its own choice ([`Station::number`]) and sends to it; the two meet at the first message.
+//!
+//! Messages are those of a job: in order of a pair, with tags of 64 bits, masks and any source, of any
+//! length, bounded at the receiver. Nothing is known of others but that they hold a name: see
+//! [`hostwire_transport::station`].
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use hostwire_transport::station::{News, PEERS_MAX, Stations, Terms};
+use hostwire_transport::{Loss, PeId, Transport};
+
+use crate::attachment::Attachment;
+use crate::error::{Error, Result};
+use crate::inner::{Inner, Watch};
+use crate::layout::{self, Layout, Sizes};
+use crate::message::{Asking, Kind, Pattern, Payload, QueueId, Receiving, Sending, Target};
+use crate::message::{Envelope, Source, Tag, Ticket};
+
+pub use crate::message::{Buffer, Deed, Event, Finished, Use};
+pub use crate::region::{Atomic, Change, Number, Place, Refusal, Region, Regions, Rights, Witness};
+pub use hostwire_transport::owner_lock::{Guard, OwnerLock};
+pub use hostwire_transport::station::Name;
+
+/// Longer messages than in a job go through the ring: a station has few peers at a time, and no
+/// symmetric memory for the rest.
+const SIZES: Sizes = Sizes {
+    ring_bytes: 16 << 10,
+    heap_bytes: 4096,
+    ..Sizes::USUAL
+};
+
+/// Places in memory of another that an operation may be about.
+pub const PLACES_MAX: usize = crate::message::PLACES_MAX;
+/// The most bytes that an atomic operation changes.
+pub const ATOMIC_BYTES_MAX: usize = crate::message::ATOMIC_BYTES_MAX;
+/// A get of at most so many bytes brings what was there when the owner came to it. A longer one may
+/// bring bytes of puts that were started later.
+pub const KEPT_BYTES_MAX: usize = crate::message::KEPT_BYTES_MAX;
+
+/// Two kinds of messages, which never match each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lane {
+    /// They are told apart by their tags.
+    Tagged,
+    /// They have no tag: it is 0.
+    Plain,
+}
+
+impl Lane {
+    fn kind(self) -> Kind {
+        match self {
+            Self::Tagged => Kind::User,
+            Self::Plain => Kind::Team,
+        }
+    }
+}
+
+/// What a message says beside its bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Label {
+    /// Of which kind it is.
+    pub lane: Lane,
+    /// Its tag.
+    pub tag: u64,
+    /// 8 bytes that go with it, if any do.
+    pub data: Option<u64>,
+}
+
+/// Which messages are asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted {
+    /// Of which kind they are.
+    pub lane: Lane,
+    /// Who sent them.
+    pub from: Source,
+    /// Their tags.
+    pub tag: Tag,
+}
+
+impl Wanted {
+    fn pattern(self) -> Pattern {
+        Pattern::new(self.lane.kind(), self.from, self.tag)
+    }
+}
+
+/// A message that was taken out of turn: see [`Station::claim`].
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct Claim(u64);
+
+/// See the [module text](self). Any thread may use it.
+///
+/// Dropping it is its end: peers learn of it, and have what was sent by then.
+pub struct Station {
+    inner: Inner,
+    wire: Arc<Stations>,
+    queue: QueueId,
+    /// Stations that broke the protocol, and how: this one has parted from them.
+    parted: Mutex<BTreeMap<PeId, Error>>,
+}
+
+impl Station {
+    /// Opens one, which others can reach from now on.
+    ///
+    /// # Errors
+    /// [`Error::Environment`]: no memory, no descriptors, no thread.
+    pub fn open() -> Result<Self> {
+        Self::over(Stations::open(terms()?)?, Arc::default())
+    }
+
+    /// As [`open`](Self::open); what is and will be in `regions` can be used by whoever can reach the
+    /// station. Several stations may have the same.
+    ///
+    /// # Errors
+    /// As `open`.
+    pub fn with(regions: Arc<Regions>) -> Result<Self> {
+        Self::over(Stations::open(terms()?)?, regions)
+    }
+
+    /// As [`open`](Self::open), and as if the kernel let no process copy from the memory of another: long
+    /// messages go through staging memory, in two copies.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_apart() -> Result<Self> {
+        Self::over(Stations::open_apart(terms()?)?, Arc::default())
+    }
+
+    fn over(wire: Stations, regions: Arc<Regions>) -> Result<Self> {
+        let wire = Arc::new(wire);
+        let attachment = Attachment::over(Arc::clone(&wire) as Arc<dyn Transport>, SIZES)?;
+        let inner = Inner::alone(attachment)?;
+        let queue = {
+            let messages = &mut *inner.messages();
+            messages.remote.regions = regions;
+            messages.requests.open_queue()
+        };
+        Ok(Self {
+            inner,
+            wire,
+            queue,
+            parted: Mutex::default(),
+        })
+    }
+
+    /// What others need to reach it.
+    pub fn name(&self) -> Name {
+        self.wire.name()
+    }
+
+    /// The number of the station of this name, here and from now on. 0 is this one.
+    ///
+    /// # Errors
+    /// [`Error::Environment`] if it cannot be reached from here: see [`Stations::number`].
+    pub fn number(&self, name: &Name) -> Result<PeId> {
+        let pe = self.wire.number(name)?;
+        self.inner.messages().know(pe + 1)?;
+        Ok(pe)
+    }
+
+    /// The name of a station that has a number.
+    pub fn name_of(&self, pe: PeId) -> Option<Name> {
+        self.wire.name_of(pe)
+    }
+
+    /// Sends bytes, if that takes no wait: then they may be reused. Meets `to` before.
+    ///
+    /// # Errors
+    /// [`Error::PeerLost`] if it has ended; [`Error::NoSuchPe`]; [`Error::Environment`] if it does not
+    /// answer.
+    pub fn send_at_once(&self, to: PeId, label: Label, bytes: &[u8]) -> Result<bool> {
+        self.meet(to)?;
+        let entry = (label.lane.kind(), label.tag, label.data);
+        let sent = self.inner.messages().send_at_once(to, entry, bytes);
+        sent.map_err(|error| self.part_for(error))
+    }
+
+    /// Starts to send what `buffer` has. Meets `to` before.
+    ///
+    /// # Errors
+    /// As [`send_at_once`](Self::send_at_once).
+    pub fn send(&self, to: PeId, label: Label, buffer: Box<dyn Buffer>) -> Result<Ticket> {
+        let payload = Payload::Owned(buffer);
+        let sending = Sending::new(to, label.lane.kind(), label.tag, payload);
+        self.start_send(to, sending.with_data(label.data))
+    }
+
+    /// As [`send`](Self::send), and ends when `to` has taken the message: into the buffer of a receive, or, if
+    /// it is short and no receive takes it, to keep it for one. For that, `to` has to make progress.
+    ///
+    /// # Errors
+    /// As [`send_at_once`](Self::send_at_once).
+    pub fn send_confirmed(
+        &self,
+        to: PeId,
+        label: Label,
+        buffer: Box<dyn Buffer>,
+    ) -> Result<Ticket> {
+        let payload = Payload::Owned(buffer);
+        let sending = Sending::new(to, label.lane.kind(), label.tag, payload);
+        self.start_send(to, sending.with_data(label.data).that_is_confirmed())
+    }
+
+    fn start_send(&self, to: PeId, sending: Sending<'static>) -> Result<Ticket> {
+        self.meet(to)?;
+        let messages = &mut *self.inner.messages();
+        let ticket = messages.start_send(&self.inner, self.queue, sending)?;
+        // It may have ended since the two met.
+        if !self.inner.is_there(to) {
+            messages.requests.fail(to, &lost(to));
+        }
+        Ok(ticket)
+    }
+
+    /// Starts to receive a message that was or will be sent, into the front of `room`. Of a longer
+    /// message, the end is dropped: its envelope says how long it was.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchPe`]; [`Error::PeerMisbehaved`].
+    pub fn receive(&self, wanted: Wanted, room: Box<dyn Buffer>) -> Result<Ticket> {
+        let receiving = Receiving::new(wanted.pattern(), 1, Target::Owned(room)).that_cuts();
+        self.probe(wanted)?;
+        let messages = &mut *self.inner.messages();
+        let ticket = messages.post_receive(&self.inner, self.queue, receiving);
+        if let Source::Pe(pe) = wanted.from
+            && !self.inner.is_there(pe)
+        {
+            messages.requests.fail(pe, &lost(pe));
+        }
+        Ok(ticket)
+    }
+
+    /// The message that a receive would get now. It stays where it is.
+    ///
+    /// # Errors
+    /// As [`receive`](Self::receive).
+    pub fn peek(&self, wanted: Wanted) -> Result<Option<Envelope>> {
+        self.get_on()?;
+        self.probe(wanted)
+    }
+
+    /// As [`peek`](Self::peek), and takes it out of turn: only
+    /// [`receive_claimed`](Self::receive_claimed) gets it.
+    ///
+    /// # Errors
+    /// As [`receive`](Self::receive).
+    pub fn claim(&self, wanted: Wanted) -> Result<Option<(Claim, Envelope)>> {
+        self.get_on()?;
+        let claim = || {
+            let messages = &mut *self.inner.messages();
+            messages.claim(&self.inner, &wanted.pattern())
+        };
+        let claimed = self.in_spite_of_peers(claim)?;
+        Ok(claimed.map(|(number, envelope)| (Claim(number), envelope)))
+    }
+
+    /// Starts to receive a message that was claimed; without room, to drop it. `None` if its sender
+    /// has ended before all of it was here.
+    ///
+    /// # Errors
+    /// [`Error::PeerMisbehaved`].
+    pub fn receive_claimed(
+        &self,
+        claim: Claim,
+        room: Option<Box<dyn Buffer>>,
+    ) -> Result<Option<Ticket>> {
+        let target = room.map_or(Target::Nowhere, Target::Owned);
+        let any = Pattern::new(Kind::User, Source::Any, Tag::ANY);
+        let receiving = Receiving::new(any, 1, target).that_cuts();
+        self.inner.check_is_here()?;
+        let messages = &mut *self.inner.messages();
+        messages.receive_claimed(&self.inner, self.queue, claim.0, receiving)
+    }
+
+    /// Starts to do something with memory of `to`, in its place among what is sent to it. It ends when
+    /// the owner has done it: what was put is in that memory then, for whoever looks. Its end is
+    /// told as that of a send. Meets `to` before.
+    ///
+    /// - `places`: at most [`PLACES_MAX`]; they have as many bytes as `buffer`, if bytes of it go or
+    ///   come. If it is an atomic operation, whole numbers, of [`ATOMIC_BYTES_MAX`] at most.
+    ///
+    /// The end is [`Error::MemoryRefused`] if there is no such memory: then nothing was changed, unless
+    /// it was unregistered meanwhile.
+    ///
+    /// # Errors
+    /// As [`send_at_once`](Self::send_at_once); [`Error::Length`] if lengths do not fit.
+    pub fn ask(
+        &self,
+        to: PeId,
+        deed: Deed,
+        places: Vec<Place>,
+        buffer: Box<dyn Buffer>,
+    ) -> Result<Ticket> {
+        check_lengths(&deed, &places, buffer.bytes().len())?;
+        self.meet(to)?;
+        let asking = Asking::new(to, deed, places, buffer);
+        let messages = &mut *self.inner.messages();
+        let ticket = messages.start_ask(&self.inner, self.queue, asking)?;
+        if !self.inner.is_there(to) {
+            messages.requests.fail(to, &lost(to));
+        }
+        Ok(ticket)
+    }
+
+    /// The next put with data that has ended here. As long as too many wait to be taken, peers do not
+    /// hear that theirs have ended.
+    pub fn take_event(&self) -> Option<Event> {
+        self.inner.check_is_here().ok()?;
+        self.inner.messages().remote.events.pop_front()
+    }
+
+    /// How many [events](Self::take_event) there are.
+    pub fn events(&self) -> usize {
+        match self.is_here() {
+            true => self.inner.messages().remote.events.len(),
+            false => 0,
+        }
+    }
+
+    /// The next operation on memory here that has ended, of peers and of this station. As long as too
+    /// many wait to be taken, peers do not hear that theirs have ended.
+    pub fn take_use(&self) -> Option<Use> {
+        self.inner.check_is_here().ok()?;
+        self.inner.messages().remote.uses.pop_front()
+    }
+
+    /// Whether peers wait for this station to say that it has done something with its memory: it says
+    /// so when it makes progress.
+    pub fn owes(&self) -> bool {
+        self.is_here() && self.inner.messages().owes()
+    }
+
+    /// Ends a receive that has no message yet, or a send of which nothing has left: `true`; its end is
+    /// then told with [`Error::Cancelled`]. Anything else goes on: `false`.
+    ///
+    /// # Errors
+    /// [`Error::Copied`].
+    pub fn cancel(&self, ticket: Ticket) -> Result<bool> {
+        self.inner.check_is_here()?;
+        self.inner.messages().cancel(self.queue, ticket)
+    }
+
+    /// The receive under way whose buffer has this [mark](Buffer::mark): of several the one that was
+    /// posted first.
+    pub fn receive_marked(&self, mark: usize) -> Option<Ticket> {
+        self.inner.check_is_here().ok()?;
+        let messages = self.inner.messages();
+        messages.requests.receive_marked(self.queue, mark)
+    }
+
+    /// Makes progress, and gives the next that has ended, if there is one.
+    ///
+    /// # Errors
+    /// [`Error::PeerMisbehaved`]; [`Error::Copied`].
+    pub fn poll(&self) -> Result<Option<Finished>> {
+        if let Some(done) = self.finished() {
+            return Ok(Some(done));
+        }
+        self.get_on()?;
+        Ok(self.finished())
+    }
+
+    /// As [`poll`](Self::poll), and waits for at most `limit`, or until there is an
+    /// [event](Self::take_event) or a [use](Self::take_use).
+    ///
+    /// # Errors
+    /// As [`poll`](Self::poll).
+    pub fn wait(&self, limit: Duration) -> Result<Option<Finished>> {
+        self.wait_unless(limit, 0, || false)
+    }
+
+    /// As [`wait`](Self::wait), and looks between whether that is `enough`. Who makes it so in another
+    /// thread calls [`wake`](Self::wake) then. So many events as `left` do not end it: those that the
+    /// caller has [no room for](Self::events).
+    ///
+    /// # Errors
+    /// As [`poll`](Self::poll).
+    pub fn wait_unless(
+        &self,
+        limit: Duration,
+        left: usize,
+        enough: impl Fn() -> bool,
+    ) -> Result<Option<Finished>> {
+        let deadline = Instant::now().checked_add(limit);
+        let left = Cell::new(left);
+        let look = || match self.poll()? {
+            Some(done) => Ok(Some(Some(done))),
+            None => Ok((self.has_news(&left) || enough()).then_some(None)),
+        };
+        let wait = || {
+            let left = deadline.map(|end| end.saturating_duration_since(Instant::now()));
+            let left = left.unwrap_or(limit);
+            self.inner.wait_for(left, Watch::All(&[]), look)
+        };
+        Ok(self.in_spite_of_peers(wait)?.flatten())
+    }
+
+    /// Something has been done with memory here that nobody has taken note of, beside the events that
+    /// are `left`. If another thread has taken some of them, fewer are.
+    fn has_news(&self, left: &Cell<usize>) -> bool {
+        let remote = &self.inner.messages().remote;
+        let events = remote.events.len();
+        let is_more = events > left.get();
+        left.set(events.min(left.get()));
+        is_more || !remote.uses.is_empty()
+    }
+
+    /// Before [`sleep`](Self::sleep), and before the [`poll`](Self::poll) after which there is nothing
+    /// to do: what comes from now on ends the sleep. Gives how long it is safe to sleep, of `limit`.
+    pub fn arm(&self, limit: Duration) -> Duration {
+        self.inner.wire().arm(limit)
+    }
+
+    /// Sleeps until something comes, since it was [armed](Self::arm), or for `limit`. Makes no progress
+    /// and takes no lock.
+    pub fn sleep(&self, limit: Duration) {
+        let _ = self.inner.wire().sleep(limit);
+    }
+
+    /// Ends sleeps and waits of other threads here: they look again.
+    pub fn wake(&self) {
+        self.inner.segment().notify();
+    }
+
+    /// Whether this is the process that opened it, not a copy of it.
+    pub fn is_here(&self) -> bool {
+        self.inner.check_is_here().is_ok()
+    }
+
+    /// The next that has ended already. Makes no progress: see [`poll`](Self::poll).
+    pub fn finished(&self) -> Option<Finished> {
+        self.inner.check_is_here().ok()?;
+        self.inner.messages().requests.finished(self.queue)
+    }
+
+    fn get_on(&self) -> Result<()> {
+        self.in_spite_of_peers(|| {
+            self.inner.check_is_here()?;
+            self.hear()?;
+            self.inner.progress()
+        })
+    }
+
+    fn probe(&self, wanted: Wanted) -> Result<Option<Envelope>> {
+        self.in_spite_of_peers(|| {
+            self.inner.check_is_here()?;
+            let messages = &mut *self.inner.messages();
+            messages.probe(&self.inner, &wanted.pattern())
+        })
+    }
+
+    /// Does it again without those that break the protocol meanwhile: what needs them fails, and
+    /// nothing else.
+    fn in_spite_of_peers<R>(&self, act: impl Fn() -> Result<R>) -> Result<R> {
+        for _ in 0..PEERS_MAX {
+            match act() {
+                Err(error @ Error::PeerMisbehaved { .. }) => self.part_for(error),
+                done => return done,
+            };
+        }
+        act()
+    }
+
+    fn parted(&self) -> MutexGuard<'_, BTreeMap<PeId, Error>> {
+        self.parted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// If this error is that a peer broke the protocol, this station has no more to do with it.
+    fn part_for(&self, error: Error) -> Error {
+        let Error::PeerMisbehaved { pe, .. } = error else {
+            return error;
+        };
+        if pe == 0 || self.parted().contains_key(&pe) {
+            return error;
+        }
+        self.parted().insert(pe, error.clone());
+        // It is told by what ends: nothing else has to be done here.
+        let _ = self.inner.messages().ended(&self.inner, pe, &error);
+        self.inner.lost.end(pe, Loss::Ended);
+        self.wire.part(pe);
+        error
+    }
+
+    fn meet(&self, to: PeId) -> Result<()> {
+        if to == 0 {
+            return self.inner.check_is_here();
+        }
+        if !self.inner.is_there(to) {
+            let parted = self.parted().get(&to).cloned();
+            return Err(parted.unwrap_or_else(|| lost(to)));
+        }
+        self.wire.meet(to).map_err(Error::from)?;
+        // News of others as well, which this has nothing to do with.
+        self.in_spite_of_peers(|| self.hear())
+    }
+
+    /// Takes note of who has come and gone.
+    fn hear(&self) -> Result<()> {
+        let news = self.wire.take_news();
+        if news.is_empty() {
+            return Ok(());
+        }
+        let messages = &mut *self.inner.messages();
+        // News is told once: what is wrong with one peer keeps nothing from the others.
+        let mut heard = Ok(());
+        for what in news {
+            let done = match what {
+                News::Met(pe) => messages.met(&self.inner, pe),
+                News::Ended(pe) => {
+                    let ended = messages.ended(&self.inner, pe, &lost(pe));
+                    self.inner.lost.end(pe, Loss::Ended);
+                    ended
+                }
+            };
+            heard = heard.and(done);
+        }
+        heard
+    }
+}
+
+impl Drop for Station {
+    /// Before the buffers go whose messages have not ended.
+    fn drop(&mut self) {
+        self.wire.lend_no_more();
+    }
+}
+
+fn terms() -> Result<Terms> {
+    let segment = Layout::new(PEERS_MAX, SIZES)?.segment_bytes();
+    Ok(Terms {
+        version: layout::VERSION,
+        segment_bytes: segment as u64,
+    })
+}
+
+/// What a peer could only take for a broken protocol.
+fn check_lengths(deed: &Deed, places: &[Place], buffer_bytes: usize) -> Result<()> {
+    let is = |what, expected, got| match expected == got {
+        true => Ok(()),
+        false => Err(Error::Length {
+            what,
+            expected,
+            got,
+        }),
+    };
+    is(
+        "places in memory",
+        places.len().min(PLACES_MAX),
+        places.len(),
+    )?;
+    let mut len = 0_usize;
+    for place in places {
+        let sum = usize::try_from(place.len)
+            .ok()
+            .and_then(|more| len.checked_add(more));
+        len = sum
+            .filter(|len| isize::try_from(*len).is_ok())
+            .ok_or(Error::Length {
+                what: "bytes in memory",
+                expected: isize::MAX as usize,
+                got: usize::MAX,
+            })?;
+    }
+    let Deed::Atomic {
+        atomic,
+        operands,
+        compares,
+        wants_old,
+    } = deed
+    else {
+        return is("bytes to put or to get", len, buffer_bytes);
+    };
+    let size = atomic.number.bytes();
+    for place in places {
+        is("bytes of numbers", 0, place.len as usize % size)?;
+    }
+    is("bytes of numbers", len.min(ATOMIC_BYTES_MAX), len)?;
+    let needs = |does: bool| if does { len } else { 0 };
+    is(
+        "bytes of operands",
+        needs(atomic.change != Change::Read),
+        operands.len(),
+    )?;
+    is(
+        "bytes to compare with",
+        needs(atomic.change.compares()),
+        compares.len(),
+    )?;
+    match wants_old {
+        true => is("bytes for what was there", len, buffer_bytes),
+        false => Ok(()),
+    }
+}
+
+fn lost(pe: PeId) -> Error {
+    let loss = Loss::Ended;
+    Error::PeerLost { pe, loss }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,241 @@
+//! The thread of a station that lets others in and sees them go, whatever the program does.
+
+use std::collections::VecDeque;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+
+use super::hello::{Answer, Hello};
+use super::private::Beside;
+use super::table::{Met, Table};
+use super::{Terms, window};
+use crate::error::{PeId, TransportError};
+use crate::os::signals;
+use crate::shm::handover;
+use crate::shm::key::Key;
+
+/// Connections that have not shown the key yet. One more, and the first of them has to go.
+const STRANGERS_MAX: usize = 64;
+/// As many may wait to be let in.
+const BACKLOG: i32 = 1024;
+/// Where there are no descriptors left, a while later there may be.
+const NAP: Duration = Duration::from_millis(10);
+
+/// The thread, from outside.
+pub(super) struct Porter {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    /// Wakes the thread.
+    wake: OwnedFd,
+    /// Connections that the program has made.
+    joined: Mutex<Vec<(OwnedFd, PeId)>>,
+    stop: AtomicBool,
+}
+
+impl Porter {
+    pub(super) fn start(
+        terms: Terms,
+        file: Arc<OwnedFd>,
+        proof_at: u64,
+        table: Arc<Table>,
+    ) -> Result<Self, TransportError> {
+        let failed = |e| TransportError::environment("listening for other stations", e);
+        let name = table.name_of(0).ok_or_else(|| super::no_such(0))?;
+        let listener = handover::socket().map_err(failed)?;
+        rustix::net::bind(&listener, &name.address()?).map_err(failed)?;
+        rustix::net::listen(&listener, BACKLOG).map_err(failed)?;
+        let shared = Arc::new(Shared {
+            wake: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(failed)?,
+            joined: Mutex::default(),
+            stop: AtomicBool::new(false),
+        });
+        let door = Door {
+            key: name.key(),
+            terms,
+            file,
+            proof_at,
+            table,
+            listener,
+            strangers: VecDeque::new(),
+            peers: Vec::new(),
+            shared: Arc::clone(&shared),
+        };
+        let start = || {
+            std::thread::Builder::new()
+                .name("hostwire-station".into())
+                .stack_size(128 << 10)
+                .spawn(move || door.keep())
+        };
+        let thread = signals::blocked(&[], start).map_err(|e| {
+            TransportError::environment("starting the thread that lets stations in", e)
+        })?;
+        Ok(Self {
+            shared,
+            thread: Some(thread),
+        })
+    }
+
+    /// Sees that station go.
+    pub(super) fn watch(&self, socket: OwnedFd, pe: PeId) {
+        let joined = self.shared.joined.lock();
+        joined
+            .unwrap_or_else(PoisonError::into_inner)
+            .push((socket, pe));
+        self.shared.ring();
+    }
+
+    /// Lets the connections of stations that have ended go.
+    pub(super) fn part(&self) {
+        self.shared.ring();
+    }
+
+    /// Ends the thread, if it `is_here`.
+    pub(super) fn end(&mut self, is_here: bool) {
+        let Some(thread) = self.thread.take() else {
+            return;
+        };
+        if !is_here {
+            return core::mem::forget(thread);
+        }
+        self.shared.stop.store(true, Ordering::Release);
+        self.shared.ring();
+        // It cannot have panicked with anything of ours to mend.
+        let _ = thread.join();
+    }
+}
+
+impl Shared {
+    fn ring(&self) {
+        // A counter that is full wakes, too.
+        let _ = rustix::io::write(&self.wake, &1_u64.to_ne_bytes());
+    }
+}
+
+/// The thread, from inside.
+struct Door {
+    key: Key,
+    terms: Terms,
+    file: Arc<OwnedFd>,
+    proof_at: u64,
+    table: Arc<Table>,
+    listener: OwnedFd,
+    strangers: VecDeque<OwnedFd>,
+    peers: Vec<(OwnedFd, PeId)>,
+    shared: Arc<Shared>,
+}
+
+impl Door {
+    fn keep(mut self) {
+        while !self.shared.stop.load(Ordering::Acquire) {
+            let ready = self.wait();
+            let _ = rustix::io::read(&self.shared.wake, &mut [0; 8]);
+            // From behind, so that numbers of those before stay.
+            let (strangers, peers) = (self.strangers.len(), self.peers.len());
+            for at in ready.into_iter().rev() {
+                if at >= 2 + strangers && at < 2 + strangers + peers {
+                    let (_, pe) = self.peers.swap_remove(at - 2 - strangers);
+                    self.table.end(pe);
+                } else if (2..2 + strangers).contains(&at)
+                    && let Some(stranger) = self.strangers.remove(at - 2)
+                {
+                    self.admit(stranger);
+                } else if at == 1 {
+                    self.accept();
+                }
+            }
+            let mut joined = self
+                .shared
+                .joined
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            self.peers.append(&mut joined);
+            self.peers.retain(|(_, pe)| !self.table.has_ended(*pe));
+        }
+    }
+
+    /// Which of wake, listener, strangers, peers have something, in rising order. A station says
+    /// nothing after the first word, so a peer that has something has gone.
+    fn wait(&self) -> Vec<usize> {
+        let peers = self.peers.iter().map(|(socket, _)| socket);
+        let mut fds: Vec<PollFd<'_>> = [&self.shared.wake, &self.listener]
+            .into_iter()
+            .chain(&self.strangers)
+            .chain(peers)
+            .map(|fd| PollFd::from_borrowed_fd(fd.as_fd(), PollFlags::IN))
+            .collect();
+        if poll(&mut fds, None).is_err() {
+            return Vec::new();
+        }
+        let all = fds.iter().enumerate();
+        all.filter(|(_, fd)| !fd.revents().is_empty())
+            .map(|(at, _)| at)
+            .collect()
+    }
+
+    fn accept(&mut self) {
+        match handover::accept(&self.listener) {
+            Ok(Some(socket)) if handover::is_same_user(&socket) => {
+                if self.strangers.len() >= STRANGERS_MAX {
+                    self.strangers.pop_front();
+                }
+                self.strangers.push_back(socket);
+            }
+            Ok(_) => {}
+            Err(_) => std::thread::sleep(NAP),
+        }
+    }
+
+    /// Answers who shows the key. Others get no answer.
+    fn admit(&mut self, stranger: OwnedFd) {
+        let Some((hello, file)) = Hello::receive(&stranger, self.key) else {
+            return;
+        };
+        let (pe, met) = match self.meet(&stranger, &hello, &file) {
+            Ok(met) => met,
+            Err(error) => return Answer::refuse(&stranger, &error.to_string()),
+        };
+        // Who does not wait for the answer any more asks again, or has ended.
+        let answered = Answer::send(&stranger, pe, self.proof_at, &self.file);
+        if answered.is_ok() && self.table.join(pe, met).is_ok() {
+            self.peers.push((stranger, pe));
+        }
+    }
+
+    fn meet(
+        &self,
+        socket: &OwnedFd,
+        hello: &Hello,
+        file: &OwnedFd,
+    ) -> Result<(PeId, Met), TransportError> {
+        if hello.terms != self.terms {
+            let fault = crate::error::EnvironmentFault::unexpected(
+                format_args!("{:?}", self.terms),
+                format_args!("{:?}", hello.terms),
+            );
+            return Err(TransportError::environment("letting a station in", fault));
+        }
+        let pe = self.table.number(&hello.from)?;
+        if self.table.has_ended(pe) {
+            return Err(super::ended(pe));
+        }
+        let window = window(file, self.terms)?;
+        let beside = match self.proof_at {
+            0 => None,
+            _ => Beside::of(socket, hello.proof_at, hello.from.key()),
+        };
+        let number = hello.number;
+        let met = Met {
+            window,
+            number,
+            beside,
+        };
+        Ok((pe, met))
+    }
+}
