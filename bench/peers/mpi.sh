@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# MPI on one host: Open MPI over hostwire beside its own shared memory, UCX, and libfabric's shm.
+#
+#   eval "$(hostwire env mpi)" && OSU=FOLDER bench/peers/mpi.sh        a table on standard output
+#
+# OSU is a folder with osu_latency, osu_bw and osu_mbw_mr of the OSU micro-benchmarks, compiled with Open MPI's mpicc. Debian's
+# Open MPI cannot take libfabric's shm provider (it asks for a provider that reaches other hosts), so shm and hostwire are also
+# compared by libfabric's own fi_pingpong. Rounds (ROUNDS, 9) are interleaved: each measures all, one after the other. The table has
+# medians, and their ratio to hostwire's. RUN is put in front of each program: `RUN="chrt -r 10"` gives it the cores of a busy machine.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+: "${OSU:?set OSU to the folder of osu_latency, osu_bw and osu_mbw_mr}"
+: "${FI_PROVIDER_PATH:?set the environment: eval \"\$(hostwire env mpi)\"}"
+rounds=${ROUNDS:-9}
+mpirun=${MPIRUN:-mpirun.openmpi}
+results=$(mktemp -d)
+trap 'rm -rf "$results"' EXIT
+
+declare -A ways=(
+    [hostwire]='--mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include hostwire --mca osc ^ucx'
+    [vader]='--mca pml ob1 --mca btl self,vader --mca osc ^ucx'
+    [ucx]='--mca pml ucx --mca pml_ucx_tls any --mca pml_ucx_devices any'
+)
+
+# What an OSU program prints: osu WAY PROGRAM
+osu() {
+    # shellcheck disable=SC2086 # words are options
+    env -u FI_PROVIDER -u OMPI_MCA_pml -u OMPI_MCA_mtl -u OMPI_MCA_osc -u OMPI_MCA_mtl_ofi_provider_include \
+        ${RUN:-} timeout -k 5 -s KILL 300 "$mpirun" ${ways[$1]} -n 2 "$OSU/$2" 2>"$results/errors"
+}
+
+# The number in COLUMN of the line for SIZE of such a text: column SIZE COLUMN
+column() {
+    awk -v size="$1" -v column="$2" '$1 == size { print $column }'
+}
+
+# Microseconds of half a round trip of 8 bytes between two processes of libfabric: pingpong PROVIDER
+pingpong() {
+    local port=$((20000 + RANDOM % 20000)) server
+    # shellcheck disable=SC2086
+    env -u FI_PROVIDER ${RUN:-} timeout -k 5 -s KILL 60 fi_pingpong -p "$1" -e rdm -m tagged -I 100000 -S 8 -B "$port" \
+        >/dev/null 2>&1 &
+    server=$!
+    sleep 1
+    # shellcheck disable=SC2086
+    env -u FI_PROVIDER ${RUN:-} timeout -k 5 -s KILL 60 fi_pingpong -p "$1" -e rdm -m tagged -I 100000 -S 8 -P "$port" \
+        127.0.0.1 2>"$results/errors" | awk '$1 == 8 { print $7 }'
+    wait "$server" || true
+}
+
+note() { # FILE VALUE
+    [[ -n $2 ]] || {
+        echo "mpi.sh: no result for $1: $(tail -n 1 "$results/errors")" >&2
+        exit 1
+    }
+    echo "$2" >>"$results/$1"
+}
+
+for ((round = 1; round <= rounds; round++)); do
+    echo "round $round of $rounds" >&2
+    for way in hostwire vader ucx; do
+        text=$(osu "$way" osu_latency)
+        note "latency 8 B, us.$way" "$(column 8 2 <<<"$text")"
+        note "latency 64 KiB, us.$way" "$(column 65536 2 <<<"$text")"
+        text=$(osu "$way" osu_bw)
+        note "bandwidth 64 KiB, MB a second.$way" "$(column 65536 2 <<<"$text")"
+        note "bandwidth 1 MiB, MB a second.$way" "$(column 1048576 2 <<<"$text")"
+        text=$(osu "$way" osu_mbw_mr)
+        note "messages of 64 B a second.$way" "$(column 64 3 <<<"$text")"
+    done
+    for provider in hostwire shm; do
+        note "fi_pingpong 8 B, us.$provider" "$(pingpong "$provider")"
+    done
+done
+
+median() { sort -g "$1" | sed -n "$(((rounds + 1) / 2))p"; }
+echo '| median of '"$rounds"' | hostwire | vader | hostwire / vader | ucx | hostwire / ucx | shm | hostwire / shm |'
+echo '|---|---|---|---|---|---|---|---|'
+for file in "$results"/*.hostwire; do
+    name=$(basename "$file" .hostwire)
+    own=$(median "$file")
+    row="| $name | $own |"
+    for way in vader ucx shm; do
+        if [[ -f $results/$name.$way ]]; then
+            other=$(median "$results/$name.$way")
+            row+=" $other | $(awk -v a="$own" -v b="$other" 'BEGIN { printf "%.2f", a / b }') |"
+        else
+            row+=' | |'
+        fi
+    done
+    echo "$row"
+done

@@ -1,0 +1,145 @@
+//! Memory of the program that is under way, and what is told when it comes back.
+
+use core::any::Any;
+use core::ffi::c_void;
+
+use hostwire::station::{Buffer, Wanted};
+
+/// Bytes of the program that it leaves alone until their operation has ended.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Loan {
+    first: *mut u8,
+    len: usize,
+}
+
+// SAFETY: an address range; the methods that look behind it say what they rest on.
+unsafe impl Send for Loan {}
+
+impl Loan {
+    /// # Safety
+    /// As long as the loan is in a [`Buffer`] that a station has, `len` bytes at `first` are there, the
+    /// program leaves them alone, and, if they are to be received into, they can be written to.
+    pub(crate) unsafe fn new(first: *mut c_void, len: usize) -> Self {
+        // A slice has no length beyond this, and no object either.
+        let len = match first.is_null() {
+            true => 0,
+            false => len.min(isize::MAX as usize),
+        };
+        let first = match len {
+            0 => core::ptr::NonNull::<u8>::dangling().as_ptr(),
+            _ => first.cast(),
+        };
+        Self { first, len }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(crate) fn address(&self) -> *mut c_void {
+        self.first.cast()
+    }
+
+    /// All of it but the first bytes.
+    pub(crate) fn behind(&self, bytes: usize) -> Self {
+        let bytes = bytes.min(self.len);
+        Self {
+            first: self.first.wrapping_add(bytes),
+            len: self.len - bytes,
+        }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: by the promise of `new`: they are there, nobody writes to them, and the slice
+        // lives no longer than the use of the buffer by its station.
+        unsafe { core::slice::from_raw_parts(self.first, self.len) }
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as for `bytes`, and nobody reads them; only receives ask for it.
+        unsafe { core::slice::from_raw_parts_mut(self.first, self.len) }
+    }
+}
+
+/// Where the bytes of an operation are.
+pub(crate) enum Place {
+    /// Memory of the program.
+    Lent(Loan),
+    /// A copy, or bytes that go to several places at the end.
+    Kept(Vec<u8>, Vec<Loan>),
+}
+
+/// What an operation tells when it ends.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Note {
+    pub(crate) context: *mut c_void,
+    /// Flags of its completion, and those of the operation that say how it ends.
+    pub(crate) flags: u64,
+    /// Whether it tells of its success at all.
+    pub(crate) tells: bool,
+    /// Whether it tells of nothing, of a failure either: it has no context to tell it with.
+    pub(crate) is_silent: bool,
+}
+
+// SAFETY: the context is never followed here, only given back.
+unsafe impl Send for Note {}
+
+/// The bytes of an operation that a station has.
+pub(crate) struct Bytes {
+    pub(crate) place: Place,
+    pub(crate) note: Note,
+    /// Several of these messages share them.
+    pub(crate) shared: Option<Wanted>,
+}
+
+impl Bytes {
+    /// Gives what has come to the places that it was meant for, and says how many bytes fitted.
+    pub(crate) fn settle(&mut self, len: usize) -> usize {
+        let Place::Kept(bytes, places) = &mut self.place else {
+            return len.min(self.bytes().len());
+        };
+        let mut rest = &bytes[..len.min(bytes.len())];
+        let fitted = rest.len();
+        for place in places {
+            let (part, behind) = rest.split_at(rest.len().min(place.len()));
+            place.bytes_mut()[..part.len()].copy_from_slice(part);
+            rest = behind;
+        }
+        fitted
+    }
+}
+
+/// What several loans have, one behind the other.
+pub(crate) fn gather(loans: &[Loan]) -> Vec<u8> {
+    let parts: Vec<&[u8]> = loans.iter().map(Loan::bytes).collect();
+    parts.concat()
+}
+
+/// What one loan has.
+pub(crate) fn bytes_of(loan: &Loan) -> &[u8] {
+    loan.bytes()
+}
+
+impl Buffer for Bytes {
+    fn bytes(&self) -> &[u8] {
+        match &self.place {
+            Place::Lent(loan) => loan.bytes(),
+            Place::Kept(bytes, _) => bytes,
+        }
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        match &mut self.place {
+            Place::Lent(loan) => loan.bytes_mut(),
+            Place::Kept(bytes, _) => bytes,
+        }
+    }
+
+    fn mark(&self) -> usize {
+        self.note.context as usize
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}

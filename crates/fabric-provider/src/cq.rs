@@ -1,0 +1,378 @@
+//! Completion queues.
+
+use core::ffi::{c_char, c_int, c_void};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use hostwire::station::{Guard, OwnerLock};
+use hostwire_fabric_abi::{
+    CONTEXT_BYTES, CqAttr, CqDataEntry, CqErrEntry, CqOps, CqTaggedEntry, FI_ADDR_UNSPEC,
+    FI_CLASS_CQ, FI_CQ_FORMAT_CONTEXT, FI_CQ_FORMAT_DATA, FI_CQ_FORMAT_MSG, FI_CQ_FORMAT_TAGGED,
+    FI_CQ_FORMAT_UNSPEC, FI_EAVAIL, FI_WAIT_NONE, Fid, FidCq, FidDomain, FidOps,
+};
+
+use crate::ep::Endpoint;
+use crate::object::{Table, fid_ops_of, give, no_bind, take};
+use crate::post::Code;
+use crate::wait::{self, Waitable, Waits};
+use crate::waitset;
+
+const _: () = assert!(CONTEXT_BYTES >= size_of::<CqTaggedEntry>());
+
+/// Entries of a queue that says no number, and the fewest of any.
+const ENTRIES_MIN: usize = 4096;
+const AGAIN: isize = -(libc::EAGAIN as isize);
+
+/// The end of an operation.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entry {
+    pub(crate) entry: CqTaggedEntry,
+    /// Who sent it, by address.
+    pub(crate) from: u64,
+    /// Bytes that did not fit.
+    pub(crate) rest: usize,
+    /// The number of an error, or 0.
+    pub(crate) error: c_int,
+}
+
+// SAFETY: its pointers are never followed here, only given back to the program.
+unsafe impl Send for Entry {}
+
+impl Entry {
+    pub(crate) fn new(context: *mut c_void, flags: u64) -> Self {
+        Self {
+            entry: CqTaggedEntry {
+                op_context: context,
+                flags,
+                len: 0,
+                buf: core::ptr::null_mut(),
+                data: 0,
+                tag: 0,
+            },
+            from: FI_ADDR_UNSPEC,
+            rest: 0,
+            error: 0,
+        }
+    }
+}
+
+/// What endpoints put their completions into.
+pub(crate) struct Queue {
+    /// An atomic exchange here would wait for the lines that a send has just stored to another core.
+    entries: OwnerLock<VecDeque<Entry>>,
+    waits: Waits,
+    /// The program has asked that somebody who waits stops.
+    is_signalled: AtomicBool,
+    size: usize,
+    format: c_int,
+    /// Nobody reads it: an endpoint has a counter in its place.
+    is_void: bool,
+}
+
+impl Queue {
+    fn new(waits: Waits, size: usize, format: c_int) -> Self {
+        Self {
+            entries: OwnerLock::new(VecDeque::new()),
+            waits,
+            is_signalled: AtomicBool::new(false),
+            size: size.max(ENTRIES_MIN),
+            format,
+            is_void: false,
+        }
+    }
+
+    /// One in which nothing stays.
+    pub(crate) fn void() -> Result<Self, Code> {
+        let waits = Waits::new(FI_WAIT_NONE, None)?;
+        let mut queue = Self::new(waits, 0, FI_CQ_FORMAT_CONTEXT);
+        queue.is_void = true;
+        Ok(queue)
+    }
+
+    fn entries(&self) -> Guard<'_, VecDeque<Entry>> {
+        self.entries.lock()
+    }
+
+    pub(crate) fn push(&self, endpoint: &Endpoint, entry: Entry) {
+        if self.is_void {
+            return;
+        }
+        self.entries().push_back(entry);
+        self.waits.tell(Some(endpoint));
+    }
+
+    /// Whether the program should read before it starts more.
+    pub(crate) fn is_full(&self) -> bool {
+        self.entries().len() >= self.size
+    }
+
+    fn entry_bytes(&self) -> usize {
+        match self.format {
+            FI_CQ_FORMAT_CONTEXT => size_of::<*mut c_void>(),
+            FI_CQ_FORMAT_MSG => size_of::<*mut c_void>() + 16,
+            FI_CQ_FORMAT_DATA => size_of::<CqDataEntry>(),
+            _ => size_of::<CqTaggedEntry>(),
+        }
+    }
+
+    /// # Safety
+    /// There is room for `count` entries of the format at `out`, and for as many addresses at `from`
+    /// unless that is null.
+    unsafe fn read(&self, out: *mut c_void, count: usize, from: *mut u64) -> isize {
+        if self.entries().is_empty()
+            && let Err(error) = self.waits.endpoints.progress()
+        {
+            return crate::code(&error) as isize;
+        }
+        let mut entries = self.entries();
+        let mut read = 0;
+        while read < count
+            && let Some(next) = entries.front()
+        {
+            if next.error != 0 {
+                break;
+            }
+            // SAFETY: entries of all formats are beginnings of the longest; as many bytes are
+            // written as an entry of the format has, and by the promise there is room for `count`.
+            unsafe {
+                let to = out.cast::<u8>().add(read * self.entry_bytes());
+                let entry = (&raw const next.entry).cast::<u8>();
+                core::ptr::copy_nonoverlapping(entry, to, self.entry_bytes());
+            }
+            if !from.is_null() {
+                // SAFETY: by the promise.
+                unsafe { from.add(read).write(next.from) };
+            }
+            read += 1;
+            entries.pop_front();
+        }
+        match (read, entries.front()) {
+            (0, Some(_)) if count > 0 => -FI_EAVAIL,
+            (0, _) => AGAIN,
+            _ => read as isize,
+        }
+    }
+
+    /// # Safety
+    /// As for `read`.
+    unsafe fn read_within(
+        &self,
+        out: *mut c_void,
+        count: usize,
+        from: *mut u64,
+        timeout_ms: c_int,
+    ) -> isize {
+        let deadline = wait::deadline(timeout_ms);
+        loop {
+            // SAFETY: as this function demands.
+            let got = unsafe { self.read(out, count, from) };
+            if got != AGAIN || self.is_signalled.swap(false, Ordering::AcqRel) {
+                return got;
+            }
+            match self.waits.wait(&|| self.is_ready(), deadline) {
+                Ok(true) => {}
+                Ok(false) => return AGAIN,
+                Err(code) => return code as isize,
+            }
+        }
+    }
+}
+
+impl Waitable for Queue {
+    fn waits(&self) -> &Waits {
+        &self.waits
+    }
+
+    fn is_ready(&self) -> bool {
+        self.is_signalled.load(Ordering::Acquire) || !self.entries().is_empty()
+    }
+
+    fn is_new(&self) -> bool {
+        !self.entries().is_empty()
+    }
+}
+
+#[repr(C)]
+struct Cq {
+    fid: FidCq,
+    queue: Arc<Queue>,
+}
+
+static FID_OPS: Table<FidOps> = Table(fid_ops_of(close, no_bind, control));
+
+static OPS: Table<CqOps> = Table(CqOps {
+    size: size_of::<CqOps>(),
+    read: Some(read),
+    readfrom: Some(readfrom),
+    readerr: Some(readerr),
+    sread: Some(sread),
+    sreadfrom: Some(sreadfrom),
+    signal: Some(signal),
+    strerror: Some(strerror),
+});
+
+/// `fi_cq_open(3)`.
+pub(crate) unsafe extern "C" fn open(
+    _: *mut FidDomain,
+    attr: *mut CqAttr,
+    out: *mut *mut FidCq,
+    context: *mut c_void,
+) -> c_int {
+    let (mut size, mut format) = (0, FI_CQ_FORMAT_UNSPEC);
+    let (mut kind, mut set) = (FI_WAIT_NONE, core::ptr::null_mut());
+    // SAFETY: by the contract null, or such a structure.
+    if let Some(attr) = unsafe { attr.as_ref() } {
+        (size, format) = (attr.size, attr.format);
+        (kind, set) = (attr.wait_obj, attr.wait_set);
+    }
+    if format == FI_CQ_FORMAT_UNSPEC {
+        format = FI_CQ_FORMAT_TAGGED;
+    }
+    if !(FI_CQ_FORMAT_CONTEXT..=FI_CQ_FORMAT_TAGGED).contains(&format) {
+        return -libc::ENOSYS;
+    }
+    // SAFETY: by the contract a wait set, if the kind says so.
+    let set = unsafe { waitset::of(kind, set) };
+    let waits = match Waits::new(kind, set.map(waitset::alarm)) {
+        Ok(waits) => waits,
+        Err(code) => return code,
+    };
+    let queue = Arc::new(Queue::new(waits, size, format));
+    waitset::join(set, &queue);
+    let fid = Fid {
+        class: FI_CLASS_CQ,
+        context,
+        ops: &raw const FID_OPS.0,
+    };
+    let cq = Cq {
+        fid: FidCq {
+            fid,
+            ops: &raw const OPS.0,
+        },
+        queue,
+    };
+    // SAFETY: by the contract `out` can be written to; a `Cq` begins with a `FidCq`.
+    unsafe { give(out, cq) }
+}
+
+/// The queue that is bound to an endpoint.
+///
+/// # Safety
+/// `fid` is of a completion queue of this library that is open.
+pub(crate) unsafe fn queue(fid: *mut Fid) -> Arc<Queue> {
+    // SAFETY: as this function demands.
+    let cq = unsafe { &*fid.cast::<Cq>() };
+    Arc::clone(&cq.queue)
+}
+
+unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
+    // SAFETY: by the contract it is one of `open`, and closed once.
+    drop(unsafe { take::<Cq>(fid) });
+    0
+}
+
+unsafe extern "C" fn control(fid: *mut Fid, command: c_int, argument: *mut c_void) -> c_int {
+    // SAFETY: by the contract.
+    unsafe { of(fid.cast()).waits.control(command, argument) }
+}
+
+unsafe extern "C" fn signal(cq: *mut FidCq) -> c_int {
+    // SAFETY: by the contract.
+    let queue = unsafe { of(cq) };
+    queue.is_signalled.store(true, Ordering::SeqCst);
+    queue.waits.tell(None);
+    0
+}
+
+/// # Safety
+/// As the contract says of `cq`.
+unsafe fn of<'a>(cq: *mut FidCq) -> &'a Queue {
+    // SAFETY: as this function demands.
+    let cq = unsafe { &*cq.cast::<Cq>() };
+    debug_assert_eq!(cq.fid.fid.class, FI_CLASS_CQ);
+    &cq.queue
+}
+
+unsafe extern "C" fn read(cq: *mut FidCq, out: *mut c_void, count: usize) -> isize {
+    // SAFETY: by the contract.
+    unsafe { of(cq).read(out, count, core::ptr::null_mut()) }
+}
+
+unsafe extern "C" fn readfrom(
+    cq: *mut FidCq,
+    out: *mut c_void,
+    count: usize,
+    from: *mut u64,
+) -> isize {
+    // SAFETY: by the contract.
+    unsafe { of(cq).read(out, count, from) }
+}
+
+unsafe extern "C" fn sread(
+    cq: *mut FidCq,
+    out: *mut c_void,
+    count: usize,
+    _: *const c_void,
+    timeout_ms: c_int,
+) -> isize {
+    // SAFETY: by the contract.
+    unsafe { of(cq).read_within(out, count, core::ptr::null_mut(), timeout_ms) }
+}
+
+unsafe extern "C" fn sreadfrom(
+    cq: *mut FidCq,
+    out: *mut c_void,
+    count: usize,
+    from: *mut u64,
+    _: *const c_void,
+    timeout_ms: c_int,
+) -> isize {
+    // SAFETY: by the contract.
+    unsafe { of(cq).read_within(out, count, from, timeout_ms) }
+}
+
+unsafe extern "C" fn readerr(cq: *mut FidCq, out: *mut CqErrEntry, _: u64) -> isize {
+    // SAFETY: by the contract.
+    let queue = unsafe { of(cq) };
+    let mut entries = queue.entries();
+    let Some(next) = entries.pop_front_if(|next| next.error != 0) else {
+        return AGAIN;
+    };
+    // SAFETY: by the contract there is room for one; only fields that all versions have are
+    // written, each on its own, since the structure of an older version is shorter.
+    unsafe {
+        (&raw mut (*out).op_context).write(next.entry.op_context);
+        (&raw mut (*out).flags).write(next.entry.flags);
+        (&raw mut (*out).len).write(next.entry.len);
+        (&raw mut (*out).buf).write(next.entry.buf);
+        (&raw mut (*out).data).write(next.entry.data);
+        (&raw mut (*out).tag).write(next.entry.tag);
+        (&raw mut (*out).olen).write(next.rest);
+        (&raw mut (*out).err).write(next.error);
+        (&raw mut (*out).prov_errno).write(next.error);
+        (&raw mut (*out).err_data_size).write(0);
+    }
+    1
+}
+
+unsafe extern "C" fn strerror(
+    _: *mut FidCq,
+    error: c_int,
+    _: *const c_void,
+    _: *mut c_char,
+    _: usize,
+) -> *const c_char {
+    match error {
+        libc::ECONNRESET => c"the process of the peer has ended",
+        libc::EHOSTUNREACH => c"the peer cannot be reached from here",
+        libc::EPROTO => c"the peer has broken the protocol of hostwire",
+        libc::ECANCELED => c"cancelled",
+        libc::EKEYREJECTED => c"the peer has no memory registered with this key",
+        libc::EACCES => c"the memory with this key is shorter, or may not be used so",
+        libc::ENOMSG => c"there is no such message",
+        hostwire_fabric_abi::FI_ETRUNC => c"the message was longer than the buffer",
+        _ => c"hostwire cannot go on",
+    }
+    .as_ptr()
+}

@@ -1,0 +1,90 @@
+//! The endpoints that make progress when somebody looks at an object that they are bound to.
+
+use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use hostwire::Error;
+
+use crate::ep::Endpoint;
+use crate::post::Code;
+
+/// See the [module text](self). An endpoint leaves all of them when it is closed.
+#[derive(Default)]
+pub(crate) struct Endpoints(RwLock<Vec<Arc<Endpoint>>>);
+
+impl Endpoints {
+    fn all(&self) -> RwLockReadGuard<'_, Vec<Arc<Endpoint>>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn all_mut(&self) -> RwLockWriteGuard<'_, Vec<Arc<Endpoint>>> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes the object of these endpoints one of `endpoint`, at all these places of it. It is one of
+    /// them only when a place has the object, since [`Endpoint::leave`] looks there.
+    pub(crate) fn bind<T>(
+        &self,
+        endpoint: &Arc<Endpoint>,
+        places: &[&OnceLock<T>],
+        object: impl Fn() -> T,
+    ) -> Result<(), Code> {
+        if places.is_empty() || places.iter().any(|place| place.get().is_some()) {
+            return Err(-libc::EINVAL);
+        }
+        // Not all, if another thread has bound something meanwhile.
+        let set = places.iter().filter(|place| place.set(object()).is_ok());
+        let set = set.count();
+        if set > 0 {
+            self.add(endpoint);
+        }
+        match set == places.len() {
+            true => Ok(()),
+            false => Err(-libc::EINVAL),
+        }
+    }
+
+    pub(crate) fn add(&self, endpoint: &Arc<Endpoint>) {
+        let mut all = self.all_mut();
+        if !all.iter().any(|known| Arc::ptr_eq(known, endpoint)) {
+            all.push(Arc::clone(endpoint));
+        }
+    }
+
+    /// From now on nobody who looks makes progress for it, and nobody is at it.
+    pub(crate) fn remove(&self, endpoint: &Arc<Endpoint>) {
+        let retain =
+            |all: &mut Vec<Arc<Endpoint>>| all.retain(|known| !Arc::ptr_eq(known, endpoint));
+        if endpoint.is_here() {
+            return retain(&mut self.all_mut());
+        }
+        // In a copy of the process there is no thread that gives the lock back, nor one that looks.
+        if let Ok(mut all) = self.0.try_write() {
+            retain(&mut all);
+        }
+    }
+
+    /// Makes progress. Returns whether anything has ended.
+    pub(crate) fn progress(&self) -> Result<bool, Error> {
+        let mut any = false;
+        for endpoint in self.all().iter() {
+            any |= endpoint.progress()?;
+        }
+        Ok(any)
+    }
+
+    /// The endpoint, if there is one and no other.
+    pub(crate) fn only(&self) -> Option<Arc<Endpoint>> {
+        match self.all().as_slice() {
+            [one] => Some(Arc::clone(one)),
+            _ => None,
+        }
+    }
+
+    /// Does something with each.
+    pub(crate) fn each<E>(
+        &self,
+        mut act: impl FnMut(&Arc<Endpoint>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.all().iter().try_for_each(&mut act)
+    }
+}

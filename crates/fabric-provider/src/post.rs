@@ -1,0 +1,451 @@
+//! What sends and receives, and what tells of their ends.
+
+use core::ffi::{c_int, c_void};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+use hostwire::station::{Finished, Label, Lane, Wanted};
+use hostwire::{Envelope, Error, PeId, Source};
+use hostwire_fabric_abi::{
+    FI_ADDR_UNSPEC, FI_CLAIM, FI_DELIVERY_COMPLETE, FI_DISCARD, FI_ETRUNC, FI_INJECT, FI_MSG,
+    FI_MULTI_RECV, FI_PEEK, FI_READ, FI_RECV, FI_REMOTE_CQ_DATA, FI_SEND, FI_TAGGED, FI_WRITE,
+};
+
+use crate::buffer::{Bytes, Loan, Note, Place, bytes_of, gather};
+use crate::cq::Entry;
+use crate::ep::{Books, Bound, Endpoint, tells};
+use crate::info::{INJECT_BYTES_MAX, IOV_MAX, SENDS_MAX};
+use crate::wait::Waitable;
+
+/// The number of an error, negative.
+pub(crate) type Code = c_int;
+
+/// Ends that are told at a time, so that a flood of them does not keep a reader.
+const BATCH: usize = 64;
+/// An endpoint that is closed goes on for so long, if sends have not ended: the receiver may never
+/// want them.
+const LINGER: Duration = Duration::from_secs(2);
+
+/// A send, as the calls of libfabric have it.
+pub(crate) struct Send<'a> {
+    pub(crate) loans: &'a [Loan],
+    pub(crate) to: u64,
+    pub(crate) label: Label,
+    pub(crate) context: *mut c_void,
+    pub(crate) flags: u64,
+    /// It never tells of its success.
+    pub(crate) is_silent: bool,
+}
+
+/// A receive, as the calls of libfabric have it.
+pub(crate) struct Receive<'a> {
+    pub(crate) loans: &'a [Loan],
+    pub(crate) from: u64,
+    pub(crate) lane: Lane,
+    pub(crate) tag: hostwire::Tag,
+    pub(crate) context: *mut c_void,
+    pub(crate) flags: u64,
+}
+
+fn of_lane(lane: Lane) -> u64 {
+    match lane {
+        Lane::Tagged => FI_TAGGED,
+        Lane::Plain => FI_MSG,
+    }
+}
+
+impl Endpoint {
+    pub(crate) fn send(&self, send: &Send<'_>) -> Result<(), Code> {
+        let bound = self.tx.get().ok_or(-libc::EINVAL)?;
+        if send.loans.len() > IOV_MAX {
+            return Err(-libc::EINVAL);
+        }
+        let is_copied = send.is_silent || send.flags & FI_INJECT != 0;
+        let len = send.loans.iter().map(Loan::len).sum();
+        self.check_start(bound, is_copied.then_some(len))?;
+        let to = self.number(send.to)?;
+        let note = Note {
+            context: send.context,
+            flags: FI_SEND | of_lane(send.label.lane),
+            tells: !send.is_silent && tells(bound, send.flags),
+            is_silent: send.is_silent,
+        };
+        let failed = |error: Error| crate::code(&error);
+        let gathered;
+        let bytes = match send.loans {
+            [one] => bytes_of(one),
+            several => {
+                gathered = gather(several);
+                &gathered
+            }
+        };
+        // Nobody waits for the end of a send that tells of none.
+        let is_confirmed = !send.is_silent && send.flags & FI_DELIVERY_COMPLETE != 0;
+        if !is_confirmed {
+            let sent = self.station.send_at_once(to, send.label, bytes);
+            if sent.map_err(failed)? {
+                self.tell_sender(bound, Entry::new(note.context, note.flags), note.tells);
+                return Ok(());
+            }
+        }
+        let place = match send.loans {
+            [one] if !is_copied => Place::Lent(*one),
+            _ => Place::Kept(bytes.to_vec(), Vec::new()),
+        };
+        let bytes = Bytes {
+            place,
+            note,
+            shared: None,
+        };
+        self.sending.fetch_add(1, Relaxed);
+        let begun = match is_confirmed {
+            true => self.station.send_confirmed(to, send.label, Box::new(bytes)),
+            false => self.station.send(to, send.label, Box::new(bytes)),
+        };
+        begun.map(drop).map_err(|error| {
+            self.sending.fetch_sub(1, Relaxed);
+            failed(error)
+        })
+    }
+
+    /// A send, or an operation on memory of another, has ended.
+    fn tell_sender(&self, bound: &Bound, entry: Entry, tells: bool) {
+        let is_done = entry.error == 0;
+        if tells {
+            bound.queue.push(self, entry);
+        }
+        // What it is counted as.
+        let of = |kind: &u64| entry.entry.flags & kind != 0;
+        let kind = [FI_READ, FI_WRITE].into_iter().find(of);
+        self.counters.count(self, kind.unwrap_or(FI_SEND), is_done);
+    }
+
+    /// Whether there is room for one more under way, of which so many bytes are to be copied now.
+    pub(crate) fn check_start(&self, bound: &Bound, copied: Option<usize>) -> Result<(), Code> {
+        if copied.is_some_and(|len| len > INJECT_BYTES_MAX) {
+            return Err(-libc::EMSGSIZE);
+        }
+        if bound.queue.is_full() {
+            return Err(-libc::EAGAIN);
+        }
+        if self.sending.load(Relaxed) >= SENDS_MAX {
+            self.progress().map_err(|error| crate::code(&error))?;
+            return Err(-libc::EAGAIN);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn receive(&self, receive: &Receive<'_>) -> Result<(), Code> {
+        let bound = self.rx.get().ok_or(-libc::EINVAL)?;
+        if receive.loans.len() > IOV_MAX {
+            return Err(-libc::EINVAL);
+        }
+        if bound.queue.is_full() {
+            return Err(-libc::EAGAIN);
+        }
+        let from = match self.is_directed && receive.from != FI_ADDR_UNSPEC {
+            true => Source::Pe(self.number(receive.from)?),
+            false => Source::Any,
+        };
+        let wanted = Wanted {
+            lane: receive.lane,
+            from,
+            tag: receive.tag,
+        };
+        let note = Note {
+            context: receive.context,
+            flags: FI_RECV | of_lane(receive.lane),
+            tells: tells(bound, receive.flags),
+            is_silent: false,
+        };
+        if receive.flags & FI_PEEK != 0 {
+            return self.peek(wanted, note, receive.flags);
+        }
+        let is_shared = receive.flags & FI_MULTI_RECV != 0 && receive.lane == Lane::Plain;
+        let place = match receive.loans {
+            [one] => Place::Lent(*one),
+            several if !is_shared => {
+                let room = several.iter().map(Loan::len).sum();
+                Place::Kept(vec![0; room], several.to_vec())
+            }
+            _ => return Err(-libc::EINVAL),
+        };
+        let bytes = Bytes {
+            place,
+            note,
+            shared: is_shared.then_some(wanted),
+        };
+        if receive.flags & FI_CLAIM != 0 {
+            return self.receive_claimed(bytes, receive.flags);
+        }
+        self.post(wanted, bytes)
+    }
+
+    fn post(&self, wanted: Wanted, bytes: Bytes) -> Result<(), Code> {
+        let posted = self.station.receive(wanted, Box::new(bytes));
+        posted.map(drop).map_err(|error| crate::code(&error))
+    }
+
+    /// Tells of a message that is there, or that there is none.
+    fn peek(&self, wanted: Wanted, note: Note, flags: u64) -> Result<(), Code> {
+        let failed = |error: Error| crate::code(&error);
+        let found = match flags & (FI_CLAIM | FI_DISCARD) {
+            0 => self.station.peek(wanted).map_err(failed)?,
+            _ => match self.station.claim(wanted).map_err(failed)? {
+                None => None,
+                Some((claim, envelope)) if flags & FI_DISCARD != 0 => {
+                    // Its sender may have ended: then it is gone all the same.
+                    let _ = self.station.receive_claimed(claim, None).map_err(failed)?;
+                    Some(envelope)
+                }
+                Some((claim, envelope)) => {
+                    let context = note.context as usize;
+                    self.books().claims.insert(context, claim);
+                    Some(envelope)
+                }
+            },
+        };
+        let mut entry = Entry::new(note.context, note.flags);
+        match found {
+            Some(envelope) => self.describe(&mut entry, &envelope),
+            None => entry.error = libc::ENOMSG,
+        }
+        self.tell_receiver(entry);
+        Ok(())
+    }
+
+    fn receive_claimed(&self, bytes: Bytes, flags: u64) -> Result<(), Code> {
+        let note = bytes.note;
+        let claim = self.books().claims.remove(&(note.context as usize));
+        let claim = claim.ok_or(-libc::EINVAL)?;
+        let is_dropped = flags & FI_DISCARD != 0;
+        let room: Option<Box<dyn hostwire::station::Buffer>> = match is_dropped {
+            true => None,
+            false => Some(Box::new(bytes)),
+        };
+        let begun = self.station.receive_claimed(claim, room);
+        let mut entry = Entry::new(note.context, note.flags);
+        match begun.map_err(|error| crate::code(&error))? {
+            None => {
+                entry.error = libc::ECONNRESET;
+                self.tell_receiver(entry);
+            }
+            Some(_) if is_dropped && note.tells => self.tell_receiver(entry),
+            Some(_) => {}
+        }
+        Ok(())
+    }
+
+    fn tell_receiver(&self, entry: Entry) {
+        if let Some(bound) = self.rx.get() {
+            bound.queue.push(self, entry);
+        }
+    }
+
+    /// What is known of a message, for the program.
+    fn describe(&self, entry: &mut Entry, envelope: &Envelope) {
+        entry.entry.len = envelope.len_bytes;
+        entry.entry.tag = envelope.tag;
+        entry.entry.data = envelope.data;
+        if envelope.has_data {
+            entry.entry.flags |= FI_REMOTE_CQ_DATA;
+        }
+        entry.from = self.address(envelope.from).unwrap_or(FI_ADDR_UNSPEC);
+    }
+
+    /// Makes progress, and tells of what has ended. Returns whether anything has.
+    pub(crate) fn progress(&self) -> Result<bool, Error> {
+        let first = self.station.poll()?;
+        self.tell_all(first)
+    }
+
+    /// As [`progress`](Self::progress), and waits for it for at most that long, or until that is
+    /// `enough`.
+    pub(crate) fn progress_unless(
+        &self,
+        limit: Duration,
+        enough: &dyn Fn() -> bool,
+    ) -> Result<bool, Error> {
+        // Events for which the queue has no room are no reason to look again at once.
+        self.tell_uses();
+        let left = self.station.events();
+        let first = self.station.wait_unless(limit, left, enough)?;
+        self.tell_all(first)
+    }
+
+    fn tell_all(&self, first: Option<Finished>) -> Result<bool, Error> {
+        let mut done = first;
+        let any = done.is_some();
+        for _ in 0..BATCH {
+            let Some(this) = done else {
+                break;
+            };
+            self.tell(this);
+            done = self.station.finished();
+        }
+        if let Some(this) = done {
+            self.tell(this);
+        }
+        Ok(self.tell_uses() || any)
+    }
+
+    /// The last progress: what was sent is to arrive if anybody wants it, and who has used memory here
+    /// is to know that it has.
+    pub(crate) fn finish(&self) {
+        if !self.is_here() {
+            return;
+        }
+        let begin = Instant::now();
+        while (self.sending.load(Relaxed) > 0 || self.station.owes()) && begin.elapsed() < LINGER {
+            let turn = Duration::from_millis(1);
+            if self.progress_unless(turn, &|| false).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// No queue makes progress for it any more.
+    pub(crate) fn leave(self: &Arc<Self>) {
+        for bound in [self.tx.get(), self.rx.get()].into_iter().flatten() {
+            bound.queue.waits().endpoints.remove(self);
+        }
+        self.counters.leave(self);
+        self.members.leave(self);
+    }
+
+    /// Whether this is the process that opened it.
+    pub(crate) fn is_here(&self) -> bool {
+        self.station.is_here()
+    }
+
+    fn tell(&self, done: Finished) {
+        let Finished {
+            is_receive,
+            result,
+            buffer,
+            ..
+        } = done;
+        if !is_receive {
+            self.sending.fetch_sub(1, Relaxed);
+        }
+        // Without bytes nobody waits for it.
+        let bytes = buffer.and_then(|buffer| buffer.into_any().downcast::<Bytes>().ok());
+        let Some(bytes) = bytes else {
+            return;
+        };
+        match is_receive {
+            true => self.tell_received(*bytes, result),
+            false => self.tell_sent(*bytes, result),
+        }
+    }
+
+    fn tell_sent(&self, mut bytes: Bytes, result: Result<Envelope, Error>) {
+        let note = bytes.note;
+        if let Ok(envelope) = &result {
+            // What came from memory of the peer.
+            bytes.settle(envelope.len_bytes);
+        }
+        let mut entry = Entry::new(note.context, note.flags);
+        let tells = match result {
+            Ok(_) => note.tells,
+            Err(error) => {
+                entry.error = -crate::code(&error);
+                // The next call for that peer says it.
+                !note.is_silent
+            }
+        };
+        if let Some(bound) = self.tx.get() {
+            self.tell_sender(bound, entry, tells);
+        }
+    }
+
+    fn tell_received(&self, mut bytes: Bytes, result: Result<Envelope, Error>) {
+        let note = bytes.note;
+        let mut entry = Entry::new(note.context, note.flags);
+        let mut fitted = 0;
+        match &result {
+            Ok(envelope) => {
+                self.describe(&mut entry, envelope);
+                fitted = bytes.settle(envelope.len_bytes);
+                entry.entry.len = fitted;
+                entry.rest = envelope.len_bytes - fitted;
+                if entry.rest > 0 {
+                    entry.error = FI_ETRUNC;
+                }
+            }
+            Err(error) => entry.error = -crate::code(error),
+        }
+        self.counters.count(self, FI_RECV, entry.error == 0);
+        if let Place::Lent(loan) = &bytes.place {
+            entry.entry.buf = loan.address();
+            if let Some(wanted) = bytes.shared {
+                let rest = loan.behind(fitted);
+                if entry.error == 0 && rest.len() >= self.books().min_multi_recv.max(1) {
+                    self.tell_receiver(entry);
+                    bytes.place = Place::Lent(rest);
+                    return self.post_again(wanted, bytes);
+                }
+                entry.entry.flags |= FI_MULTI_RECV;
+            }
+        }
+        if note.tells || entry.error != 0 || bytes.shared.is_some() {
+            self.tell_receiver(entry);
+        }
+    }
+
+    /// The next message for a receive that takes several.
+    fn post_again(&self, wanted: Wanted, bytes: Bytes) {
+        let note = bytes.note;
+        if let Err(code) = self.post(wanted, bytes) {
+            let mut entry = Entry::new(note.context, note.flags | FI_MULTI_RECV);
+            entry.error = -code;
+            self.tell_receiver(entry);
+        }
+    }
+
+    /// The number of the station with this address.
+    pub(crate) fn number(&self, address: u64) -> Result<PeId, Code> {
+        let addresses = self.addresses.get().ok_or(-libc::EINVAL)?;
+        let place = usize::try_from(address).map_err(|_| -libc::EINVAL)?;
+        let mut books = self.books();
+        forget_old(&mut books, addresses.version());
+        if let Some(Some(number)) = books.numbers.get(place) {
+            return Ok(*number);
+        }
+        let name = addresses.name(address).ok_or(-libc::EINVAL)?;
+        let number = self.station.number(&name);
+        let number = number.map_err(|error| crate::code(&error))?;
+        if books.numbers.len() <= place {
+            books.numbers.resize(place + 1, None);
+        }
+        books.numbers[place] = Some(number);
+        Ok(number)
+    }
+
+    /// The address of the station with this number, if the program has one for it.
+    pub(crate) fn address(&self, number: PeId) -> Option<u64> {
+        let addresses = self.addresses.get()?;
+        let place = number as usize;
+        let mut books = self.books();
+        forget_old(&mut books, addresses.version());
+        if let Some(Some(address)) = books.sources.get(place) {
+            return Some(*address);
+        }
+        let address = addresses.address(&self.station.name_of(number)?)?;
+        if books.sources.len() <= place {
+            books.sources.resize(place + 1, None);
+        }
+        books.sources[place] = Some(address);
+        Some(address)
+    }
+}
+
+/// Addresses have changed.
+fn forget_old(books: &mut Books, version: u64) {
+    if books.version != version {
+        books.version = version;
+        books.numbers.clear();
+        books.sources.clear();
+    }
+}
