@@ -1,0 +1,50 @@
+//! The native part of the Python package `hostwire`: types, names and errors of Python around
+//! [`hostwire::Job`]. What users see is in `python/hostwire`, and documented there and in
+//! `docs/python.md`.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | `errors` | exceptions that say who is at fault |
+//! | `waiting` | waits without the interpreter's lock, which Ctrl-C ends |
+//! | `arguments` | numbers and names that a program passes |
+//! | `buffer` | memory of Python objects, for the time of a call |
+//! | `dtype` | what NumPy says of an array's elements |
+//! | `shared` | the job, for as long as it is open |
+//! | `block` | symmetric memory as a Python buffer |
+//! | `words` | atomic operations, and waiting for words |
+//! | `array` | symmetric arrays |
+//! | `reduce` | combining values |
+//! | `team` | groups of PEs and collective operations |
+//! | `request` | messages in the background |
+//! | `job` | the job, and messages |
+
+mod arguments;
+mod array;
+mod block;
+mod buffer;
+mod dtype;
+mod errors;
+mod job;
+mod reduce;
+mod request;
+mod shared;
+mod team;
+mod waiting;
+mod words;
+
+use pyo3::prelude::*;
+
+/// The native part of the package `hostwire`.
+#[pymodule]
+mod _hostwire {
+    #[pymodule_export]
+    use crate::array::Array;
+    #[pymodule_export]
+    use crate::block::Block;
+    #[pymodule_export]
+    use crate::job::Job;
+    #[pymodule_export]
+    use crate::request::Request;
+    #[pymodule_export]
+    use crate::team::Team;
+}

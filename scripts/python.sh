@@ -1,0 +1,84 @@
+#!/bin/bash
+# Builds the Python package, installs it where nothing else is, and runs its tests.
+#
+#     scripts/python.sh            built as for debugging: what `make test` does
+#     scripts/python.sh release    as users get it; the wheel stays in target/python/wheels
+#     scripts/python.sh [release] wheel    builds it only
+#
+# PYTHON names the interpreter (3.11 or newer); python3 if it is not set.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cargo=${CARGO:-cargo}
+python=${PYTHON:-python3}
+target=$PWD/${CARGO_TARGET_DIR:-target}
+[[ ${CARGO_TARGET_DIR:-} == /* ]] && target=$CARGO_TARGET_DIR
+# Where pyproject.toml looks for what goes into the wheel.
+work=$PWD/target/python
+
+profile=dev
+only_wheel=
+for word in "$@"; do
+    case $word in
+        release) profile=release ;;
+        wheel) only_wheel=1 ;;
+        *)
+            echo "python.sh: there is no '$word'; see its first lines" >&2
+            exit 2
+            ;;
+    esac
+done
+folder=${profile/dev/debug}
+
+# As the tests of crates/testing do: left out for want of a tool, and a failure where that is demanded.
+if ! "$python" -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+    echo "python.sh: the Python package is left out: it needs Python 3.11 or newer, with venv" >&2
+    [[ -z ${HOSTWIRE_TESTS_DEMAND:-} && -z $only_wheel ]]
+    exit
+fi
+
+# A virtual environment with what a file of requirements names, made anew when the file or the
+# interpreter changes.
+environment() {
+    local name=$1 requirements=$2
+    local state
+    state="$("$python" --version) $(sha256sum <"$requirements")"
+    if [[ ! -x $work/$name/bin/python || $(cat "$work/$name/state" 2>/dev/null) != "$state" ]]; then
+        rm -rf "${work:?}/$name"
+        "$python" -m venv "$work/$name"
+        "$work/$name/bin/pip" install --quiet --disable-pip-version-check \
+            --require-hashes --only-binary :all: --requirement "$requirements"
+        echo "$state" >"$work/$name/state"
+    fi
+}
+
+mkdir -p "$work"
+environment build crates/python/requirements/build.txt
+
+# The launcher and the clock of virtual time go into the wheel. `hostwire` looks for libraries in
+# ../lib, seen from itself: that is where `data/lib` of a wheel comes to lie.
+"$cargo" build --locked --profile "$profile" --package hostwire-cli --package hostwire-clock \
+    --bins --lib
+rm -rf "$work/data"
+mkdir -p "$work/data/scripts" "$work/data/data/lib"
+install -m 755 "$target/$folder/hostwire" "$work/data/scripts/hostwire"
+install -m 644 "$target/$folder/libhostwire_clock.so" "$work/data/data/lib/"
+strip --strip-debug "$work/data/scripts/hostwire" 2>/dev/null || true
+
+# The tag says this machine's Linux: what older ones need is not looked for.
+rm -rf "$work/wheels"
+"$work/build/bin/maturin" build --quiet --locked --strip --compatibility linux \
+    --profile "$profile" --manifest-path crates/python/Cargo.toml \
+    --interpreter "$work/build/bin/python" --target-dir "$target" --out "$work/wheels"
+wheel=$(ls "$work"/wheels/hostwire-*.whl)
+echo "$wheel"
+[[ -z $only_wheel ]] || exit 0
+
+# A clean one: the wheel has to bring all that it needs.
+environment test crates/python/requirements/test.txt
+"$work/test/bin/pip" install --quiet --disable-pip-version-check --no-deps --no-index \
+    --force-reinstall "$wheel"
+# Away from the sources, so that no test imports them instead.
+cd "$work"
+export PYTHONDONTWRITEBYTECODE=1
+exec "$work/test/bin/python" -m pytest -p no:cacheprovider --rootdir "$OLDPWD/crates/python" \
+    -c "$OLDPWD/crates/python/pyproject.toml" "$OLDPWD/crates/python/tests"
