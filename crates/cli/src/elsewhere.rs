@@ -37,6 +37,7 @@ needs_linux!(
     "Compare a program on wires and modelled hardware (Linux only)"
 );
 needs_linux!(doctor, "Say which wires this machine can use (Linux only)");
+needs_linux!(env, "Print what makes MPI use hostwire (Linux only)");
 needs_linux!(
     stats,
     "Show the counters of the wires of running jobs (Linux only)"

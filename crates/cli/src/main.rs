@@ -16,6 +16,9 @@ mod compare;
 mod doctor;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
+#[cfg(target_os = "linux")]
+mod env;
+mod events;
 mod file;
 mod html;
 #[cfg(target_os = "linux")]
@@ -43,7 +46,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
 #[cfg(not(target_os = "linux"))]
-use elsewhere::{bench, borrow, compare, doctor, lend, run, stats, window};
+use elsewhere::{bench, borrow, compare, doctor, env, lend, run, stats, window};
 
 /// The exit status for a command that was not even begun.
 pub const USAGE_STATUS: u8 = 2;
@@ -63,6 +66,7 @@ each may write in all the others.
     hostwire run --help               all options of run
     hostwire plan CLUSTER.toml        address map, routes and registers of a cluster
     hostwire sim EXPERIMENT.toml      run an experiment on simulated hardware
+    hostwire events FILE              events of a simulation that was traced
     hostwire reproduce                the papers' numbers, published and simulated
     hostwire bench all                measure this machine, and hostwire on it
     hostwire stats                    counters of the wires of running jobs
@@ -70,6 +74,7 @@ each may write in all the others.
     hostwire lend --memory 8G         lend memory of this host
     hostwire borrow --memory 8G PROG  run a program in memory of other hosts
     hostwire doctor                   which wires this machine can use
+    eval \"$(hostwire env mpi)\"        let MPI programs of this shell use hostwire
     hostwire completions SHELL        completions for bash, zsh or fish")]
 struct Cli {
     /// When to use colours: auto, always, never
@@ -137,6 +142,8 @@ enum Command {
     Borrow(borrow::Args),
     Compare(compare::Args),
     Doctor(doctor::Args),
+    Env(env::Args),
+    Events(events::Args),
     Plan(plan::Args),
     Reproduce(reproduce::Args),
     Sim(sim::Args),
@@ -184,6 +191,8 @@ fn main() -> ExitCode {
         Command::Borrow(args) => borrow::main(&args),
         Command::Compare(args) => compare::main(&args),
         Command::Doctor(args) => doctor::main(&args),
+        Command::Env(args) => env::main(&args),
+        Command::Events(args) => events::main(&args),
         Command::Plan(args) => plan::main(&args),
         Command::Reproduce(args) => reproduce::main(&args),
         Command::Sim(args) => sim::main(&args),

@@ -1,10 +1,76 @@
 //! The files that a recorded run on modelled hardware leaves.
 
+use std::fs::File;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use hostwire_sim::record::{Recording, TimeUnit};
+use hostwire_plan::file::TIME;
+use hostwire_sim::engine::Ps;
+use hostwire_sim::record::{Events, Recording, TimeUnit};
 
 use crate::file;
+
+/// Which events an event trace has.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct EventOptions {
+    /// Keep only events for these components in the event trace: left,*switch*
+    ///
+    /// `*` stands for any text. A name that does not exist is answered with those that do.
+    #[arg(long, value_name = "NAMES", requires = "events", value_delimiter = ',')]
+    pub events_of: Vec<String>,
+
+    /// Keep only events of these kinds in the event trace: ht_*,processor_write
+    #[arg(long, value_name = "KINDS", requires = "events", value_delimiter = ',')]
+    pub events_kind: Vec<String>,
+
+    /// Keep only events of this time in the event trace: 10us..20us, 10us.. or ..20us
+    ///
+    /// The begin belongs to it, the end does not.
+    #[arg(long, value_name = "FROM..UNTIL", requires = "events", value_parser = window)]
+    pub events_in: Option<Window>,
+}
+
+/// A part of the time of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    from: Ps,
+    until: Option<Ps>,
+}
+
+/// A part of a time: `10us..20us`, `10us..`, `..20us`.
+fn window(text: &str) -> Result<Window, String> {
+    let expected = || "expected FROM..UNTIL, such as 10us..20us, 10us.. or ..20us".to_owned();
+    let (from, until) = text.split_once("..").ok_or_else(expected)?;
+    let time = |text: &str| match text {
+        "" => Ok(None),
+        text => match TIME.parse(text) {
+            Ok(time_ps) => Ok(Some(Ps(time_ps))),
+            Err(_) => Err(expected()),
+        },
+    };
+    let (from, until) = (time(from)?, time(until)?);
+    match (from, until) {
+        (None, None) => Err(expected()),
+        (Some(from), Some(until)) if from >= until => {
+            Err("ends before it begins, or has no length".to_owned())
+        }
+        _ => Ok(Window {
+            from: from.unwrap_or(Ps::ZERO),
+            until,
+        }),
+    }
+}
+
+impl EventOptions {
+    fn wanted(&self) -> Events {
+        Events {
+            components: self.events_of.clone(),
+            kinds: self.events_kind.clone(),
+            from: self.events_in.map_or(Ps::ZERO, |window| window.from),
+            until: self.events_in.and_then(|window| window.until),
+        }
+    }
+}
 
 /// Where a recording goes.
 #[derive(Debug, Clone, Default)]
@@ -13,12 +79,21 @@ pub struct Recorded {
     pub trace: Option<PathBuf>,
     /// A packet capture.
     pub pcap: Option<PathBuf>,
+    /// An event trace.
+    pub events: Option<PathBuf>,
+    /// What the event trace has.
+    pub which: EventOptions,
 }
 
 impl Recorded {
+    /// Whether what crosses links is to be recorded.
+    pub fn wants_links(&self) -> bool {
+        self.trace.is_some() || self.pcap.is_some()
+    }
+
     /// Whether anything is to be recorded.
     pub fn is_wanted(&self) -> bool {
-        self.trace.is_some() || self.pcap.is_some()
+        self.wants_links() || self.events.is_some()
     }
 
     /// Whether the files can be made: better said before a long run than behind it.
@@ -26,34 +101,120 @@ impl Recorded {
     /// # Errors
     /// A text that names the file.
     pub fn check(&self) -> Result<(), String> {
-        for path in self.trace.iter().chain(&self.pcap) {
+        for path in self.trace.iter().chain(&self.pcap).chain(&self.events) {
             file::check(path)?;
         }
         Ok(())
     }
 
-    /// Writes the files.
+    /// The recording, if anything is to be recorded. An event trace is written while the run goes
+    /// on, since it may be much longer than the memory.
+    pub fn begin(&self) -> Option<Recording> {
+        if !self.is_wanted() {
+            return None;
+        }
+        let recording = match self.wants_links() {
+            true => Recording::new(),
+            false => Recording::of_events(),
+        };
+        if let Some(path) = self.events.clone() {
+            recording.trace_events(self.which.wanted(), move || match File::create(&path) {
+                Ok(file) => Ok(Box::new(file) as Box<dyn Write>),
+                Err(error) => {
+                    let why = format!("cannot write {}: {error}", path.display());
+                    Err(io::Error::new(error.kind(), why))
+                }
+            });
+        }
+        Some(recording)
+    }
+
+    /// Writes the files: also those behind one that cannot be written.
     ///
     /// # Errors
-    /// A text that names the file.
+    /// A text that names the first file that could not be written.
     pub fn write(&self, recording: &Recording) -> Result<(), String> {
-        if let Some(path) = &self.pcap {
-            write(path, |out| recording.write_pcapng(out))?;
-        }
-        if let Some(path) = &self.trace {
+        let events = self.events.as_deref().map_or(Ok(()), |path| {
+            let ended = recording.end_events();
+            ended.map_err(|error| format!("cannot write {}: {error}", path.display()))
+        });
+        events.and(self.write_links(recording))
+    }
+
+    fn write_links(&self, recording: &Recording) -> Result<(), String> {
+        let capture = self.pcap.as_ref().map_or(Ok(()), |path| {
+            write(path, |out| recording.write_pcapng(out))
+        });
+        let trace = self.trace.as_ref().map_or(Ok(()), |path| {
             write(path, |out| {
                 recording.write_perfetto(out, TimeUnit::Picoseconds)
-            })?;
+            })
+        });
+        capture.and(trace)
+    }
+
+    /// The options of `hostwire run` that record the same.
+    pub fn arguments(&self) -> Vec<std::ffi::OsString> {
+        let mut arguments = Vec::new();
+        let files = [
+            ("--trace", &self.trace),
+            ("--pcap", &self.pcap),
+            ("--events", &self.events),
+        ];
+        for (option, path) in files {
+            if let Some(path) = path {
+                arguments.extend([option.into(), path.into()]);
+            }
         }
-        Ok(())
+        let which = &self.which;
+        for (option, names) in [
+            ("--events-of", &which.events_of),
+            ("--events-kind", &which.events_kind),
+        ] {
+            if !names.is_empty() {
+                arguments.push(format!("{option}={}", names.join(",")).into());
+            }
+        }
+        if let Some(Window { from, until }) = which.events_in {
+            let until = until.map_or(String::new(), |until| format!("{}ps", until.0));
+            arguments.push(format!("--events-in={}ps..{until}", from.0).into());
+        }
+        arguments
     }
 }
 
-fn write(
-    path: &Path,
-    what: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>,
-) -> Result<(), String> {
+fn write(path: &Path, what: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> Result<(), String> {
     let mut bytes = Vec::new();
     what(&mut bytes).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     file::write_whole(path, &bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_have_a_begin_an_end_or_both() {
+        let of = |from, until: Option<u64>| {
+            Ok(Window {
+                from: Ps::from_ns(from),
+                until: until.map(Ps::from_ns),
+            })
+        };
+        assert_eq!(window("10us..20us"), of(10_000, Some(20_000)));
+        assert_eq!(window("10us.."), of(10_000, None));
+        assert_eq!(window("..7ns"), of(0, Some(7)));
+        for wrong in [
+            "",
+            "..",
+            "10us",
+            "2us..1us",
+            "1us..1us",
+            "1..2",
+            "a..b",
+            "1us..2us..3us",
+        ] {
+            assert!(window(wrong).is_err(), "{wrong}");
+        }
+    }
 }

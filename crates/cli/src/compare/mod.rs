@@ -156,7 +156,7 @@ fn once(args: &Args, place: &Place) -> Result<Vec<Metric>, String> {
     // Kept until the job has ended.
     let _file = place.options(&mut command, &args.compute)?;
     command.arg("--").args(&args.command);
-    let found = metrics::of(&metrics::printed(&mut command)?);
+    let found = metrics::of(&metrics::printed(&mut command, &|| false)?);
     match found.is_empty() {
         true => Err("the program printed no line NAME: VALUE UNIT to compare".to_owned()),
         false => Ok(found),

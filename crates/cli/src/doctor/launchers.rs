@@ -69,7 +69,7 @@ fn read_version(text: &str) -> String {
 }
 
 /// The last line has the error that ended it.
-fn read_complaint(text: &str) -> String {
+pub(super) fn read_complaint(text: &str) -> String {
     match text.lines().rfind(|line| !line.trim().is_empty()) {
         Some(line) => shown(line),
         None => "without a word".to_owned(),
@@ -77,7 +77,7 @@ fn read_complaint(text: &str) -> String {
 }
 
 /// A line of another program, short and without control characters.
-fn shown(line: &str) -> String {
+pub(super) fn shown(line: &str) -> String {
     let words: Vec<&str> = line.split_whitespace().collect();
     let plain = |c: char| if c.is_control() { '?' } else { c };
     words.join(" ").chars().take(80).map(plain).collect()

@@ -6,13 +6,18 @@
 //! | [`network`] | the wires between hosts, hosts made of this machine, RDMA |
 //! | [`launchers`] | who could start jobs here |
 //! | [`machine`] | CPUs and what a container leaves of them |
+//! | [`mpi`] | with `--mpi`, instead of these: whether an `mpirun` starts programs that use hostwire |
+//! | [`other`] | what other programs say of themselves |
 
 mod launchers;
 mod machine;
 mod memory;
+mod mpi;
 mod network;
+mod other;
 
 use std::fmt;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use hostwire::settings::Wire;
@@ -21,7 +26,7 @@ use serde::Serialize;
 use crate::report;
 use crate::text::{columns, fit};
 
-/// Exit status if not even shared memory works.
+/// Exit status if not even shared memory works, or if MPI programs do not use it.
 const NO_WIRE: u8 = 1;
 
 /// Say which wires this machine can use, and what to do about the others.
@@ -35,11 +40,15 @@ WHAT THE MARKS MEAN
     Nothing is changed, and nothing is sent to any network.
 
 EXIT STATUS
-    0 if shared memory works at least, else 1.")]
+    0 if shared memory works at least, else 1. With --mpi 0 if programs that MPIRUN starts use
+    hostwire, else 1.")]
 pub struct Args {
     /// Print JSON, one object per line: topic, name, state, found, advice.
     #[arg(long)]
     pub json: bool,
+    /// Say instead whether MPI programs that MPIRUN starts use hostwire, and why not
+    #[arg(long, value_name = "MPIRUN", num_args = 0..=1, default_missing_value = "mpirun")]
+    pub mpi: Option<PathBuf>,
 }
 
 /// How something is.
@@ -139,13 +148,18 @@ impl Finding {
 
 /// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
-    let findings: Vec<Finding> = [
-        memory::findings(),
-        network::findings(),
-        launchers::findings(),
-        machine::findings(),
-    ]
-    .concat();
+    let (findings, is_broken) = match &args.mpi {
+        Some(mpirun) => {
+            let findings = mpi::findings(mpirun);
+            let is_broken = mpi::is_broken(&findings);
+            (findings, is_broken)
+        }
+        None => {
+            let findings = of_machine();
+            let is_broken = findings.iter().any(is_broken);
+            (findings, is_broken)
+        }
+    };
     if args.json {
         for finding in &findings {
             match serde_json::to_string(finding) {
@@ -156,10 +170,20 @@ pub fn main(args: &Args) -> ExitCode {
     } else {
         report::out(fit(&text(&findings), columns()).trim_end());
     }
-    match findings.iter().any(is_broken) {
+    match is_broken {
         true => ExitCode::from(NO_WIRE),
         false => ExitCode::SUCCESS,
     }
+}
+
+fn of_machine() -> Vec<Finding> {
+    [
+        memory::findings(),
+        network::findings(),
+        launchers::findings(),
+        machine::findings(),
+    ]
+    .concat()
 }
 
 /// Whether this means that no wire works.

@@ -5,8 +5,9 @@ use std::os::fd::BorrowedFd;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use hostwire::board::Record;
 use hostwire_sim::engine::Ps;
-use hostwire_sim::experiments::traffic::LinkUse;
+use hostwire_sim::experiments::link_use::LinkUse;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Signal, getpid, kill_process};
@@ -420,16 +421,13 @@ impl Job {
         };
         let bytes = pe.read_output(which);
         let is_open = pe.output(which).is_some();
-        self.write_output(index as u32, which, &bytes);
+        let at = self.times.get(index).copied().unwrap_or_default();
+        let merger = &mut self.sink_mut(which).merger;
+        merger.write(index as u32, &bytes, at);
         if !is_open {
-            self.sink_mut(which).merger.end(index as u32);
+            merger.end(index as u32, at);
         }
         !bytes.is_empty()
-    }
-
-    fn write_output(&mut self, pe: u32, which: Which, bytes: &[u8]) {
-        let at = self.times.get(pe as usize).copied().unwrap_or_default();
-        self.sink_mut(which).merger.write(pe, bytes, at);
     }
 
     /// Whether a PE is in virtual time, so that the model knows when it writes what.
@@ -489,7 +487,8 @@ impl Job {
                     if let Some(time) = self.times.get_mut(text.pe as usize) {
                         *time = text.at;
                     }
-                    self.write_output(text.pe, text.which, &text.bytes);
+                    let merger = &mut self.sink_mut(text.which).merger;
+                    merger.write(text.pe, &text.bytes, text.at);
                 }
                 Report::Spins(pe) => self.stderr.merger.note(&format!(
                     "PE {pe} has computed for a second without a call of the library; virtual time \
@@ -503,7 +502,8 @@ impl Job {
                         // A PE that has ended in this very moment is the cause.
                         self.notice_ends();
                         self.judge();
-                        self.end(Ending::Model(cause));
+                        let running = self.running();
+                        self.end(Ending::Model { cause, running });
                     }
                 },
             }
@@ -591,11 +591,7 @@ impl Job {
             self.notice_ends();
             self.judge();
             if !self.all_ended() && self.may_time_out() {
-                let running = (0u32..)
-                    .zip(&self.pes)
-                    .filter(|(_, pe)| pe.end().is_none())
-                    .map(|(index, _)| (index, self.board.last(index)))
-                    .collect();
+                let running = self.running();
                 let after = self.plan.timeout.unwrap_or_default();
                 self.end(Ending::TimedOut { after, running });
             }
@@ -604,6 +600,15 @@ impl Job {
             self.kill_at = None;
             self.signal_running(Signal::KILL);
         }
+    }
+
+    /// The PEs that have not ended, with what each is doing.
+    fn running(&self) -> Vec<(u32, Option<Record>)> {
+        let pes = (0u32..).zip(&self.pes);
+        let running = pes.filter(|(_, pe)| pe.end().is_none());
+        running
+            .map(|(index, _)| (index, self.board.last(index)))
+            .collect()
     }
 
     /// When every PE has ended, kills what they started and did not wait for.

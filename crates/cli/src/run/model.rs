@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use hostwire_sim::engine::{Ps, Summary};
 use hostwire_sim::experiments::file::{self, Built, ProgramRan, RunFigures, SweepRange};
-use hostwire_sim::experiments::traffic::LinkUse;
+use hostwire_sim::experiments::link_use::LinkUse;
 use hostwire_sim::record::Recording;
 use hostwire_sim::wire::{Settings, Takes, Watch, WireError, run_processes};
 use hostwire_transport::modelled::{Begun, Seat, VARIABLE};
@@ -23,7 +23,7 @@ use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::beside;
-use crate::recorded::Recorded;
+use crate::recorded::{EventOptions, Recorded};
 
 use super::parse;
 use super::plan::StartError;
@@ -88,6 +88,17 @@ pub struct Options {
     /// Wireshark shows it with the dissector in tools/wireshark.
     #[arg(long, value_name = "OUT.pcapng", requires = "cluster")]
     pub pcap: Option<PathBuf>,
+
+    /// Write every event of the model as an event trace.
+    ///
+    /// `hostwire events FILE` shows it. Times count from the begin of the job. It has 24 bytes for
+    /// each event, so a second of the model may be gigabytes: see --events-of, --events-kind and
+    /// --events-in.
+    #[arg(long, value_name = "FILE", requires = "cluster")]
+    pub events: Option<PathBuf>,
+
+    #[command(flatten)]
+    which: EventOptions,
 
     /// The file is an experiment, and the hardware that of this point. For hostwire sim.
     #[arg(long, hide = true, requires = "cluster")]
@@ -160,6 +171,8 @@ impl Hardware {
         let recorded = Recorded {
             trace: options.trace.clone(),
             pcap: options.pcap.clone(),
+            events: options.events.clone(),
+            which: options.which.clone(),
         };
         recorded.check().map_err(StartError::Cluster)?;
         Ok(Some(Self {
@@ -496,9 +509,9 @@ impl Simulator {
                 }
             }
         }
-        let recording = hardware.recorded.is_wanted().then(Recording::new);
+        let recording = hardware.recorded.begin();
         if let Some(recording) = &recording {
-            built.record(recording);
+            built.record(recording).map_err(|cause| said(&cause))?;
         }
         let links = built.watch_links();
         self.shared.lock().taps.open();
@@ -508,7 +521,7 @@ impl Simulator {
         }
         let summary = ran?;
         let simulated = Simulated {
-            links: built.links(links, summary.virtual_time),
+            links: built.links(&links, summary.virtual_time),
             summary,
         };
         if let Some(path) = &hardware.figures {

@@ -132,7 +132,12 @@ pub enum Ending {
         running: Vec<(u32, Option<Record>)>,
     },
     /// The run of the modelled hardware cannot go on.
-    Model(String),
+    Model {
+        /// Why.
+        cause: String,
+        /// The PEs that had not ended, with what each was doing.
+        running: Vec<(u32, Option<Record>)>,
+    },
     /// The reader of the launcher's standard output is gone.
     OutputClosed,
     /// The launcher's standard output cannot be written.
@@ -146,7 +151,7 @@ impl Ending {
             Ending::Failed(failure) => failure.status(),
             Ending::Interrupted(signal) => signal_status(*signal),
             Ending::TimedOut { .. } => TIMEOUT_STATUS,
-            Ending::Model(_) => MODEL_STATUS,
+            Ending::Model { .. } => MODEL_STATUS,
             Ending::OutputClosed => signal_status(SIGPIPE),
             Ending::OutputFailed(_) => OUTPUT_STATUS,
         }
@@ -174,7 +179,14 @@ impl Ending {
                 "timed out after {after:?}; still running: {}",
                 grouped(running)
             )),
-            Ending::Model(cause) => Some(format!("virtual time: {cause}; ended {}", pes(others))),
+            Ending::Model { cause, running } if running.is_empty() => {
+                Some(format!("virtual time: {cause}"))
+            }
+            Ending::Model { cause, running } => Some(format!(
+                "virtual time: {cause}; ended {}: {}",
+                pes(others),
+                grouped(running)
+            )),
             Ending::OutputClosed => None,
             Ending::OutputFailed(errno) => {
                 let error = std::io::Error::from(*errno);

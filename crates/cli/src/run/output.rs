@@ -26,8 +26,6 @@ pub struct Merger {
     /// One PE, no label and no stamps: there is nothing to merge.
     verbatim: bool,
     held: BTreeMap<u32, Vec<u8>>,
-    /// When each PE wrote last.
-    times: BTreeMap<u32, Ps>,
     /// The PE that wrote the unfinished line at the end of `merged`.
     unfinished: Option<Source>,
     merged: Vec<u8>,
@@ -48,7 +46,6 @@ impl Merger {
             stamps,
             verbatim: pes == 1 && !label && !stamps,
             held: BTreeMap::new(),
-            times: BTreeMap::new(),
             unfinished: None,
             merged: Vec::new(),
         }
@@ -56,9 +53,6 @@ impl Merger {
 
     /// Takes what `pe` wrote, and when; the time is used for stamps alone.
     pub fn write(&mut self, pe: u32, bytes: &[u8], at: Ps) {
-        if self.stamps {
-            self.times.insert(pe, at);
-        }
         let mut held = self.held.remove(&pe).unwrap_or_default();
         held.extend_from_slice(bytes);
         let complete = match held.iter().rposition(|byte| *byte == b'\n') {
@@ -67,33 +61,32 @@ impl Merger {
             None => 0,
         };
         let rest = held.split_off(complete);
-        self.emit(Source::Pe(pe), &held);
+        self.emit_of(pe, &held, at);
         if rest.len() > HELD_BYTES_MAX {
-            self.emit(Source::Pe(pe), &rest);
+            self.emit_of(pe, &rest, at);
         } else if !rest.is_empty() {
             self.held.insert(pe, rest);
         }
     }
 
-    /// `pe` writes no more: its held output passes.
-    pub fn end(&mut self, pe: u32) {
+    /// `pe` writes no more since `at`: its held output passes.
+    pub fn end(&mut self, pe: u32, at: Ps) {
         if let Some(rest) = self.held.remove(&pe) {
-            self.emit(Source::Pe(pe), &rest);
+            self.emit_of(pe, &rest, at);
         }
     }
 
     /// A line of the launcher's own.
     pub fn note(&mut self, text: &str) {
         let line = format!("hostwire: {}\n", visible(text));
-        self.emit(Source::Launcher, line.as_bytes());
+        self.emit(Source::Launcher, line.as_bytes(), "");
     }
 
     /// What lines of a PE begin with. All times have the same unit and the same number of decimals.
-    fn label_of(&self, pe: u32) -> String {
+    fn label_of(&self, pe: u32, at: Ps) -> String {
         let mut label = String::new();
         if self.stamps {
-            let ps = self.times.get(&pe).copied().unwrap_or_default().0;
-            label += &format!("[{}.{:03} ns] ", ps / 1_000, ps % 1_000);
+            label += &format!("[{}.{:03} ns] ", at.0 / 1_000, at.0 % 1_000);
         }
         if self.label {
             label += &format!("[{pe}] ");
@@ -101,7 +94,13 @@ impl Merger {
         label
     }
 
-    fn emit(&mut self, source: Source, bytes: &[u8]) {
+    fn emit_of(&mut self, pe: u32, bytes: &[u8], at: Ps) {
+        let label = self.label_of(pe, at);
+        self.emit(Source::Pe(pe), bytes, &label);
+    }
+
+    /// Each line that begins begins with `label`.
+    fn emit(&mut self, source: Source, bytes: &[u8], label: &str) {
         if bytes.is_empty() {
             return;
         }
@@ -109,18 +108,16 @@ impl Merger {
             self.merged.push(b'\n');
             self.unfinished = None;
         }
-        match source {
-            Source::Pe(pe) if self.label || self.stamps => {
-                let label = self.label_of(pe);
-                let mut at_start = self.unfinished.is_none();
-                for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-                    if std::mem::replace(&mut at_start, true) {
-                        self.merged.extend_from_slice(label.as_bytes());
-                    }
-                    self.merged.extend_from_slice(line);
+        if label.is_empty() {
+            self.merged.extend_from_slice(bytes);
+        } else {
+            let mut at_start = self.unfinished.is_none();
+            for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+                if std::mem::replace(&mut at_start, true) {
+                    self.merged.extend_from_slice(label.as_bytes());
                 }
+                self.merged.extend_from_slice(line);
             }
-            _ => self.merged.extend_from_slice(bytes),
         }
         self.unfinished = (bytes.last() != Some(&b'\n')).then_some(source);
     }
@@ -223,8 +220,8 @@ mod tests {
         merger.write(0, b"llo\nhow ", Ps::ZERO);
         merger.write(1, b"bye\n", Ps::ZERO);
         assert_eq!(merged(&merger), "hello\ngood bye\n");
-        merger.end(0);
-        merger.end(1);
+        merger.end(0, Ps::ZERO);
+        merger.end(1, Ps::ZERO);
         assert_eq!(merged(&merger), "hello\ngood bye\nhow ");
         merger.note("the end");
         assert_eq!(
@@ -238,7 +235,7 @@ mod tests {
         let mut merger = Merger::new(3, true, false);
         merger.write(2, b"a\nb\n\nc", Ps::ZERO);
         merger.write(0, b"d\n", Ps::ZERO);
-        merger.end(2);
+        merger.end(2, Ps::ZERO);
         merger.write(0, b"e\n", Ps::ZERO);
         assert_eq!(merged(&merger), "[2] a\n[2] b\n[2] \n[0] d\n[2] c\n[0] e\n");
     }
@@ -285,7 +282,7 @@ mod tests {
                 wrote[*pe as usize].push_str(text);
             }
             for (pe, text) in (0..).zip(&wrote) {
-                merger.end(pe);
+                merger.end(pe, Ps::ZERO);
                 let label = format!("[{pe}] ");
                 let lines: Vec<&str> =
                     merged(&merger).lines().filter_map(|line| line.strip_prefix(&label)).collect();

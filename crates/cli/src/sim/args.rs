@@ -3,6 +3,8 @@
 use std::num::NonZeroU16;
 use std::path::PathBuf;
 
+use crate::recorded::EventOptions;
+
 use super::sweep::Part;
 
 /// Run an experiment on simulated hardware, in virtual time
@@ -32,6 +34,11 @@ EXAMPLES
 
         hostwire sim experiments/tccluster/ping-pong.toml --pcap a.pcapng --trace a.pftrace
 
+    Every event of the first eleven milliseconds, of which the boot takes ten:
+
+        hostwire sim experiments/tccluster/ping-pong.toml --events e.trace --events-in ..11ms
+        hostwire events e.trace
+
     Over any key, two points at a time; the same command again goes on where it was ended:
 
         hostwire sim experiments/tccluster/ping-pong.toml --sweep parameters.hop=20ns..40ns:5ns -j 2
@@ -60,6 +67,14 @@ pub struct Args {
     /// Wireshark shows it with the dissector in tools/wireshark. Not for sweeps.
     #[arg(long, value_name = "OUT.pcapng")]
     pub pcap: Option<PathBuf>,
+    /// Write every event of the simulation as an event trace
+    ///
+    /// `hostwire events FILE` shows it. It has 24 bytes for each event, so that of a long run may
+    /// be gigabytes: see --events-of, --events-kind and --events-in. Not for sweeps.
+    #[arg(long, value_name = "FILE")]
+    pub events: Option<PathBuf>,
+    #[command(flatten)]
+    pub which: EventOptions,
     /// Sweep KEY instead of what the file sweeps
     ///
     /// `KEY=FROM..TO` doubles sizes and counts numbers up by one; `FROM..TO:STEP` adds STEP,

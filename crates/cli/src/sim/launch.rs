@@ -2,17 +2,24 @@
 
 use std::process::Command;
 
-use hostwire_sim::experiments::file::{Program, ProgramRan};
+use hostwire_sim::experiments::file::{Monitor, Program, ProgramRan};
 
 use crate::metrics;
+use crate::recorded::Recorded;
 
 use super::Args;
 
-/// Runs `program` on the hardware of the point at `place`.
+/// Runs `program` on the hardware of the point at `place`, until `monitor` is cancelled, and records
+/// it there.
 ///
 /// # Errors
 /// A sentence that says what went wrong, with what the program said.
-pub fn launch(args: &Args, place: usize, program: &Program) -> Result<ProgramRan, String> {
+pub fn launch(
+    args: &Args,
+    recorded: &Recorded,
+    monitor: &Monitor,
+    (place, program): (usize, &Program),
+) -> Result<ProgramRan, String> {
     let name = program.program.join(" ");
     let failed = |why: &dyn std::fmt::Display| format!("cannot run {name}: {why}");
     let folder = tempfile::tempdir().map_err(|error| failed(&error))?;
@@ -32,8 +39,10 @@ pub fn launch(args: &Args, place: usize, program: &Program) -> Result<ProgramRan
     if !program.place.is_empty() {
         command.arg(format!("--place={}", program.place.join(",")));
     }
+    command.args(recorded.arguments());
     command.arg("--").args(&program.program);
-    let printed = metrics::printed(&mut command).map_err(|why| format!("{name}: {why}"))?;
+    let printed = metrics::printed(&mut command, &|| monitor.is_cancelled());
+    let printed = printed.map_err(|why| format!("{name}: {why}"))?;
     let json = std::fs::read(&figures).map_err(|error| failed(&error))?;
     let mut ran: ProgramRan = serde_json::from_slice(&json).map_err(|error| failed(&error))?;
     ran.metrics = metrics::of(&printed);

@@ -25,7 +25,6 @@ use hostwire_sim::experiments::ExperimentError;
 use hostwire_sim::experiments::file::{
     Experiment, Monitor, Outcome, Surroundings, SweepRange, read_swept,
 };
-use hostwire_sim::record::Recording;
 use hostwire_transport::visible;
 
 pub use args::Args;
@@ -72,12 +71,16 @@ fn run(args: &Args) -> Result<(), Failure> {
 fn run_here(args: &Args, experiment: &Experiment) -> Result<Outcome, Failure> {
     let recorded = recorded(args);
     recorded.check().map_err(|why| failure(BAD_OUTPUT, &why))?;
-    let recording = recorded.is_wanted().then(Recording::new);
+    // A program is recorded where it runs: see `launch`.
+    let recording = match experiment.runs_program() {
+        true => None,
+        false => recorded.begin(),
+    };
     let monitor = Arc::new(Monitor::default());
     let watch = Watch::new(Arc::clone(&monitor));
     let surroundings = Surroundings {
         open: &open_beside(&args.file),
-        launch: &|place, program| launch::launch(args, place, program),
+        launch: &|place, program| launch::launch(args, &recorded, &monitor, (place, program)),
     };
     let outcome = experiment.run_with(&monitor, recording.as_ref(), surroundings);
     drop(watch);
@@ -96,6 +99,8 @@ fn recorded(args: &Args) -> Recorded {
     Recorded {
         trace: args.trace.clone(),
         pcap: args.pcap.clone(),
+        events: args.events.clone(),
+        which: args.which.clone(),
     }
 }
 
@@ -139,12 +144,16 @@ fn load(args: &Args) -> Result<Experiment, Failure> {
 }
 
 fn check_outputs(args: &Args, experiment: &Experiment) -> Result<(), Failure> {
-    let is_recorded = recorded(args).is_wanted();
-    if is_recorded && experiment.sweep().is_some() {
-        let why = "--trace and --pcap record one run, and this experiment has a [sweep]";
+    let recorded = recorded(args);
+    if recorded.is_wanted() && experiment.sweep().is_some() {
+        let why = "--trace, --pcap and --events record one run, and this experiment has a [sweep]";
         return Err(failure(BAD_INPUT, why));
     }
-    if is_recorded && !experiment.has_links() {
+    if recorded.events.is_some() && !experiment.has_events() {
+        let why = "--events records the events of a model, and this experiment has none";
+        return Err(failure(BAD_INPUT, why));
+    }
+    if recorded.wants_links() && !experiment.has_links() {
         let why = "--trace and --pcap record what crosses links, and this experiment has none";
         return Err(failure(BAD_INPUT, why));
     }

@@ -11,6 +11,7 @@ mod hosts;
 #[allow(dead_code)]
 mod job;
 mod lost;
+mod mpi;
 mod open_mpi;
 #[path = "../faults/programs.rs"]
 #[allow(dead_code)]

@@ -5,13 +5,15 @@ use std::process::{Command, Output};
 use crate::job::hostwire;
 
 /// The commands that a user sees.
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 14] = [
     "run",
     "bench",
     "lend",
     "borrow",
     "compare",
     "doctor",
+    "env",
+    "events",
     "plan",
     "reproduce",
     "sim",

@@ -129,6 +129,72 @@ fn recordings_are_written_and_change_nothing() {
 }
 
 #[test]
+fn events_are_written_and_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let shown = |file: &str| {
+        let shown = job::run(&["events", "--json", file]);
+        assert_eq!(shown.status, 0, "{shown:?}");
+        let events = shown.stdout.lines();
+        let events = events.map(|line| serde_json::from_str(line).unwrap());
+        events.collect::<Vec<Value>>()
+    };
+    let (all, some, pcap) = (path("all.trace"), path("some.trace"), path("a.pcapng"));
+    let ended = sim(PING_PONG, &["--json", "--events", &all, "--pcap", &pcap]);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    let traced: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let run = &json(PING_PONG)["results"][0]["run"];
+    assert_eq!(traced["results"][0]["run"]["event_hash"], run["event_hash"]);
+    let events = shown(&all);
+    let kinds = [
+        "processor_step",
+        "ht_submit",
+        "ht_arrive",
+        "processor_write",
+    ];
+    for kind in kinds {
+        assert!(events.iter().any(|event| event["kind"] == kind), "{kind}");
+    }
+    // The boot is not traced.
+    assert!((events.len() as u64) < run["events"].as_u64().unwrap());
+    assert!(std::fs::read(&pcap).unwrap().len() > 1_000, "both at once");
+    let arguments = ["--events", &some, "--events-kind", "ht_arrive"];
+    let ended = sim(PING_PONG, &arguments);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    let arrived = events.iter().filter(|event| event["kind"] == "ht_arrive");
+    assert_eq!(shown(&some), arrived.cloned().collect::<Vec<_>>());
+    // A model with events of its own, and none that has any.
+    let htea = std::fs::read_to_string(repository("experiments/htoe/one-packet.toml")).unwrap();
+    let ended = sim(&htea, &["--events", &all]);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    let events = shown(&all);
+    assert!(
+        events.iter().any(|event| event["kind"] == "deliver"),
+        "{events:?}"
+    );
+    let memory = "[workload]\nkind = \"memory-stream\"\n";
+    let ended = sim(memory, &["--events", &all]);
+    assert_eq!(ended.status, 2, "{}", ended.stderr);
+}
+
+/// The use of an Ethernet is in the results, and its frames can be recorded.
+#[test]
+fn frames_on_ethernet_are_counted_and_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let pcap = folder.path().join("a.pcapng").to_str().unwrap().to_owned();
+    let text = "[workload]\nkind = \"ethernet\"\nhosts = 2\nlines = 100\n";
+    let ended = sim(text, &["--json", "--pcap", &pcap]);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    let outcome: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let links = outcome["results"][0]["links"].as_array().unwrap();
+    let sender = links
+        .iter()
+        .find(|link| link["link"] == "host 1 - switch" && link["from"] == "A");
+    assert_eq!(sender.unwrap()["payload_bytes"], 6400);
+    assert!(std::fs::read(&pcap).unwrap().len() > 6_400);
+}
+
+#[test]
 fn sweeps_are_plotted() {
     let folder = tempfile::tempdir().unwrap();
     let plots = folder.path().join("plots");
@@ -148,6 +214,9 @@ fn sweeps_are_plotted() {
 fn outputs_that_make_no_sense_are_refused_before_the_run() {
     let swept = format!("{PING_PONG}\n[sweep]\nkey = \"workload.order\"\nvalues = [\"weak\"]\n");
     let ended = sim(&swept, &["--pcap", "/nonexistent/a"]);
+    assert_eq!(ended.status, 2);
+    assert!(ended.stderr.contains("[sweep]"), "{}", ended.stderr);
+    let ended = sim(&swept, &["--events", "/nonexistent/a"]);
     assert_eq!(ended.status, 2);
     assert!(ended.stderr.contains("[sweep]"), "{}", ended.stderr);
     let ended = sim(PING_PONG, &["--plot", "/nonexistent/a"]);

@@ -3,12 +3,13 @@
 #[allow(dead_code, reason = "shared with the tests of `hostwire run`")]
 #[path = "../run/job.rs"]
 mod job;
+mod recordings;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use job::{Ended, Job, hostwire};
+use job::{Ended, Job, eventually, hostwire, is_running};
 use rustix::process::Signal;
 
 /// The folder of what has been built.
@@ -300,54 +301,60 @@ fn computing_takes_no_time_unless_it_is_measured() {
     assert!(run(&["--compute", "measured=100"]) > 10_000_000);
 }
 
+/// A cluster of each kind, with two processors by name.
+const KINDS: [(&str, [&str; 2]); 5] = [
+    ("two-boards.toml", ["left", "right"]),
+    ("htx-pair.toml", ["left", "right"]),
+    ("peach2-double-ring.toml", ["n0", "n1"]),
+    ("htea-eight.toml", ["n0", "n1"]),
+    // One on each island.
+    ("two-islands.toml", ["a0", "b2"]),
+];
+
 #[test]
-fn who_waits_for_ever_is_named() {
-    let ended = on("two-boards.toml", "2", &[&probe(), "turns", "deadlock"]);
-    assert_eq!(ended.status, 1, "{ended:?}");
-    assert_eq!(ended.stderr.lines().count(), 1, "{ended:?}");
-    for part in [
-        "hostwire: virtual time: deadlock at ",
-        "PE 0 on left has waited for a store to its segment since ",
-        "PE 1 on right has waited",
-        "; ended 2 PEs",
-    ] {
-        assert!(ended.stderr.contains(part), "{part}: {ended:?}");
+fn who_waits_for_ever_is_named_on_each_fabric() {
+    let probe = probe();
+    for (cluster, [first, second]) in KINDS {
+        let place = format!("--place={first},{second}");
+        let ended = on(cluster, "2", &[&place, &probe, "turns", "deadlock"]);
+        assert_eq!(ended.status, 1, "{ended:?}");
+        // And no device: none holds a packet.
+        assert_eq!(ended.stderr.lines().count(), 1, "{ended:?}");
+        for part in [
+            "hostwire: virtual time: deadlock at ",
+            &format!("PE 0 on {first} has waited for a store to its segment since "),
+            &format!("PE 1 on {second} has waited"),
+            "; ended 2 PEs: PE 0 (receiving from PE 1), PE 1 (receiving from PE 0)",
+        ] {
+            assert!(ended.stderr.contains(part), "{cluster}: {part}: {ended:?}");
+        }
     }
 }
 
+/// The time of the model, real time, a PE that kills itself, and Ctrl-C.
 #[test]
-fn who_waits_for_ever_on_a_host_with_a_chip_is_named() {
+fn a_job_ends_on_each_fabric_as_it_does_without_a_model() {
     let probe = probe();
-    let ended = on(
-        "peach2-double-ring.toml",
-        "2",
-        &[&probe, "turns", "deadlock"],
-    );
-    assert_eq!(ended.status, 1, "{ended:?}");
-    for part in [
-        "hostwire: virtual time: deadlock at ",
-        "PE 0 on n0 has waited for a store to its segment since ",
-        "PE 1 on n1 has waited",
-        "; ended 2 PEs",
-    ] {
-        assert!(ended.stderr.contains(part), "{part}: {ended:?}");
+    for (name, _) in KINDS {
+        let early = on(name, "2", &["--until", "100ns", &probe, "everything"]);
+        assert_eq!(early.status, 1, "{name}: {early:?}");
+        assert!(early.stderr.contains("100.000 ns have passed"), "{early:?}");
+        let endless = [&probe[..], "turns", "spin", "/nothing"];
+        let late = on(name, "2", &[&["--timeout", "300ms"], &endless[..]].concat());
+        assert_eq!(late.status, 124, "{name}: {late:?}");
+        assert!(late.stderr.contains("timed out after 300ms"), "{late:?}");
+        let died = on(name, "2", &[&probe, "turns", "die"]);
+        assert_eq!(died.status, 137, "{name}: {died:?}");
+        assert!(
+            died.stderr.contains("PE 1 was killed by SIGKILL"),
+            "{died:?}"
+        );
+        assert!(!died.stderr.contains("deadlock"), "{died:?}");
+        let cluster = cluster(name);
+        let mut running = Job::start(hostwire(&arguments(&cluster, "2", &endless)));
+        assert_eq!(running.line(), "PE 0 has begun");
+        assert_eq!(running.signal_until_end(Signal::INT), Some(130), "{name}");
     }
-    let ended = on("peach2-double-ring.toml", "2", &[&probe, "turns", "die"]);
-    assert_eq!(ended.status, 137, "{ended:?}");
-    let ended = on(
-        "peach2-double-ring.toml",
-        "2",
-        &["--until", "100ns", &probe, "everything"],
-    );
-    assert_eq!(ended.status, 1, "{ended:?}");
-    assert!(ended.stderr.contains("100.000 ns have passed"), "{ended:?}");
-    let (cluster, endless) = (
-        cluster("peach2-double-ring.toml"),
-        [&probe[..], "turns", "spin", "/nothing"],
-    );
-    let mut running = Job::start(hostwire(&arguments(&cluster, "2", &endless)));
-    assert_eq!(running.line(), "PE 0 has begun");
-    assert_eq!(running.signal_until_end(Signal::INT), Some(130));
 }
 
 #[test]
@@ -379,28 +386,9 @@ fn a_run_has_an_end_in_virtual_time() {
     );
     assert_eq!(ended.status, 1, "{ended:?}");
     let said =
-        "hostwire: virtual time: 100.000 ns have passed, and PE 0, PE 1 still run; ended 2 PEs\n";
-    assert_eq!(ended.stderr, said);
-}
-
-#[test]
-fn a_pe_that_dies_ends_the_job() {
-    let ended = on("two-boards.toml", "2", &[&probe(), "turns", "die"]);
-    assert_eq!(ended.status, 137, "{ended:?}");
-    assert!(
-        ended.stderr.contains("PE 1 was killed by SIGKILL"),
-        "{ended:?}"
-    );
-    assert!(!ended.stderr.contains("deadlock"), "{ended:?}");
-}
-
-#[test]
-fn a_signal_ends_everything() {
-    let (cluster, probe) = (cluster("two-boards.toml"), probe());
-    let endless = [&probe[..], "turns", "spin", "/nothing"];
-    let mut running = Job::start(hostwire(&arguments(&cluster, "2", &endless)));
-    assert_eq!(running.line(), "PE 0 has begun");
-    assert_eq!(running.signal_until_end(Signal::INT), Some(130));
+        "hostwire: virtual time: 100.000 ns have passed, and PE 0, PE 1 still run; ended 2 PEs: ";
+    assert!(ended.stderr.starts_with(said), "{ended:?}");
+    assert_eq!(ended.stderr.lines().count(), 1, "{ended:?}");
 }
 
 #[test]
@@ -452,6 +440,58 @@ fn memory_that_a_processor_does_not_have_is_named() {
     let ended = job::run(&all);
     assert_eq!(ended.status, 1, "{ended:?}");
     assert!(ended.stderr.contains("say less with --heap"), "{ended:?}");
+}
+
+/// What starts a job ends with it: a program of an experiment, one of a sweep, and one that is compared.
+#[test]
+fn kill_9_of_what_starts_a_job_takes_the_job_with_it() {
+    let probe = probe();
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (file, pids) = (path("endless.toml"), folder.path().join("pids"));
+    let two = cluster("two-boards.toml");
+    let script = format!(
+        "echo $$ >> {}; exec {probe} turns spin /nothing",
+        pids.display()
+    );
+    let text = format!(
+        "cluster = \"{two}\"\n[workload]\nkind = \"program\"\nprogram = [\"/bin/sh\", \"-c\", \"{script}\"]\n\
+         pes = 2\nheap = \"4MiB\"\n"
+    );
+    std::fs::write(&file, text).unwrap();
+    let kept = path("kept");
+    let commands = [
+        &["sim", &file][..],
+        &[
+            "sim",
+            &file,
+            "-j1",
+            "--results",
+            &kept,
+            "--sweep",
+            "parameters.sfence=6ns,7ns",
+        ],
+        &["compare", "-n", "2", "--on", &two, "sh", "-c", &script],
+    ];
+    for command in commands {
+        // Not SIGINT, which is ignored by all that a script has started in the background.
+        for signal in [Signal::KILL, Signal::TERM] {
+            std::fs::write(&pids, "").unwrap();
+            let starter = Job::start(hostwire(command));
+            let started = || std::fs::read_to_string(&pids).unwrap();
+            eventually("both PEs have started", || started().lines().count() == 2);
+            starter.signal(signal);
+            let status = starter.end().status;
+            let expected = match signal {
+                Signal::KILL => [-9, -9],
+                _ => [130, -15],
+            };
+            assert!(expected.contains(&status), "{command:?}: {status}");
+            for pid in started().lines() {
+                eventually("the PEs end", || !is_running(pid));
+            }
+        }
+    }
 }
 
 /// A workload of experiments: what a program prints of itself becomes metrics, which are swept.

@@ -3,7 +3,7 @@
 use hostwire_sim::experiments::ExperimentError;
 use hostwire_sim::experiments::curves::Curve;
 use hostwire_sim::experiments::htoe::{Optimised, bottlenecks, claims};
-use hostwire_sim::htea::{Config, PAYLOAD_BYTES, Report, Timing, run};
+use hostwire_sim::models::htea::fast::{Config, PAYLOAD_BYTES, Report, Timing, run};
 
 use super::{Named, chart, published, value};
 use crate::plot::{Chart, Kind, Scale, Series};

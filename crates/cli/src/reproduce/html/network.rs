@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::f64::consts::PI;
 use std::fmt::Write as _;
 
-use hostwire_sim::experiments::traffic::LinkUse;
+use hostwire_sim::experiments::link_use::LinkUse;
 
 use crate::html::escape;
 

@@ -2,8 +2,8 @@
 
 use hostwire_sim::experiments::ExperimentError;
 use hostwire_sim::experiments::file::{Monitor, Outcome, RunResult};
-use hostwire_sim::experiments::traffic::LinkUse;
-use hostwire_sim::htea::Timing;
+use hostwire_sim::experiments::link_use::LinkUse;
+use hostwire_sim::models::htea::fast::Timing;
 use hostwire_sim::record::{Direction, Recording, Slice};
 
 use super::timeline::Bar;

@@ -19,6 +19,8 @@ use hostwire_sim::experiments::file::{
     Configuration, Experiment, Monitor, Outcome, RunResult, Surroundings,
 };
 
+use crate::recorded::Recorded;
+
 use super::launch;
 use super::{Args, BAD_INPUT, BAD_OUTPUT, Failure, INTERRUPTED, Watch, failure, open_beside};
 pub use part::Part;
@@ -112,7 +114,10 @@ impl Sweep<'_> {
         let watch = Watch::new(Arc::clone(&monitor));
         let surroundings = Surroundings {
             open: &open_beside(&self.args.file),
-            launch: &|place, program| launch::launch(self.args, place, program),
+            launch: &|place, program| {
+                let nothing = Recorded::default();
+                launch::launch(self.args, &nothing, &monitor, (place, program))
+            },
         };
         for place in self.missing(places)? {
             let point = self.experiment.only(|other| other == place);

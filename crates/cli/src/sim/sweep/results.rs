@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::file;
 use hostwire_sim::experiments::file::{Bucket, FlowUse, Metric, Outcome, RegionUse, RunFigures};
 use hostwire_sim::experiments::htoe::Bottleneck;
-use hostwire_sim::experiments::traffic::LinkUse;
+use hostwire_sim::experiments::link_use::LinkUse;
 use serde::Deserialize;
 
 /// A result of a cluster with many links is some hundred KiB.
