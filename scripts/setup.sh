@@ -38,11 +38,14 @@ if [[ $purpose == test ]]; then
     # Some 12 MB and half a minute together. libpmix-dev has the name by which Slurm's
     # plugin loads PMIx; its daemons are not started, the tests start their own.
     have mpirun.openmpi || optional+=(openmpi-bin)
+    have fi_info || optional+=(libfabric-bin)
+    [[ -e /usr/include/rdma/fabric.h ]] || optional+=(libfabric-dev)
     have srun && have slurmd && have slurmctld || optional+=(slurm-wlm)
     have munged || optional+=(munge)
     has_library libpmix.so.2 || optional+=(libpmix2)
     has_library libpmix.so || optional+=(libpmix-dev)
     have ip || optional+=(iproute2)
+    python3 -c 'import ensurepip' 2>/dev/null || optional+=(python3 python3-venv)
 fi
 
 if [[ $purpose == arm && $(uname -m) != aarch64 ]]; then

@@ -45,6 +45,9 @@ step_portable() { scripts/portable.sh; }
 
 step_codegen() { scripts/codegen.sh --check; }
 
+# The Python package: built, installed, and tested as its users do.
+step_python() { scripts/python.sh; }
+
 step_loom() { if_present scripts/loom.sh; }
 
 # Also what is built for it alone, which no other step compiles.
@@ -67,7 +70,7 @@ if_present() {
 
 steps=("$@")
 if ((${#steps[@]} == 0)); then
-    steps=(fmt scripts tidy licences headers clippy test doc portable codegen loom model sanitize)
+    steps=(fmt scripts tidy licences headers clippy test python doc portable codegen loom model sanitize)
 fi
 for step in "${steps[@]}"; do
     if ! declare -F "step_$step" >/dev/null; then

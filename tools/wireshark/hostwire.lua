@@ -3,12 +3,15 @@
 --   tshark -X lua_script:tools/wireshark/hostwire.lua -r capture.pcapng
 --
 -- HyperTransport packets come on link type USER0 (147), one packet per record,
--- without CRC, as hostwire-sim writes them. HToE comes in Ethernet frames with
+-- without CRC, as hostwire-sim writes them. TLPs of PCI Express come on USER1 (148), with number
+-- and LCRC, and frames between HTX boards on USER2 (149) (layout: docs/sim/recordings.md). HToE comes in Ethernet frames with
 -- EtherType 0x88B5 (layout: docs/wire/htoe.md); encrypted ones (docs/wire/sealed.md) are
 -- labelled, with who sends to whom.
 
 local ht = Proto("hypertransport", "HyperTransport")
 local htoe = Proto("htoe", "HyperTransport over Ethernet")
+local board = Proto("htxboard", "Frame between HTX boards")
+local tlp = Proto("pcietlp", "PCI Express TLP")
 
 local ETHERTYPE_HTOE = 0x88B5
 
@@ -90,6 +93,19 @@ local h = {
 }
 for name, field in pairs(s) do h["sealed_" .. name] = field end
 htoe.fields = h
+
+local b = {
+  form = ProtoField.uint8("htxboard.form", "Form", base.DEC,
+    { [0] = "acknowledgement", [1] = "message", [2] = "HyperTransport packet" }),
+  rejects = ProtoField.bool("htxboard.rejects", "Rejects", 8, nil, 0x01),
+  damaged = ProtoField.bool("htxboard.damaged", "Damaged", 8, nil, 0x02),
+  destination = ProtoField.uint16("htxboard.destination", "Destination board"),
+  source = ProtoField.uint16("htxboard.source", "Source board"),
+  seq = ProtoField.uint16("htxboard.seq", "SEQ"),
+  ack = ProtoField.uint16("htxboard.ack", "ACK"),
+  message = ProtoField.bytes("htxboard.message", "Message"),
+}
+board.fields = b
 
 -- What a command is: name, virtual channel, form of its first dwords.
 local function describe(cmd)
@@ -326,5 +342,108 @@ function htoe.dissector(buf, pinfo, tree)
   return buf:len()
 end
 
+-- A frame between HTX boards: its header, then a message or a packet.
+local BOARD_HEADER = 10
+
+function board.dissector(buf, pinfo, tree)
+  pinfo.cols.protocol = "HTX"
+  local sub = tree:add(board, buf(0, math.min(BOARD_HEADER, buf:len())))
+  if buf:len() < BOARD_HEADER then
+    sub:add_proto_expert_info(truncated)
+    return buf:len()
+  end
+  local form, rejects = buf(0, 1):uint(), bit.band(buf(1, 1):uint(), 1) == 1
+  sub:add(b.form, buf(0, 1))
+  sub:add(b.rejects, buf(1, 1))
+  sub:add(b.damaged, buf(1, 1))
+  if form ~= 0 then
+    sub:add(b.destination, buf(2, 2))
+    sub:add(b.source, buf(4, 2))
+    sub:add(b.seq, buf(6, 2))
+  end
+  sub:add(b.ack, buf(8, 2))
+  local text = rejects and "Rejection" or "Acknowledgement"
+  if form == 1 then
+    local len = buf:len() - BOARD_HEADER
+    if len > 0 then sub:add(b.message, buf(BOARD_HEADER)) end
+    text = string.format("Message, %d bytes", len)
+  elseif form == 2 then
+    local _, summary = packet(buf, BOARD_HEADER, tree)
+    if not summary then sub:add_proto_expert_info(truncated) end
+    text = summary or "cut off"
+  end
+  if form ~= 0 then
+    pinfo.cols.src = "board " .. buf(4, 2):uint()
+    pinfo.cols.dst = "board " .. buf(2, 2):uint()
+  end
+  pinfo.cols.info = string.format("%s, ACK %d", text, buf(8, 2):uint())
+  return buf:len()
+end
+
+local t = {
+  number = ProtoField.uint16("pcietlp.number", "Number"),
+  name = ProtoField.string("pcietlp.name", "TLP"),
+  requester = ProtoField.uint16("pcietlp.requester", "Requester", base.HEX),
+  completer = ProtoField.uint16("pcietlp.completer", "Completer", base.HEX),
+  tag = ProtoField.uint8("pcietlp.tag", "Tag"),
+  dwords = ProtoField.uint16("pcietlp.dwords", "Dwords"),
+  address = ProtoField.uint64("pcietlp.address", "Address", base.HEX),
+  status = ProtoField.uint8("pcietlp.status", "Status", base.DEC,
+    { [0] = "successful", [1] = "unsupported request", [4] = "completer abort" }),
+  data = ProtoField.bytes("pcietlp.data", "Data"),
+  lcrc = ProtoField.uint32("pcietlp.lcrc", "LCRC", base.HEX),
+}
+tlp.fields = t
+
+-- A TLP as it is on a link: number, header, data, LCRC.
+local TLP_NUMBER, TLP_LCRC = 2, 4
+
+function tlp.dissector(buf, pinfo, tree)
+  pinfo.cols.protocol = "PCIe"
+  local sub = tree:add(tlp, buf())
+  local format = buf:len() > TLP_NUMBER and bits(buf(TLP_NUMBER, 1):uint(), 7, 5) or 0
+  local header = bit.band(format, 1) == 1 and 16 or 12
+  if buf:len() < TLP_NUMBER + header + TLP_LCRC then
+    sub:add_proto_expert_info(truncated)
+    return buf:len()
+  end
+  local first, second = buf(2, 4):uint(), buf(6, 4):uint()
+  local kind, has_data = bits(first, 28, 24), bit.band(format, 2) == 2
+  local dwords = bits(first, 9, 0)
+  if dwords == 0 then dwords = 1024 end
+  local name, text = "TLP", "TLP"
+  sub:add(t.number, buf(0, 2), bits(buf(0, 2):uint(), 11, 0))
+  sub:add(t.dwords, buf(4, 2), dwords)
+  if kind == 0 then
+    name = has_data and "Memory write" or "Memory read"
+    local address = UInt64(bit.band(buf(header - 2, 4):uint(), 0xfffffffc), 0)
+    if header == 16 then address = UInt64(buf(14, 4):uint(), buf(10, 4):uint()) end
+    sub:add(t.requester, buf(6, 2))
+    sub:add(t.tag, buf(8, 1))
+    sub:add(t.address, buf(10, header - 8), address)
+    text = string.format("%s 0x%s", name, address:tohex():gsub("^0+(%x)", "%1"))
+  elseif kind == 10 then
+    name = has_data and "Completion with data" or "Completion"
+    sub:add(t.completer, buf(6, 2))
+    sub:add(t.status, buf(8, 1), bits(second, 15, 13))
+    sub:add(t.requester, buf(10, 2))
+    sub:add(t.tag, buf(12, 1))
+    text = string.format("%s tag %d", name, buf(12, 1):uint())
+  end
+  sub:add(t.name, buf(2, 1), name)
+  local from = TLP_NUMBER + header
+  local len = buf:len() - from - TLP_LCRC
+  if has_data and len > 0 then
+    sub:add(t.data, buf(from, len))
+    text = string.format("%s, %d bytes", text, len)
+  end
+  sub:add_le(t.lcrc, buf(buf:len() - TLP_LCRC, TLP_LCRC))
+  sub:append_text(": " .. text)
+  pinfo.cols.info = text
+  return buf:len()
+end
+
 DissectorTable.get("wtap_encap"):add(wtap.USER0, ht)
+DissectorTable.get("wtap_encap"):add(wtap.USER1, tlp)
+DissectorTable.get("wtap_encap"):add(wtap.USER2, board)
 DissectorTable.get("ethertype"):add(ETHERTYPE_HTOE, htoe)

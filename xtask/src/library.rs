@@ -4,6 +4,7 @@
 //! bin/      oshcc oshc++ oshrun hostwire
 //! include/  shmem.h pshmem.h shmemx.h shmemx_race.h hostwire_remote.h mpp/
 //! lib/      libshmem.so libshmem.so.1 libshmem.a libshmem_race.a libhostwire_remote.so pkgconfig/ cmake/
+//!           libfabric/libhostwire-fi.so
 //! share/    what bash, zsh and fish complete hostwire by, and its pages of the manual
 //! ```
 //!
@@ -79,7 +80,7 @@ pub fn build(table: &Table, machine: &Machine) -> Result<PathBuf, Error> {
     command.args(["-p", "hostwire-shmem"]);
     if is_here {
         command.args(["-p", "hostwire-cli", "-p", "hostwire-preload"]);
-        command.args(["-p", "hostwire-clock"]);
+        command.args(["-p", "hostwire-clock", "-p", "hostwire-fabric-provider"]);
     }
     run(&mut command)?;
     let release = target.join("release");
@@ -103,6 +104,11 @@ pub fn build(table: &Table, machine: &Machine) -> Result<PathBuf, Error> {
         for name in ["libhostwire_remote.so", "libhostwire_clock.so"] {
             copy(&release.join(name), &lib.join(name))?;
         }
+        // In a folder of its own, and under a name that libfabric takes for a provider.
+        let providers = lib.join("libfabric");
+        fs::create_dir_all(&providers).map_err(Error::file(&providers))?;
+        let provider = providers.join("libhostwire-fi.so");
+        copy(&release.join("libhostwire_fi.so"), &provider)?;
         let header = include_str!("../../include/hostwire_remote.h");
         write(&tree.join("include/hostwire_remote.h"), header)?;
     }

@@ -9,12 +9,13 @@ use serde_json::Value;
 use xtask::root;
 
 /// Those that are published, each after those that it needs.
-const PUBLISHED: [&str; 10] = [
+const PUBLISHED: [&str; 11] = [
     "hostwire-address",
     "hostwire-packet",
     "hostwire-link",
     "hostwire-plan",
     "hostwire-pmix",
+    "hostwire-fabric-abi",
     "hostwire-transport",
     "hostwire-borrow",
     "hostwire",
