@@ -137,10 +137,13 @@ impl Messages {
         let is_known = !layout.has_talks();
         let others = (wire.pes() as usize).saturating_sub(1).max(1);
         let lines = layout.slots().count() as usize;
+        // At once as large as it gets: growing would touch as many pages again.
+        let mut peers = Vec::with_capacity(pes as usize);
+        for pe in 0..pes {
+            peers.push(Peer::new(wire, layout, pe)?);
+        }
         Ok(Self {
-            peers: (0..pes)
-                .map(|pe| Peer::new(wire, layout, pe))
-                .collect::<Result<_>>()?,
+            peers,
             // Nothing enters the ring from this PE to itself, but what others write there.
             talking: (0..pes).filter(|pe| is_known && *pe != own).collect(),
             listens: true,
