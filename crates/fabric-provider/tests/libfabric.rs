@@ -1,8 +1,9 @@
 //! The provider as libfabric and MPI use it: loaded from a folder, by programs that know nothing of it.
 #![cfg(target_os = "linux")]
 
+use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -187,6 +188,12 @@ fn a_program_uses_memory_of_others_in_all_ways_that_are_offered() {
     program_is_fine("memory");
 }
 
+/// Whichever of four processes is killed, and whatever they do just then.
+#[test]
+fn kill_9_of_a_process_is_an_error_for_what_needs_it_and_for_nothing_else() {
+    program_is_fine("kills");
+}
+
 /// Programs of MPI: messages, and memory of others.
 const MPI_PROGRAMS: [&str; 2] = ["mpi", "mpi_memory"];
 
@@ -196,25 +203,74 @@ fn open_mpi_runs_over_it() {
         return;
     }
     let folder = folder();
-    let chosen = "--oversubscribe --mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include hostwire \
-                  --mca osc ^ucx";
     for name in MPI_PROGRAMS {
         let program = match compiled("mpicc.openmpi", name, &[], &folder) {
             Ok(program) => program,
             Err(why) => return left_out(&need::OPEN_MPI_HEADERS, why),
         };
         for ranks in ["1", "2", "4"] {
-            let output = with_provider(&folder, "mpirun.openmpi")
-                .args(chosen.split(' '))
-                .args(["-n", ranks])
-                .arg(&program)
-                .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
-                .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+            let output = open_mpi(with_provider(&folder, "mpirun.openmpi"), ranks, &program)
                 .output()
                 .unwrap();
             assert_eq!(assert_fine(&output), format!("ok {ranks}\n"));
         }
     }
+}
+
+/// This `mpirun` of a program, over hostwire.
+fn open_mpi(mut mpirun: Command, ranks: &str, program: &Path) -> Command {
+    let chosen = "--oversubscribe --mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include hostwire \
+                  --mca osc ^ucx";
+    mpirun.args(chosen.split(' ')).args(["-n", ranks]);
+    mpirun.arg(program);
+    mpirun.env("OMPI_ALLOW_RUN_AS_ROOT", "1");
+    mpirun.env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    mpirun
+}
+
+/// A rank, or what started them: the others end, by their MPI, and leave nothing of hostwire.
+#[test]
+fn kill_9_in_open_mpi_leaves_nothing() {
+    if !is_installed("mpirun.openmpi", &need::OPEN_MPI) {
+        return;
+    }
+    let folder = folder();
+    let program = match compiled("mpicc.openmpi", "mpi_endless", &[], &folder) {
+        Ok(program) => program,
+        Err(why) => return left_out(&need::OPEN_MPI_HEADERS, why),
+    };
+    for kills_a_rank in [true, false] {
+        let mut mpirun = Command::new("mpirun.openmpi");
+        mpirun.env("FI_PROVIDER_PATH", folder.path());
+        let mut mpirun = open_mpi(mpirun, "4", &program)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(mpirun.stdout.take().unwrap()).lines();
+        let ranks: Vec<u32> = lines
+            .take(4)
+            .map(|line| line.unwrap().parse().unwrap())
+            .collect();
+        assert_eq!(ranks.len(), 4);
+        let victim = if kills_a_rank { ranks[2] } else { mpirun.id() };
+        let killed = Command::new("kill")
+            .args(["-9", &victim.to_string()])
+            .status();
+        assert!(killed.unwrap().success());
+        assert!(!mpirun.wait().unwrap().success());
+        for rank in ranks {
+            let since = Instant::now();
+            while Path::new(&format!("/proc/{rank}")).exists() {
+                assert!(since.elapsed() < Duration::from_secs(60), "{rank} goes on");
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        }
+    }
+    let left = std::fs::read_dir("/dev/shm").unwrap().flatten();
+    let mut left = left.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    assert_eq!(left.find(|name| name.contains("hostwire")), None);
 }
 
 /// The folder of the programs of an MPICH that is built for libfabric, if the first on the path is.
