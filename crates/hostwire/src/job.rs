@@ -436,8 +436,8 @@ impl Job {
         self.nothing_yet(from, got)
     }
 
-    /// What is known of the message that a receive would get now; waits until there is one.
-    /// The message stays.
+    /// What is known of the message that a receive with the same arguments gets; waits until there is
+    /// one. The message stays.
     ///
     /// # Errors
     /// As [`recv_any`](Self::recv_any).

@@ -225,7 +225,11 @@ impl Station {
     /// [`Error::NoSuchPe`]; [`Error::PeerMisbehaved`].
     pub fn receive(&self, wanted: Wanted, room: Box<dyn Buffer>) -> Result<Ticket> {
         let receiving = Receiving::new(wanted.pattern(), 1, Target::Owned(room)).that_cuts();
-        self.probe(wanted)?;
+        self.in_spite_of_peers(|| {
+            self.inner.check_is_here()?;
+            let messages = &mut *self.inner.messages();
+            messages.look(&self.inner, &wanted.pattern())
+        })?;
         let messages = &mut *self.inner.messages();
         let ticket = messages.post_receive(&self.inner, self.queue, receiving);
         if let Source::Pe(pe) = wanted.from
@@ -236,13 +240,16 @@ impl Station {
         Ok(ticket)
     }
 
-    /// The message that a receive would get now. It stays where it is.
+    /// The message that a receive gets, now and as long as none gets it.
     ///
     /// # Errors
     /// As [`receive`](Self::receive).
     pub fn peek(&self, wanted: Wanted) -> Result<Option<Envelope>> {
         self.get_on()?;
-        self.probe(wanted)
+        self.in_spite_of_peers(|| {
+            let messages = &mut *self.inner.messages();
+            messages.probe(&self.inner, &wanted.pattern())
+        })
     }
 
     /// As [`peek`](Self::peek), and takes it out of turn: only
@@ -444,14 +451,6 @@ impl Station {
             self.inner.check_is_here()?;
             self.hear()?;
             self.inner.progress()
-        })
-    }
-
-    fn probe(&self, wanted: Wanted) -> Result<Option<Envelope>> {
-        self.in_spite_of_peers(|| {
-            self.inner.check_is_here()?;
-            let messages = &mut *self.inner.messages();
-            messages.probe(&self.inner, &wanted.pattern())
         })
     }
 

@@ -121,13 +121,17 @@ pub fn any_tag_keeps_the_order_of_sending(setup: &Setup<'_>) {
         }
         let mut next = vec![0; job.pes() as usize];
         for count in 0..EACH * u64::from(job.pes() - 1) {
-            let (envelope, got) = match count % 2 {
+            let (envelope, got) = match count % 3 {
                 0 => job.recv_any_vec::<u64>(Source::Any, Tag::ANY).unwrap(),
-                // The same with a look first.
-                _ => {
+                // The same with a look first, and then by its name or as it was looked for.
+                way => {
                     let found = job.probe(Source::Any, Tag::ANY).unwrap();
                     let mut room = vec![0; found.count::<u64>()];
-                    let got = job.recv_any(found.from, found.tag, &mut room).unwrap();
+                    let got = match way {
+                        1 => job.recv_any(found.from, found.tag, &mut room),
+                        _ => job.recv_any(Source::Any, Tag::ANY, &mut room),
+                    };
+                    let got = got.unwrap();
                     assert_eq!(got, found);
                     (got, room)
                 }

@@ -58,7 +58,7 @@ impl Messages {
         receiving: Receiving<'static>,
     ) -> Result<Ticket> {
         // It looks whether its message is here; what comes from now on finds it.
-        self.probe(inner, receiving.pattern())?;
+        self.look(inner, receiving.pattern())?;
         Ok(self.post_receive(inner, queue, receiving))
     }
 
@@ -174,12 +174,11 @@ impl Messages {
         (kind, envelope): (Kind, Envelope),
         bytes: Vec<u8>,
     ) -> Result<()> {
-        let arrival = self.next_arrival();
         self.news = true;
         let aside = Aside {
             kind,
             envelope,
-            arrival,
+            arrival: 0,
             body: Body::Whole(bytes),
         };
         self.arrive(inner, aside)

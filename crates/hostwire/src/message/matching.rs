@@ -239,7 +239,6 @@ impl Messages {
     /// Takes the message at hand out of the ring, as far as it has come.
     pub(super) fn set_aside(&mut self, pe: PeId, front: Front) -> Result<()> {
         let most = self.budget_bytes + self.slack_bytes;
-        let arrival = self.next_arrival();
         let peer = self.peer(pe)?;
         let Front {
             kind,
@@ -271,7 +270,7 @@ impl Messages {
         let aside = Aside {
             kind,
             envelope,
-            arrival,
+            arrival: 0,
             body,
         };
         let Some(skip) = rest else {
@@ -282,14 +281,12 @@ impl Messages {
         Ok(())
     }
 
-    pub(super) fn next_arrival(&mut self) -> u64 {
-        self.arrivals += 1;
-        self.arrivals
-    }
-
-    pub(super) fn put_aside(&mut self, aside: Aside) -> Result<()> {
+    pub(super) fn put_aside(&mut self, mut aside: Aside) -> Result<()> {
         let budget = self.budget_bytes;
         self.asides += 1;
+        // Only now: one that was found here before stays in front of it.
+        self.arrivals += 1;
+        aside.arrival = self.arrivals;
         let peer = self.peer(aside.envelope.from)?;
         if let Body::Whole(bytes) = &aside.body {
             peer.aside_bytes += bytes.len() + ASIDE_BYTES;

@@ -68,7 +68,7 @@ pub(super) struct Far {
 pub(super) struct Aside {
     pub(super) kind: Kind,
     pub(super) envelope: Envelope,
-    /// Its place among those of all PEs, in the order in which they came.
+    /// Its place among those of all PEs, in the order in which they were set aside whole.
     pub(super) arrival: u64,
     pub(super) body: Body,
 }
