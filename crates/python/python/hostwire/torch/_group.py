@@ -102,6 +102,16 @@ class HostwireGroup(dist.ProcessGroup):
 
     group_desc = property(getGroupDesc)
 
+    # PyTorch asks the backend of a device. This group is its own.
+    supports_coalescing = supports_splitting = False
+
+    def _get_backend(self, device):
+        if torch.device(device).type != "cpu":
+            raise hostwire.CallerError(f"the backend hostwire moves CPU tensors, not of {device}")
+        return self
+
+    get_backend = _get_backend
+
     def set_timeout(self, timeout):
         """Operations that are called from now on have so much time."""
         self._timeout = timeout

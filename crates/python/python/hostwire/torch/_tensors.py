@@ -133,7 +133,9 @@ class Combination:
     def finish(self, values, size):
         """What is done with the result of `size` ranks."""
         if self._is_average and values.size:
-            torch.frombuffer(values, dtype=self._dtype).div_(size)
+            # Of complex elements, each part.
+            real = self._dtype.to_real() if self._dtype.is_complex else self._dtype
+            torch.frombuffer(values, dtype=real).div_(size)
 
 
 def combination(options, tensor):
