@@ -43,6 +43,11 @@ def create(options, _backend_options=None):
                 "this backend has to have all processes that later ones have"
             )
     _, pes, slots, numbers = zip(*members, strict=True)
+    if len(set(pes)) != size:
+        raise hostwire.CallerError(
+            f"{size} processes of this group are {len(set(pes))} PEs: hostwire.Job() of this process "
+            "has not joined the others; make the process group first"
+        )
     lanes = Lanes(arena, rank, list(map(int, pes)), list(map(int, slots)))
     return HostwireGroup(job, arena, slot, lanes, int(numbers[0]), timeout)
 
