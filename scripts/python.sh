@@ -4,6 +4,7 @@
 #     scripts/python.sh            built as for debugging: what `make test` does
 #     scripts/python.sh release    as users get it; the wheel stays in target/python/wheels
 #     scripts/python.sh [release] wheel    builds it only
+#     scripts/python.sh [release] torch    tests the backend of torch.distributed instead; installs PyTorch, 6 GB
 #
 # PYTHON names the interpreter (3.11 or newer); python3 if it is not set.
 set -euo pipefail
@@ -17,10 +18,12 @@ work=$PWD/target/python
 
 profile=dev
 only_wheel=
+tests=test
 for word in "$@"; do
     case $word in
         release) profile=release ;;
         wheel) only_wheel=1 ;;
+        torch) tests=torch ;;
         *)
             echo "python.sh: there is no '$word'; see its first lines" >&2
             exit 2
@@ -74,11 +77,15 @@ echo "$wheel"
 [[ -z $only_wheel ]] || exit 0
 
 # A clean one: the wheel has to bring all that it needs.
-environment test crates/python/requirements/test.txt
-"$work/test/bin/pip" install --quiet --disable-pip-version-check --no-deps --no-index \
+environment "$tests" "crates/python/requirements/$tests.txt"
+"$work/$tests/bin/pip" install --quiet --disable-pip-version-check --no-deps --no-index \
     --force-reinstall "$wheel"
+# Those of PyTorch lie below the others.
+what=("$PWD/crates/python/tests" --ignore "$PWD/crates/python/tests/backend")
+[[ $tests == test ]] || what=("$PWD/crates/python/tests/backend")
+sources=$PWD
 # Away from the sources, so that no test imports them instead.
 cd "$work"
 export PYTHONDONTWRITEBYTECODE=1
-exec "$work/test/bin/python" -m pytest -p no:cacheprovider --rootdir "$OLDPWD/crates/python" \
-    -c "$OLDPWD/crates/python/pyproject.toml" "$OLDPWD/crates/python/tests"
+exec "$work/$tests/bin/python" -m pytest -p no:cacheprovider --rootdir "$sources/crates/python" \
+    -c "$sources/crates/python/pyproject.toml" "${what[@]}"

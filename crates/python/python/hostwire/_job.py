@@ -16,6 +16,15 @@ _LOOK_S = 0.05
 # Such threads, for as long as they look on though nobody awaits them.
 _ending = weakref.WeakSet()
 
+# The job of this process, if the program keeps it.
+_of_process = None
+
+
+def of_process():
+    """The job that this process has open; None if it has none."""
+    job = None if _of_process is None else _of_process()
+    return job if job is not None and job.is_open else None
+
 
 class Message(NamedTuple):
     """A message: who sent it, its tag, and its bytes."""
@@ -44,6 +53,10 @@ class Job(_hostwire.Job):
 
     Raises EnvironmentFault if the environment shows a job that this process cannot join.
     """
+
+    def __init__(self):
+        global _of_process
+        _of_process = weakref.ref(self)
 
     def __enter__(self):
         return self

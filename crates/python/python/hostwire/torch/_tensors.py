@@ -1,0 +1,145 @@
+"""Tensors as bytes, and how their elements are combined."""
+
+import torch
+import torch.distributed as dist
+
+import hostwire
+
+_INTEGERS = {
+    torch.uint8,
+    torch.int8,
+    torch.int16,
+    torch.int32,
+    torch.int64,
+}
+_FLOATS = {torch.float16, torch.bfloat16, torch.float32, torch.float64}
+_COMPLEX = {torch.complex64, torch.complex128}
+_BITS = _INTEGERS | {torch.bool}
+_ORDERED = _BITS | _FLOATS
+_ALL = _ORDERED | _COMPLEX
+
+_Op = dist.ReduceOp.RedOpType
+# What combines two, and of which elements. AVG is a sum that is divided.
+_OPERATIONS = {
+    _Op.SUM: (torch.add, _ALL),
+    _Op.AVG: (torch.add, _FLOATS | _COMPLEX),
+    _Op.PRODUCT: (torch.mul, _ALL),
+    _Op.MIN: (torch.minimum, _ORDERED),
+    _Op.MAX: (torch.maximum, _ORDERED),
+    _Op.BAND: (torch.bitwise_and, _BITS),
+    _Op.BOR: (torch.bitwise_or, _BITS),
+    _Op.BXOR: (torch.bitwise_xor, _BITS),
+}
+
+
+def check(tensor, dtype=None):
+    """An error if `tensor` is none that this backend can read and write, or not of `dtype`."""
+    if not isinstance(tensor, torch.Tensor):
+        raise hostwire.CallerError(f"expected a tensor, got {type(tensor).__name__}")
+    if tensor.device.type != "cpu":
+        raise hostwire.CallerError(
+            f"expected a tensor in the memory of the CPU, got one on {tensor.device}: the backend "
+            "hostwire moves CPU tensors; copy it there, or make a group of another backend for it, "
+            "by new_group(backend=...)"
+        )
+    if tensor.layout is not torch.strided or tensor.is_quantized:
+        kind = "a quantized one" if tensor.is_quantized else f"one of layout {tensor.layout}"
+        raise hostwire.CallerError(f"expected a dense tensor, got {kind}")
+
+
+    if dtype is not None and tensor.dtype != dtype:
+        raise hostwire.CallerError(f"expected elements of {dtype}, got {tensor.dtype}")
+
+
+def check_size(tensor, other, times=1):
+    """An error if `tensor` has not `times` as many elements as `other`."""
+    expected = other.numel() * times
+    if tensor.numel() != expected:
+        raise hostwire.CallerError(f"expected {expected} elements, got {tensor.numel()}")
+
+
+def bytes_of(tensor):
+    """The bytes of a tensor whose elements lie behind each other, as an array."""
+    return tensor.detach().reshape(-1).view(torch.uint8).numpy()
+
+
+def _is_plain(tensor):
+    return tensor.is_contiguous() and not tensor.is_conj() and not tensor.is_neg()
+
+
+def source(tensor):
+    """The bytes of a tensor that is read only; of a copy, if its elements lie apart."""
+    return bytes_of(tensor if _is_plain(tensor) else _packed(tensor))
+
+
+def _packed(tensor):
+    packed = torch.empty(tensor.shape, dtype=tensor.dtype)
+    return packed.copy_(tensor.detach())
+
+
+class Target:
+    """The bytes of a tensor that is written, until `store` puts them where they belong."""
+
+    def __init__(self, tensor, is_read=False):
+        self._tensor = tensor
+        self._packed = None
+        if not _is_plain(tensor):
+            self._packed = _packed(tensor) if is_read else torch.empty(
+                tensor.shape, dtype=tensor.dtype
+            )
+        self.bytes = bytes_of(tensor if self._packed is None else self._packed)
+
+    def store(self):
+        if self._packed is not None:
+            self._tensor.detach().copy_(self._packed)
+
+
+class Combination:
+    """How elements of `dtype` are combined by `op`: `combine` for the collective operations, and
+    what is done before and after."""
+
+    def __init__(self, op, dtype):
+        self._dtype = dtype
+        self._factor = None
+        kind = op.op if isinstance(op, dist.ReduceOp) else op
+        if kind == _Op.PREMUL_SUM:
+            self._factor = op.factor if hasattr(op, "factor") else op.__getstate__()[1]
+            kind = _Op.SUM
+        if kind not in _OPERATIONS:
+            raise hostwire.CallerError(f"the backend hostwire has no reduction {op}")
+        self._function, dtypes = _OPERATIONS[kind]
+        if dtype not in dtypes:
+            raise hostwire.CallerError(f"{kind.name} does not combine elements of {dtype}")
+        self._is_average = kind == _Op.AVG
+
+    def __call__(self, out, left, right):
+        into = torch.frombuffer(out, dtype=self._dtype)
+        first = into if left is out else torch.frombuffer(left, dtype=self._dtype)
+        second = into if right is out else torch.frombuffer(right, dtype=self._dtype)
+        self._function(first, second, out=into)
+
+    def scale(self, values):
+        """What is done with the own elements at first, `values` being their bytes."""
+        if self._factor is not None and values.size:
+            torch.frombuffer(values, dtype=self._dtype).mul_(self._factor)
+
+    def scaled(self, values):
+        """As `scale`, of elements that must not be changed."""
+        if self._factor is not None:
+            values = values.copy()
+            self.scale(values)
+        return values
+
+    def finish(self, values, size):
+        """What is done with the result of `size` ranks."""
+        if self._is_average and values.size:
+            # Of complex elements, each part.
+            real = self._dtype.to_real() if self._dtype.is_complex else self._dtype
+            torch.frombuffer(values, dtype=real).div_(size)
+
+
+def combination(options, tensor):
+    """How `options` of an operation want the elements of `tensor` combined."""
+    check(tensor)
+    op = getattr(options, "reduceOp", options)
+    return Combination(_Op.SUM if op is None else op, tensor.dtype)

@@ -1,0 +1,263 @@
+"""What an operation gives back: something to wait for."""
+
+import queue
+import threading
+import time
+from datetime import timedelta
+
+import torch
+import torch.distributed as dist
+
+import hostwire
+
+# PyTorch's word for a wait without a limit of its own.
+_NO_LIMIT = timedelta(0)
+# How long a wait with a limit sleeps between two looks, at most.
+_PAUSE_MAX_S = 1e-3
+
+
+def failure(error):
+    """`error` as programs of PyTorch expect it: what is not the caller's fault, as a
+    DistBackendError."""
+    if isinstance(error, (TimeoutError, hostwire.PeerError, hostwire.EnvironmentFault)):
+        raised = dist.DistBackendError(f"hostwire: {error}")
+        raised.__cause__ = error
+        return raised
+    return error
+
+
+class Work(dist.Work):
+    """An operation that has ended, or will."""
+
+    def __init__(self, tensors):
+        super().__init__()
+        self._tensors = tensors
+        self._error = None
+        # Nothing, if it has ended.
+        self._ended = None
+        self._future = None
+        self._lock = None
+
+    def begin(self):
+        """It will end by `finish`, of another thread."""
+        self._ended = threading.Event()
+        self._lock = threading.Lock()
+        return self
+
+    def finish(self, error=None):
+        self._error = error
+        with self._lock:
+            self._ended.set()
+            future = self._future
+        if future is not None:
+            self._fill(future)
+
+    def _fill(self, future):
+        if self._error is None:
+            future.set_result(self._tensors)
+        else:
+            future.set_exception(self._error)
+
+    def is_completed(self):
+        return self._ended is None or self._ended.is_set()
+
+    def is_success(self):
+        return self.is_completed() and self._error is None
+
+    def exception(self):
+        return self._error
+
+    def wait(self, timeout=_NO_LIMIT):
+        if self._ended is not None and not self._ended.wait(_seconds(timeout)):
+            raise dist.DistBackendError(f"hostwire: the operation has not ended within {timeout}")
+        if self._error is not None:
+            raise self._error
+        return True
+
+    def synchronize(self):
+        self.wait()
+
+    def result(self):
+        return self._tensors
+
+    def get_future(self):
+        if self._ended is None:
+            return self._ended_future()
+        with self._lock:
+            if not self._ended.is_set():
+                if self._future is None:
+                    self._future = torch.futures.Future()
+                return self._future
+        return self._ended_future()
+
+    def _ended_future(self):
+        if self._future is None:
+            self._future = torch.futures.Future()
+            self._fill(self._future)
+        return self._future
+
+    # The names that PyTorch's C++ side gives them in Python.
+    def source_rank(self):
+        return -1
+
+    def _source_rank(self):
+        return self.source_rank()
+
+
+def _seconds(timeout):
+    return timeout.total_seconds() if timeout is not None and timeout > _NO_LIMIT else None
+
+
+class MessageWork(Work):
+    """A send, or a receive whose bytes `take` copies to where they belong.
+
+    It makes progress when this process waits for something of hostwire.
+    """
+
+    def __init__(self, tensors, request, take=None):
+        super().__init__(tensors)
+        self._request, self._take = request, take
+        self._source = -1
+        self._end_lock = threading.Lock()
+        self._waiter = None
+
+    def is_completed(self):
+        return self._request is None or self._request.test()
+
+    def is_success(self):
+        return self.is_completed() and self._end() and self._error is None
+
+    def exception(self):
+        if self.is_completed():
+            self._end()
+        return self._error
+
+    def wait(self, timeout=_NO_LIMIT):
+        limit_s = _seconds(timeout)
+        if limit_s is not None and not self._arrives_within(limit_s):
+            raise dist.DistBackendError(f"hostwire: the message has not moved within {timeout}")
+        self._end()
+        if self._error is not None:
+            raise self._error
+        return True
+
+    def _arrives_within(self, limit_s):
+        deadline, pause_s = time.monotonic() + limit_s, 0.0
+        while not self.is_completed():
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(pause_s)
+            pause_s = min(max(2 * pause_s, 2e-5), _PAUSE_MAX_S)
+        return True
+
+    def _end(self):
+        """Waits, and keeps what came of it."""
+        with self._end_lock:
+            if self._request is None:
+                return True
+            try:
+                message = self._request.wait()
+                if self._take is not None:
+                    self._source = self._take(message)
+            except hostwire.Error as error:
+                self._error = failure(error)
+            self._request = None
+        return True
+
+    def source_rank(self):
+        return self._source
+
+    def get_future(self):
+        with self._end_lock:
+            if self._future is None:
+                self._future = torch.futures.Future()
+                self._waiter = threading.Thread(target=self._wait_and_fill, daemon=True)
+                self._waiter.start()
+            return self._future
+
+    def _wait_and_fill(self):
+        self._end()
+        self._fill(self._future)
+
+
+class Worker:
+    """Does the operations of one group in the order of their calls: the asynchronous ones in a
+    thread, the others at once if none is under way."""
+
+    def __init__(self):
+        self._tasks = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        # Operations that are not at their end.
+        self._waiting = 0
+        # Held by the one that goes on.
+        self._going = threading.Lock()
+        self._thread = None
+        # Why no operation is possible any more.
+        self._broken = None
+
+    def run(self, operation, tensors, is_async):
+        """Does `operation`: a Work."""
+        work = Work(tensors)
+        with self._lock:
+            is_inline = not is_async and self._waiting == 0
+            self._waiting += 1
+            if not is_inline:
+                self._tasks.put((operation, work.begin()))
+                if self._thread is None:
+                    self._thread = threading.Thread(
+                        target=self._serve, name="hostwire-group", daemon=True
+                    )
+                    self._thread.start()
+        if is_inline:
+            try:
+                self._do(operation)
+            finally:
+                with self._lock:
+                    self._waiting -= 1
+        elif not is_async:
+            work.wait()
+        return work
+
+    def _do(self, operation):
+        with self._going:
+            self._do_alone(operation)
+
+    def _do_alone(self, operation):
+        if self._broken is not None:
+            raise hostwire.CallerError(
+                f"this group can do nothing more after an operation that failed: {self._broken}"
+            )
+        try:
+            with torch.no_grad():
+                operation()
+        except BaseException as error:
+            # Other ranks wait for what this one has not done: they are out of step.
+            self._broken = error
+            if isinstance(error, Exception):
+                raised = failure(error)
+                if raised is not error:
+                    raise raised from error
+            raise
+
+    def _serve(self):
+        while (task := self._tasks.get()) is not None:
+            operation, work = task
+            error = None
+            try:
+                self._do(operation)
+            except BaseException as raised:
+                error = raised
+            with self._lock:
+                self._waiting -= 1
+            work.finish(error)
+            # Tensors must not live until the next one comes.
+            del task, operation, work
+
+    def close(self):
+        """Ends the thread, after all that it has to do."""
+        with self._lock:
+            thread, self._thread = self._thread, None
+            if thread is not None:
+                self._tasks.put(None)
+        if thread is not None and thread is not threading.current_thread():
+            thread.join()
