@@ -146,6 +146,11 @@ fn names_that_do_not_exist_are_answered_with_those_that_do() {
         "{component}"
     );
     assert!(component.contains("left"), "{component}");
+    let near = error("*,lefft", "");
+    assert!(
+        near.contains("did you mean \"left\"? There are: left, "),
+        "{near}"
+    );
     let kind = error("", "ht_submit,ht_sumbit");
     assert!(
         kind.starts_with("no kind of events is called \"ht_sumbit\""),

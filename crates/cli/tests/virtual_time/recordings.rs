@@ -281,6 +281,52 @@ fn a_run_leaves_the_events_that_are_wanted() {
     );
 }
 
+/// A long run is not to find out at its end, and its program not to have begun.
+#[test]
+fn names_that_no_event_has_end_the_command_before_anything_starts() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    let (path, events, begun) = (file("one.toml"), file("a.trace"), file("begun"));
+    let boards = cluster("two-boards.toml");
+    let program = format!(
+        "cluster = \"{boards}\"\n[workload]\nkind = \"program\"\n\
+         program = [\"touch\", \"{begun}\"]\npes = 2\n"
+    );
+    let answers = format!(
+        "cluster = \"{boards}\"\n[workload]\nkind = \"ping-pong\"\nfrom = \"left\"\nto = \"right\"\n"
+    );
+    let run = ["run", "--cluster", &boards, "-n2", "touch", &begun];
+    let sim = ["sim", &path];
+    for (text, command) in [
+        (&program, &run[..4]),
+        (&program, &sim[..]),
+        (&answers, &sim[..]),
+    ] {
+        std::fs::write(&path, text).unwrap();
+        for (option, near) in [
+            ("--events-of=right,lefft", "\"left\"? There are: left, "),
+            (
+                "--events-kind=ht_submitt",
+                "\"ht_submit\"? There are: ht_submit, ",
+            ),
+        ] {
+            let behind = run.get(command.len()..).unwrap_or_default();
+            let behind = if command[0] == "run" { behind } else { &[] };
+            let options = ["--events", &events, option];
+            let ended = job::run(&[command, &options, behind].concat());
+            assert_eq!(ended.status, 2, "{ended:?}");
+            assert!(
+                ended.stderr.contains(&format!("did you mean {near}")),
+                "{ended:?}"
+            );
+            assert_eq!(ended.stdout, "");
+            for file in [&begun, &events] {
+                assert!(!std::path::Path::new(file).exists(), "{file}: {ended:?}");
+            }
+        }
+    }
+}
+
 /// An experiment that runs a program: the launcher of the program records it.
 #[test]
 fn a_program_of_an_experiment_is_recorded() {

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Write};
 use std::rc::Rc;
 
+use hostwire_plan::file::nearest;
+
 use crate::engine::{Event, Ps, Sim, TraceError, TraceFilter};
 
 use super::Recording;
@@ -33,15 +35,34 @@ pub enum RecordError {
     #[error(transparent)]
     Trace(#[from] TraceError),
     /// Events are wanted of something that does not exist.
-    #[error("no {what} is called {asked:?}; there are: {known}")]
+    #[error("no {what} is called {asked:?}; {}", there_are(near.as_deref(), known))]
     NoSuch {
         /// What: a component, a kind of events.
         what: &'static str,
         /// The name that was asked for.
         asked: String,
+        /// The name that was meant, perhaps.
+        near: Option<String>,
         /// Those that there are.
         known: String,
     },
+}
+
+fn there_are(near: Option<&str>, known: &str) -> String {
+    match near {
+        Some(near) => format!("did you mean {near:?}? There are: {known}"),
+        None => format!("there are: {known}"),
+    }
+}
+
+impl Events {
+    /// Whether all names stand for something in `sim`.
+    ///
+    /// # Errors
+    /// [`RecordError::NoSuch`].
+    pub fn check<M: Event>(&self, sim: &Sim<M>) -> Result<(), RecordError> {
+        filter(self, Ps::ZERO, sim).map(drop)
+    }
 }
 
 /// Opens the file that an event trace goes to, when there is something to write.
@@ -90,6 +111,17 @@ impl Recording {
         open: impl FnOnce() -> io::Result<Box<dyn Write>> + 'static,
     ) {
         self.0.borrow_mut().events = Some(EventTrace::Wanted(events, Box::new(open)));
+    }
+
+    /// Whether the wanted events, if there are any, have names in `sim`: better said before it boots.
+    ///
+    /// # Errors
+    /// [`RecordError::NoSuch`].
+    pub fn check_events<M: Event>(&self, sim: &Sim<M>) -> Result<(), RecordError> {
+        match &self.0.borrow().events {
+            Some(EventTrace::Wanted(events, _)) => events.check(sim),
+            _ => Ok(()),
+        }
     }
 
     /// Begins the event trace, if one is wanted and has not begun.
@@ -161,6 +193,7 @@ fn chosen(
             return Err(RecordError::NoSuch {
                 what,
                 asked: pattern.clone(),
+                near: nearest(pattern, names).map(str::to_owned),
                 known: list(names),
             });
         }

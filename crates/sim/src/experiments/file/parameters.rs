@@ -95,6 +95,13 @@ impl Models {
 
     /// A machine of this plan that has booted.
     pub(super) fn booted(&self, plan: &Plan) -> Result<Machine, ExperimentError> {
+        let mut machine = self.built(plan)?;
+        firmware::boot_all(&mut machine)?;
+        Ok(machine)
+    }
+
+    /// A machine of this plan, with all its components.
+    pub(super) fn built(&self, plan: &Plan) -> Result<Machine, ExperimentError> {
         let mut machine = Machine::with_below(plan.clone(), &self.processor, &self.below())?;
         for wire in 0..machine.wires().len() {
             if machine.wires()[wire].role != LinkRole::Fabric {
@@ -106,7 +113,6 @@ impl Models {
                 config.damage = self.damage(wire);
             });
         }
-        firmware::boot_all(&mut machine)?;
         Ok(machine)
     }
 

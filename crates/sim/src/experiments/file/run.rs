@@ -8,10 +8,11 @@ use crate::experiments::link_use::{LinkUse, LinkWatch};
 use crate::experiments::load::{Bucket, FlowUse};
 use crate::experiments::traffic::all_to_all_on;
 use crate::experiments::{ExperimentError, Monitor};
+use crate::firmware;
 use crate::machine::Machine;
 use crate::models::ht::opteron::LINE_BYTES;
 use crate::record::Recording;
-use hostwire_plan::{Cluster, Plan};
+use hostwire_plan::Cluster;
 
 use super::outcome::{Metric, Outcome, RegionUse, RunFigures, RunResult};
 use super::workload::Workload;
@@ -163,7 +164,11 @@ impl Point {
         let Some(plan) = self.plan() else {
             return htx::run(self, monitor, recording);
         };
-        let mut machine = self.boot(plan)?;
+        let mut machine = self.models.built(plan)?;
+        if let Some(recording) = recording {
+            recording.check_events(&machine.sim)?;
+        }
+        firmware::boot_all(&mut machine)?;
         if let Some(recording) = recording {
             recording.watch_all(&mut machine.sim)?;
         }
@@ -271,11 +276,6 @@ impl Point {
             summaries: vec![all.summary],
             ..Measured::default()
         })
-    }
-
-    /// A machine with the point's parameters that has booted.
-    fn boot(&self, plan: &Plan) -> Result<Machine, ExperimentError> {
-        self.models.booted(plan)
     }
 
     /// Where a job of two PEs runs.
