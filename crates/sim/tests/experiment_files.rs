@@ -165,7 +165,11 @@ fn workloads_of_boards_and_chips_say_how_they_use_the_links() {
     assert_eq!(crossed(&write, "host - its board"), [160, 0]);
 
     // One message for each phase of the poll, through a cable whose two ends are in one port.
-    let message = |size| run(&format!("[workload]\nkind = \"htx-message\"\nsize = \"{size}\""));
+    let message = |size| {
+        run(&format!(
+            "[workload]\nkind = \"htx-message\"\nsize = \"{size}\""
+        ))
+    };
     let [short, long] = [message("16B"), message("48B")];
     let [out, around] = ["host - its board", "board - cable"]
         .map(|link| [crossed(&short, link), crossed(&long, link)]);
