@@ -67,11 +67,13 @@ pub(super) fn run(
             cable_um,
             link,
         } => {
-            let inches = *cable_um as f64 / 25_400.0;
             let pair = Pair {
                 setup: setup(link),
                 port: *port,
-                propagation: Medium::HtxCable.propagation(inches),
+                propagation: point
+                    .models
+                    .wiring
+                    .propagation(Medium::HtxCable, Some(*cable_um)),
                 nic: point.models.nic.clone(),
                 processor: point.models.processor.clone(),
             };
@@ -94,7 +96,8 @@ fn message(
     let mut summaries = Vec::new();
     let mut links = LinkSum::default();
     let mut watch = recording;
-    let result = end_to_end_with(&setup(link), models, bytes, |sim, _| {
+    let cable = point.models.wiring.propagation(Medium::HtxCable, None);
+    let result = end_to_end_with((&setup(link), cable), models, bytes, |sim, _| {
         // The phases of the poll loop differ by a nanosecond; one is enough to see.
         if let Some(recording) = watch.take() {
             recording.watch_all(sim)?;

@@ -8,7 +8,6 @@ use crate::experiments::link_use::{LinkUse, LinkWatch};
 use crate::experiments::load::{Bucket, FlowUse};
 use crate::experiments::traffic::all_to_all_on;
 use crate::experiments::{ExperimentError, Monitor};
-use crate::firmware;
 use crate::machine::Machine;
 use crate::models::ht::opteron::LINE_BYTES;
 use crate::record::Recording;
@@ -168,7 +167,7 @@ impl Point {
         if let Some(recording) = recording {
             recording.check_events(&machine.sim)?;
         }
-        firmware::boot_all(&mut machine)?;
+        self.models.boot(&mut machine)?;
         if let Some(recording) = recording {
             recording.watch_all(&mut machine.sim)?;
         }
