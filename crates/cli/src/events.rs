@@ -26,7 +26,8 @@ const BUFFER_BYTES: usize = 1 << 16;
 ///
 /// Two runs that are the same have the same lines; where they differ first is where they part.
 ///
-/// Exits with status 2 if the file is broken or cut off, behind the events before that place.
+/// Exits with status 2 if the file is broken or has no end, because the run was killed; first it prints
+/// the events before that place.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 EXAMPLES

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use hostwire_plan::file::TIME;
 use hostwire_sim::engine::Ps;
+use hostwire_sim::experiments::file::Hardware;
 use hostwire_sim::record::{Events, Recording, TimeUnit};
 
 use crate::file;
@@ -15,7 +16,8 @@ use crate::file;
 pub struct EventOptions {
     /// Keep only events for these components in the event trace: left,*switch*
     ///
-    /// `*` stands for any text. A name that does not exist is answered with those that do.
+    /// `*` stands for any text. A name that does not exist ends the command before anything starts,
+    /// with those that do.
     #[arg(long, value_name = "NAMES", requires = "events", value_delimiter = ',')]
     pub events_of: Vec<String>,
 
@@ -105,6 +107,19 @@ impl Recorded {
             file::check(path)?;
         }
         Ok(())
+    }
+
+    /// Whether the event trace, if there is to be one, has events only of what is in `hardware`.
+    ///
+    /// # Errors
+    /// A text that names what is not.
+    pub fn check_events(&self, hardware: &Hardware) -> Result<(), String> {
+        let events = self.which.wanted();
+        if self.events.is_none() || (events.components.is_empty() && events.kinds.is_empty()) {
+            return Ok(());
+        }
+        let checked = hardware.check_events(&events);
+        checked.map_err(|error| error.to_string())
     }
 
     /// The recording, if anything is to be recorded. An event trace is written while the run goes

@@ -2,7 +2,7 @@
 
 use hostwire_plan::Cluster;
 use hostwire_plan::diagnostic::{Diagnostic, Severity};
-use hostwire_sim::engine::{TRACE_MAGIC, TRACE_RECORD_BYTES, TraceReader};
+use hostwire_sim::engine::{TRACE_MAGIC, TRACE_RECORD_BYTES, TraceError, TraceReader};
 use hostwire_sim::experiments::Claims;
 use hostwire_sim::experiments::file::{SweepRange, read, read_hardware};
 use hostwire_sim::models::memory::trace::{Event, Format, Reader};
@@ -107,10 +107,17 @@ pub(crate) const TARGETS: &[Target] = &[
             };
             let records =
                 |times: &[u8]| -> Vec<u8> { times.iter().flat_map(|time| record(*time)).collect() };
+            let end = |records: u64| [&[0xff; 16][..], &records.to_le_bytes()].concat();
             let many = [&TRACE_MAGIC[..], &[0xff; 8]].concat();
             let cut = [&records(&[5])[..], &[7; 6]].concat();
             named(vec![
-                ("two", trace(&["a", "bc"], &records(&[5, 6]))),
+                (
+                    "two",
+                    trace(&["a", "bc"], &[records(&[5, 6]), end(2)].concat()),
+                ),
+                ("no_end", trace(&["a", "bc"], &records(&[5, 6]))),
+                ("other_end", trace(&["a"], &end(1))),
+                ("behind", trace(&["a"], &[end(0), vec![0]].concat())),
                 ("cut", trace(&["a", "bc"], &cut)),
                 ("backwards", trace(&["a", "bc"], &records(&[6, 5]))),
                 ("unknown", trace(&["a"], &records(&[5]))),
@@ -365,11 +372,25 @@ fn event_trace(bytes: &[u8]) {
         }
     };
     let at = header + records * TRACE_RECORD_BYTES;
+    let end = [&[0xff; 16][..], &(records as u64).to_le_bytes()].concat();
     match error {
-        None => assert_eq!(at, bytes.len()),
+        None => {
+            mark("end");
+            assert_eq!(bytes.get(at..), Some(&end[..]));
+            assert!(matches!(reader.next_record(), Ok(None)));
+        }
         Some(error) => {
-            assert!(at < bytes.len());
+            let rest = bytes.get(at..).unwrap_or_default();
+            assert_ne!(rest, end);
+            assert_eq!(
+                matches!(error, TraceError::NoEnd { .. }),
+                rest.len() < TRACE_RECORD_BYTES,
+            );
             // It says where.
+            let at = match rest.starts_with(&end) {
+                true => at + end.len(),
+                false => at,
+            };
             blames(&error, &["trace"]);
             blames(error, &[&format!("at byte {at}")]);
         }

@@ -11,7 +11,7 @@ pub use crate::diagnostic::Findings;
 pub use crate::spec::section::{Section, as_u64, clip, nearest, span_of, wrong_type};
 pub use crate::spec::units::{
     BANDWIDTH, FREQUENCY, LENGTH, Quantity, RATE, SIZE, TIME, UnitError, WIDTH, display_bytes,
-    display_count,
+    display_count, display_inches,
 };
 
 use crate::diagnostic::{Diagnostic, Span};

@@ -338,6 +338,7 @@ fn in_cache_as_ram_firmware_is_slow_and_cannot_hand_over() {
         let mut machine = machine(TWO_BOARDS);
         let options = BootOptions {
             omit: measure.into_iter().collect(),
+            ..BootOptions::default()
         };
         let log = match boot(&mut machine, &options) {
             Ok(log) => log,

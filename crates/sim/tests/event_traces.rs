@@ -146,6 +146,11 @@ fn names_that_do_not_exist_are_answered_with_those_that_do() {
         "{component}"
     );
     assert!(component.contains("left"), "{component}");
+    let near = error("*,lefft", "");
+    assert!(
+        near.contains("did you mean \"left\"? There are: left, "),
+        "{near}"
+    );
     let kind = error("", "ht_submit,ht_sumbit");
     assert!(
         kind.starts_with("no kind of events is called \"ht_sumbit\""),
@@ -158,7 +163,8 @@ fn names_that_do_not_exist_are_answered_with_those_that_do() {
 fn broken_files_say_where() {
     let (bytes, ..) = traced(Some(Events::default())).unwrap();
     let count = records(&bytes).len();
-    let header = bytes.len() - 24 * count;
+    let end = bytes.len() - 24;
+    let header = end - 24 * count;
     let read = |bytes: &[u8]| -> Result<usize, TraceError> {
         let mut reader = TraceReader::new(bytes)?;
         let mut count = 0;
@@ -168,8 +174,9 @@ fn broken_files_say_where() {
         Ok(count)
     };
     assert_eq!(read(&bytes).unwrap(), count);
-    // Cut anywhere: whole records are fine, everything else is named with its place.
-    for len in (0..header).chain([bytes.len() - 1, bytes.len() - 23]) {
+    // Cut anywhere, it has no end; the place is named.
+    let lens = (0..header + 25).chain(end - 1..bytes.len());
+    for len in lens {
         let error = read(&bytes[..len]).unwrap_err().to_string();
         match len {
             0..8 => assert!(
@@ -183,12 +190,31 @@ fn broken_files_say_where() {
                 );
             }
             _ => {
-                let last = bytes.len() - 24;
-                assert!(error.contains(&format!("left at byte {last}")), "{error}");
+                let events = (len - header) / 24;
+                let last = header + events * 24;
+                let after = match events {
+                    0 => "no event;".to_owned(),
+                    1 => "1 event, at ".to_owned(),
+                    _ => format!("{events} events, the last at "),
+                };
+                let after = format!("has no end: the run was cut off after {after}");
+                assert!(error.contains(&after), "{len}: {error}");
+                assert!(
+                    error.ends_with(&format!(" at byte {last}")),
+                    "{len}: {error}"
+                );
             }
         }
     }
-    assert_eq!(read(&bytes[..bytes.len() - 24]).unwrap(), count - 1);
+    // The end of another trace, and something behind the end.
+    let without_last = [&bytes[..end - 24], &bytes[end..]].concat();
+    let error = read(&without_last).unwrap_err().to_string();
+    let of = format!("that of {count} events, and there are {}", count - 1);
+    assert!(error.contains(&of), "{error}");
+    let longer = [&bytes[..], &[0]].concat();
+    let error = read(&longer).unwrap_err().to_string();
+    let behind = format!("at byte {}: more is behind the end", bytes.len());
+    assert!(error.contains(&behind), "{error}");
     let changed = |at: usize, value: u8| {
         let mut bytes = bytes.clone();
         bytes[at] = value;

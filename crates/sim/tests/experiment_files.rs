@@ -113,3 +113,80 @@ fn a_job_can_be_interrupted_and_limited() {
     let ended = limited.run(&Monitor::default(), None).unwrap_err();
     assert!(ended.to_string().starts_with("5000 events"), "{ended}");
 }
+
+/// The bytes that crossed a link from its ends A and B.
+fn crossed(result: &RunResult, link: &str) -> [u64; 2] {
+    ["A", "B"].map(|from| {
+        let found = result.links.iter();
+        let mut found = found.filter(|used| used.link == link && used.from == from);
+        let used = found.next().unwrap_or_else(|| {
+            panic!("{link} from {from}: {:?}", result.links);
+        });
+        assert!(found.next().is_none(), "{link} is there twice");
+        let range = match used.payload_bytes {
+            // A request without data also takes time.
+            0 => 0.0..=1.0,
+            _ => f64::MIN_POSITIVE..=1.0,
+        };
+        assert!(range.contains(&used.utilisation), "{used:?}");
+        used.payload_bytes
+    })
+}
+
+#[test]
+fn jobs_of_two_say_how_they_use_the_links() {
+    let link = "left.l2 - right.l2";
+    // A message is a line, and so is the answer.
+    let [there, back] = crossed(&result("kind = \"ping-pong\""), link);
+    assert!(there > 64 && back > 64, "{there} {back}");
+    let with = |messages| {
+        let text = format!("kind = \"stream\"\nmessages = {messages}");
+        crossed(&result(&text), link)
+    };
+    let [few, many] = [with(100), with(300)];
+    assert_eq!(many[0] - few[0], 200 * 64);
+    // Credits come back in batches.
+    assert!(many[1] - few[1] < 100 * 64, "{few:?} {many:?}");
+    let with = |size| crossed(&result(&format!("kind = \"put\"\nsize = \"{size}\"")), link);
+    let [small, large] = [with("4KiB"), with("64KiB")];
+    assert_eq!([large[0] - small[0], large[1] - small[1]], [60 << 10, 0]);
+}
+
+#[test]
+fn workloads_of_boards_and_chips_say_how_they_use_the_links() {
+    let run = |workload: &str| {
+        let read = read("test.toml", workload.as_bytes(), &|_| unreachable!());
+        let outcome = read.unwrap().run(&Monitor::default(), None).unwrap();
+        outcome.results[0].clone()
+    };
+    let read = run("[workload]\nkind = \"htx-read\"\nsize = \"8B\"");
+    assert_eq!(crossed(&read, "host - its board"), [0, 8]);
+    let write = run("[workload]\nkind = \"htx-write\"\nsize = \"16B\"\nstores = 10");
+    assert_eq!(crossed(&write, "host - its board"), [160, 0]);
+
+    // One message for each phase of the poll, through a cable whose two ends are in one port.
+    let message = |size| {
+        run(&format!(
+            "[workload]\nkind = \"htx-message\"\nsize = \"{size}\""
+        ))
+    };
+    let [short, long] = [message("16B"), message("48B")];
+    let [out, around] = ["host - its board", "board - cable"]
+        .map(|link| [crossed(&short, link), crossed(&long, link)]);
+    let messages = (out[1][0] - out[0][0]) / 32;
+    assert_eq!(out[0][0], 16 * messages, "{out:?}");
+    assert!(messages > 1);
+    assert_eq!(around[1][0] - around[0][0], 32 * messages, "{around:?}");
+    assert_eq!([around[0][1], around[1][1]], [0, 0], "nobody is there");
+
+    let answered = run("[workload]\nkind = \"htx-ping-pong\"\nsize = \"16B\"");
+    let cable = crossed(&answered, "board 0 - board 1");
+    assert!(cable[0] > 16 && cable[0] == cable[1], "{cable:?}");
+    let hosts = [0, 1].map(|host| crossed(&answered, &format!("host {host} - its board")));
+    assert_eq!(hosts[0], hosts[1], "each sends as much as the other");
+
+    let through = run("[workload]\nkind = \"tca-loopback\"\nsize = \"4B\"");
+    let bytes = through.links.iter().map(|used| used.payload_bytes);
+    // Host to board A, board A to board B, board B to host.
+    assert_eq!(bytes.collect::<Vec<_>>(), [4, 4, 4], "{:?}", through.links);
+}

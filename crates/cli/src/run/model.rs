@@ -174,7 +174,10 @@ impl Hardware {
             events: options.events.clone(),
             which: options.which.clone(),
         };
-        recorded.check().map_err(StartError::Cluster)?;
+        recorded
+            .check_events(&models)
+            .and_then(|()| recorded.check())
+            .map_err(StartError::Cluster)?;
         Ok(Some(Self {
             models,
             settings,

@@ -157,6 +157,13 @@ fn check_outputs(args: &Args, experiment: &Experiment) -> Result<(), Failure> {
         let why = "--trace and --pcap record what crosses links, and this experiment has none";
         return Err(failure(BAD_INPUT, why));
     }
+    // A program would be started first; other experiments say it themselves.
+    if let Some(Err(why)) = (experiment.hardware(0)).map(|it| recorded.check_events(&it)) {
+        return Err(failure(
+            BAD_INPUT,
+            &format!("{}: {why}", args.file.display()),
+        ));
+    }
     if args.plot.is_some() && experiment.sweep().is_none() {
         let why = "--plot shows results over a swept key, and this experiment has no [sweep]; \
                    add one, or --sweep";

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use hostwire_testing::{is_installed, need};
+use rustix::process::Signal;
 
-use crate::{built, cluster, job, on, probe, simulated};
+use crate::{arguments, built, cluster, job, on, probe, simulated};
 
 /// The program that says hello in a ring, on so many PEs of a cluster.
 fn hello(cluster: &str, pes: &str, more: &[&str]) -> job::Ended {
@@ -281,6 +282,52 @@ fn a_run_leaves_the_events_that_are_wanted() {
     );
 }
 
+/// A long run is not to find out at its end, and its program not to have begun.
+#[test]
+fn names_that_no_event_has_end_the_command_before_anything_starts() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    let (path, events, begun) = (file("one.toml"), file("a.trace"), file("begun"));
+    let boards = cluster("two-boards.toml");
+    let program = format!(
+        "cluster = \"{boards}\"\n[workload]\nkind = \"program\"\n\
+         program = [\"touch\", \"{begun}\"]\npes = 2\n"
+    );
+    let answers = format!(
+        "cluster = \"{boards}\"\n[workload]\nkind = \"ping-pong\"\nfrom = \"left\"\nto = \"right\"\n"
+    );
+    let run = ["run", "--cluster", &boards, "-n2", "touch", &begun];
+    let sim = ["sim", &path];
+    for (text, command) in [
+        (&program, &run[..4]),
+        (&program, &sim[..]),
+        (&answers, &sim[..]),
+    ] {
+        std::fs::write(&path, text).unwrap();
+        for (option, near) in [
+            ("--events-of=right,lefft", "\"left\"? There are: left, "),
+            (
+                "--events-kind=ht_submitt",
+                "\"ht_submit\"? There are: ht_submit, ",
+            ),
+        ] {
+            let behind = run.get(command.len()..).unwrap_or_default();
+            let behind = if command[0] == "run" { behind } else { &[] };
+            let options = ["--events", &events, option];
+            let ended = job::run(&[command, &options, behind].concat());
+            assert_eq!(ended.status, 2, "{ended:?}");
+            assert!(
+                ended.stderr.contains(&format!("did you mean {near}")),
+                "{ended:?}"
+            );
+            assert_eq!(ended.stdout, "");
+            for file in [&begun, &events] {
+                assert!(!std::path::Path::new(file).exists(), "{file}: {ended:?}");
+            }
+        }
+    }
+}
+
 /// An experiment that runs a program: the launcher of the program records it.
 #[test]
 fn a_program_of_an_experiment_is_recorded() {
@@ -307,6 +354,39 @@ fn a_program_of_an_experiment_is_recorded() {
 }
 
 #[test]
+fn a_trace_of_a_killed_run_says_so_and_one_of_an_interrupted_run_has_an_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.trace");
+    let file = path.display().to_string();
+    let (cluster, probe) = (cluster("two-boards.toml"), probe());
+    let endless = ["--events", &file, &probe, "turns", "spin", "/nothing"];
+    let endless = arguments(&cluster, "2", &endless);
+    for signal in [Signal::KILL, Signal::INT] {
+        let mut running = job::Job::start(job::hostwire(&endless));
+        assert_eq!(running.line(), "PE 0 has begun");
+        let begun = || std::fs::metadata(&path).is_ok_and(|file| file.len() > 0);
+        job::eventually("the trace has begun", begun);
+        running.signal_until_end(signal);
+        let shown = job::run(&["events", &file]);
+        if signal == Signal::KILL {
+            assert_eq!(shown.status, 2, "{shown:?}");
+            let count = shown.stdout.lines().count();
+            let after = match count {
+                0 => "no event;".to_owned(),
+                1 => "1 event, at ".to_owned(),
+                _ => format!("{count} events, the last at "),
+            };
+            let why = format!("the trace has no end: the run was cut off after {after}");
+            assert!(shown.stderr.contains(&why), "{shown:?}");
+        } else {
+            assert_eq!(shown.status, 0, "{shown:?}");
+            assert!(shown.stdout.lines().count() > 0);
+        }
+        std::fs::remove_file(&path).unwrap();
+    }
+}
+
+#[test]
 fn events_of_broken_files_are_refused_with_the_place() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.trace");
@@ -327,9 +407,23 @@ fn events_of_broken_files_are_refused_with_the_place() {
             .contains(&format!("23 bytes are left at byte {at}")),
         "{cut:?}"
     );
+    let count = all.lines().count();
+    let why =
+        format!("the trace has no end: the run was cut off after {count} events, the last at");
+    assert!(cut.stderr.contains(&why), "{cut:?}");
+    assert_eq!(cut.stdout, all);
     // All before it is there.
-    assert_eq!(cut.stdout.lines().count() + 1, all.lines().count());
-    assert!(all.starts_with(&cut.stdout));
+    let last = at - 24;
+    let shorter = shown(&whole[..last], &[]);
+    assert_eq!(shorter.stdout.lines().count() + 1, count);
+    assert!(all.starts_with(&shorter.stdout));
+    assert!(
+        shorter
+            .stderr
+            .contains(&format!("the file ends at byte {last}")),
+        "{shorter:?}"
+    );
+    let at = last;
     let mut broken = whole.clone();
     broken[at + 11] = 0xff;
     let broken = shown(&broken, &["--json"]);
@@ -343,7 +437,7 @@ fn events_of_broken_files_are_refused_with_the_place() {
     assert!(
         other
             .stderr
-            .contains("expected it to begin with \"HWTRACE2\""),
+            .contains("expected it to begin with \"HWTRACE3\""),
         "{other:?}"
     );
     // A name that would move the cursor.

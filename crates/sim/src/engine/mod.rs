@@ -48,6 +48,7 @@ pub use sim::{InjectError, RunError, Sim, Stepped};
 pub use stall::{StallReport, Wait};
 pub use summary::Summary;
 pub use time::Ps;
+pub(crate) use trace::end_of;
 pub use trace::{
     TRACE_MAGIC, TRACE_RECORD_BYTES, TraceError, TraceFilter, TraceReader, TraceRecord,
 };

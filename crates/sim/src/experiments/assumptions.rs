@@ -15,7 +15,7 @@ use crate::models::memory::{self, MemorySystem, RegionKind};
 use crate::tca::{Config, Device};
 
 use super::htoe::{Optimised, Q1, Q21, Query};
-use super::htx_board::end_to_end_with;
+use super::htx_board::{LOOP_BACK, end_to_end_with};
 use super::jobs::{LINE_PAYLOAD_BYTES, Order, Pair, ping_pong};
 use super::pgas_cluster::Scenario;
 use super::tca_peach2::{CHAIN, Dma, LARGE_BYTES, run_dma, two_nodes};
@@ -53,7 +53,9 @@ fn board_cycles(cycles: f64) -> f64 {
         ..board
     };
     let models = (board, OpteronConfig::opteron_246());
-    let ran = end_to_end_with(&Setup::default(), models, 16, |sim, _| Ok(_ = sim.run()?));
+    let ran = end_to_end_with((&Setup::default(), LOOP_BACK), models, 16, |sim, _| {
+        Ok(_ = sim.run()?)
+    });
     ran.unwrap().latency_ns
 }
 

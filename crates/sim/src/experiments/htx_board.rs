@@ -24,7 +24,7 @@ const CLAIMS: &str = include_str!("../../experiments/htx-board/claims.toml");
 /// Stores per bandwidth measurement.
 const WRITES: u64 = 5_000;
 /// Propagation in the cable that loops a network port back. **Assumed.**
-const LOOP_BACK: Ps = Ps::from_ns(5);
+pub(super) const LOOP_BACK: Ps = Ps::from_ns(5);
 /// Highest bit rate of an input pin. Source: paper, section 2.
 const PIN_MBIT_S: u32 = 1_000;
 
@@ -220,13 +220,13 @@ pub struct EndToEnd {
 /// [`ExperimentError`] if a run does not come to its end.
 pub fn end_to_end(setup: &Setup) -> Result<EndToEnd, ExperimentError> {
     let models = (NicConfig::htx_board(0), OpteronConfig::opteron_246());
-    end_to_end_with(setup, models, 16, |sim, _| Ok(_ = sim.run()?))
+    end_to_end_with((setup, LOOP_BACK), models, 16, |sim, _| Ok(_ = sim.run()?))
 }
 
-/// As [`end_to_end`], with other models and `payload` bytes; `run` runs each of
+/// As [`end_to_end`], with other models, propagation in the cable and `payload` bytes; `run` runs each of
 /// the simulations.
 pub(super) fn end_to_end_with(
-    setup: &Setup,
+    (setup, cable): (&Setup, Ps),
     (nic, processor): (NicConfig, OpteronConfig),
     payload: usize,
     mut run: impl FnMut(&mut Fabric, &HtxHost) -> Result<(), ExperimentError>,
@@ -243,7 +243,7 @@ pub(super) fn end_to_end_with(
         let (send, ring) = (nic.send_base, nic.ring_base);
         let host = add_host_with(&mut sim, "host", setup, nic, processor.clone());
         let ends = [(host.nic, 0); 2];
-        join(&mut sim, "board - cable".to_owned(), ends, LOOP_BACK);
+        join(&mut sim, "board - cable".to_owned(), ends, cable);
         sim.run_until(Ps::from_us(20));
         // The poll starts after the fence; other work before it moves its phase.
         let steps = vec![

@@ -94,6 +94,42 @@ impl LinkWatch {
         });
         links.collect()
     }
+
+    /// As [`used`](Self::used), without the directions that carried no data.
+    pub(super) fn used_at_all(&self, sim: &Fabric, time: Ps) -> Vec<LinkUse> {
+        let mut links = self.used(sim, time);
+        links.retain(|link| link.payload_bytes > 0);
+        links
+    }
+}
+
+/// The use of the same links in several runs, one behind the other.
+#[derive(Default)]
+pub(super) struct LinkSum {
+    links: Vec<LinkUse>,
+    time: Ps,
+}
+
+impl LinkSum {
+    /// Adds a run that took `time`.
+    pub(super) fn add(&mut self, run: Vec<LinkUse>, time: Ps) {
+        let all = self.time + time;
+        let share = time.as_s() / all.as_s().max(f64::MIN_POSITIVE);
+        if self.links.is_empty() {
+            self.links = run;
+        } else {
+            for (sum, link) in self.links.iter_mut().zip(run) {
+                sum.payload_bytes += link.payload_bytes;
+                sum.utilisation += (link.utilisation - sum.utilisation) * share;
+            }
+        }
+        self.time = all;
+    }
+
+    /// Bytes of all runs together, and the mean use over their time.
+    pub(super) fn links(self) -> Vec<LinkUse> {
+        self.links
+    }
 }
 
 fn crossed(sim: &Fabric) -> Vec<Crossed> {
@@ -146,7 +182,13 @@ fn of_cable(sim: &Fabric, cable: &Cable) -> [Direction; 2] {
         counters.unwrap_or_default()
     });
     let [a, b] = ports;
-    [(a, b), (b, a)].map(|(out, into)| Direction {
+    let [first, second] = cable.ends();
+    let mut from_second = (b, a);
+    if first.is_some() && first == second {
+        // A port that is looped back sends to the first end only.
+        from_second = Default::default();
+    }
+    [(a, b), from_second].map(|(out, into)| Direction {
         payload_bytes: into.delivered_bytes,
         busy: out.busy,
     })

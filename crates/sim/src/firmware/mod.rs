@@ -68,6 +68,31 @@ pub enum Measure {
 pub struct BootOptions {
     /// The measures that are left out.
     pub omit: BTreeSet<Measure>,
+    /// How long things take.
+    pub times: BootTimes,
+}
+
+/// What takes time while a system boots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BootTimes {
+    /// A register access by code that runs from ROM with the cache as RAM.
+    pub rom_access: Ps,
+    /// A register access by code that runs from memory.
+    pub memory_access: Ps,
+    /// Training a memory controller.
+    pub memory_init: Ps,
+}
+
+impl Default for BootTimes {
+    /// Assumed: a ROM fetch of a few instructions over the southbridge against a cached one; training
+    /// takes milliseconds, and what matters here is only that it is long against register accesses.
+    fn default() -> Self {
+        BootTimes {
+            rom_access: Ps::from_us(2),
+            memory_access: Ps::from_ns(200),
+            memory_init: Ps::from_us(5_000),
+        }
+    }
 }
 
 impl BootOptions {
@@ -75,6 +100,7 @@ impl BootOptions {
     pub fn without(measure: Measure) -> BootOptions {
         BootOptions {
             omit: [measure].into(),
+            ..BootOptions::default()
         }
     }
 
@@ -185,12 +211,6 @@ struct Boot<'a> {
     /// By system: code and stack are in cache and ROM, not in memory.
     car: Vec<bool>,
 }
-
-/// Cost of a register access by code that runs from ROM with the cache as RAM,
-/// and by code that runs from memory. Assumed: a ROM fetch of a few
-/// instructions over the southbridge against a cached one.
-const ACCESS_FROM_ROM: Ps = Ps::from_us(2);
-const ACCESS_FROM_MEMORY: Ps = Ps::from_ns(200);
 
 impl<'a> Boot<'a> {
     fn new(machine: &'a mut Machine, options: &'a BootOptions) -> Boot<'a> {
@@ -303,9 +323,9 @@ impl<'a> Boot<'a> {
     /// One register access takes its time.
     fn tick(&mut self, system: usize) {
         let cost = if self.car[system] {
-            ACCESS_FROM_ROM
+            self.options.times.rom_access
         } else {
-            ACCESS_FROM_MEMORY
+            self.options.times.memory_access
         };
         self.machine.pass(cost);
     }

@@ -1,15 +1,10 @@
 //! Northbridge, memory types, memory controllers.
 
-use crate::engine::Ps;
 use crate::models::ht::opteron::registers::{NODE_ID, NODES_MAX, ROUTING, msr};
 use hostwire_plan::registers::Register;
 
 use super::links::is_link_setting;
 use super::{Boot, BootFailure, Measure};
-
-/// Assumed: training a memory controller takes milliseconds; what matters here
-/// is only that it is long against register accesses.
-const MEMORY_INIT: Ps = Ps::from_us(5_000);
 
 impl Boot<'_> {
     /// NodeID, routing rows and address ranges, as planned.
@@ -121,7 +116,7 @@ impl Boot<'_> {
             self.note(system, "memory init: left out");
             return Ok(());
         }
-        self.machine.pass(MEMORY_INIT);
+        self.machine.pass(self.options.times.memory_init);
         for socket in self.found[system].clone() {
             self.machine.socket_mut(socket).memory_ready = true;
             let bytes = self.machine.socket(socket).config().memory_bytes;

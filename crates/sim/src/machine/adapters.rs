@@ -16,7 +16,7 @@ use crate::models::ht::{Buffers, Link, LinkConfig};
 use crate::models::htea::adapter::{Adapter, AdapterConfig, switch};
 use crate::models::link::End;
 
-use super::build::{BOARD_INCHES, BuildError};
+use super::build::BuildError;
 use super::{Machine, Wire, WireEnd};
 
 /// The number of an adapter, of which a plan has at most 256 of a kind.
@@ -104,7 +104,7 @@ impl Machine {
             WireEnd::Adapter { component },
         ];
         let config = LinkConfig {
-            propagation: Medium::Trace.propagation(BOARD_INCHES),
+            propagation: self.wiring.propagation(Medium::Trace, None),
             buffers: [Buffers::FAM10H, buffers],
             ..LinkConfig::default()
         };

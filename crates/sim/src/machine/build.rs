@@ -17,11 +17,6 @@ use super::below::Below;
 use super::htx::BoardNetwork;
 use super::{Machine, Socket, Wire, WireEnd};
 
-/// Assumed where the plan gives no length: inches of trace between processors
-/// of one board, and of the HTX cable (whose 25 inches give 5 ns).
-pub(super) const BOARD_INCHES: f64 = 6.0;
-const CABLE_INCHES: f64 = 25.0;
-
 /// Why a plan cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -80,6 +75,7 @@ impl Machine {
             boards: BoardNetwork::default(),
             chips: Vec::new(),
             pcie: Vec::new(),
+            wiring: below.boards.wiring,
         };
         machine.add_sockets(config);
         machine.add_wires(config)?;
@@ -174,15 +170,8 @@ impl Machine {
             Some(PlanMedium::Coax) => Medium::HtxCable,
             _ => Medium::Trace,
         };
-        let inches = cable
-            .and_then(|cable| cable.length_um)
-            .map(|um| um as f64 / 25_400.0);
-        let usual = if medium == Medium::HtxCable {
-            CABLE_INCHES
-        } else {
-            BOARD_INCHES
-        };
-        let propagation = medium.propagation(inches.unwrap_or(usual));
+        let length_um = cable.and_then(|cable| cable.length_um);
+        let propagation = self.wiring.propagation(medium, length_um);
         let name = |end: WireEnd| match end {
             WireEnd::Socket { socket, link } => format!("{}.l{link}", self.sockets[socket].name),
             WireEnd::Southbridge { .. } => "southbridge".to_string(),
@@ -207,7 +196,7 @@ impl Machine {
 
     fn add_southbridge(&mut self, here: WireEnd, depth: usize) {
         let config = LinkConfig {
-            propagation: Medium::Trace.propagation(BOARD_INCHES),
+            propagation: self.wiring.propagation(Medium::Trace, None),
             buffers: [Buffers::FAM10H; 2],
             damage: [Damage::Never, Damage::Never],
             ..LinkConfig::default()

@@ -20,6 +20,7 @@ use crate::engine::{ComponentId, Ps};
 use crate::models::DeviceEvent;
 use crate::models::Fabric;
 use crate::models::ht::Link;
+use crate::models::ht::cable::Wiring;
 use crate::models::ht::opteron::{Opteron, OpteronEvent, Program};
 use crate::models::ht::southbridge::Southbridge;
 
@@ -87,6 +88,7 @@ pub struct Machine {
     boards: BoardNetwork,
     chips: Vec<ComponentId>,
     pcie: Vec<PcieWire>,
+    wiring: Wiring,
 }
 
 /// A PCI Express link: of a bridge, or between chips.

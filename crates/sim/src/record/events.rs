@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Write};
 use std::rc::Rc;
 
-use crate::engine::{Event, Ps, Sim, TraceError, TraceFilter};
+use hostwire_plan::file::nearest;
+
+use crate::engine::{Event, Ps, Sim, TRACE_RECORD_BYTES, TraceError, TraceFilter, end_of};
 
 use super::Recording;
 
@@ -33,15 +35,34 @@ pub enum RecordError {
     #[error(transparent)]
     Trace(#[from] TraceError),
     /// Events are wanted of something that does not exist.
-    #[error("no {what} is called {asked:?}; there are: {known}")]
+    #[error("no {what} is called {asked:?}; {}", there_are(near.as_deref(), known))]
     NoSuch {
         /// What: a component, a kind of events.
         what: &'static str,
         /// The name that was asked for.
         asked: String,
+        /// The name that was meant, perhaps.
+        near: Option<String>,
         /// Those that there are.
         known: String,
     },
+}
+
+fn there_are(near: Option<&str>, known: &str) -> String {
+    match near {
+        Some(near) => format!("did you mean {near:?}? There are: {known}"),
+        None => format!("there are: {known}"),
+    }
+}
+
+impl Events {
+    /// Whether all names stand for something in `sim`.
+    ///
+    /// # Errors
+    /// [`RecordError::NoSuch`].
+    pub fn check<M: Event>(&self, sim: &Sim<M>) -> Result<(), RecordError> {
+        filter(self, Ps::ZERO, sim).map(drop)
+    }
 }
 
 /// Opens the file that an event trace goes to, when there is something to write.
@@ -61,17 +82,28 @@ pub(super) struct Shared(Rc<RefCell<Out>>);
 
 struct Out {
     file: BufWriter<Box<dyn Write>>,
+    /// Bytes so far, and how many of them are the header.
+    bytes: u64,
+    header_bytes: u64,
     failed: Option<io::Error>,
+    /// The simulation may go on behind the end of the trace.
+    ended: bool,
 }
 
 impl Write for Shared {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut out = self.0.borrow_mut();
+        if out.ended {
+            return Ok(bytes.len());
+        }
         let written = out.file.write(bytes);
-        if let Err(error) = &written {
-            // The simulation does not care.
-            let error = io::Error::new(error.kind(), error.to_string());
-            out.failed.get_or_insert(error);
+        match &written {
+            Ok(len) => out.bytes += *len as u64,
+            Err(error) => {
+                // The simulation does not care.
+                let error = io::Error::new(error.kind(), error.to_string());
+                out.failed.get_or_insert(error);
+            }
         }
         written
     }
@@ -92,6 +124,17 @@ impl Recording {
         self.0.borrow_mut().events = Some(EventTrace::Wanted(events, Box::new(open)));
     }
 
+    /// Whether the wanted events, if there are any, have names in `sim`: better said before it boots.
+    ///
+    /// # Errors
+    /// [`RecordError::NoSuch`].
+    pub fn check_events<M: Event>(&self, sim: &Sim<M>) -> Result<(), RecordError> {
+        match &self.0.borrow().events {
+            Some(EventTrace::Wanted(events, _)) => events.check(sim),
+            _ => Ok(()),
+        }
+    }
+
     /// Begins the event trace, if one is wanted and has not begun.
     ///
     /// # Errors
@@ -109,15 +152,22 @@ impl Recording {
         let filter = filter(&events, origin, sim)?;
         let out = Out {
             file: BufWriter::new(open().map_err(TraceError::from)?),
+            bytes: 0,
+            header_bytes: 0,
             failed: None,
+            ended: false,
         };
-        let shared = Shared(Rc::new(RefCell::new(out)));
+        let mut shared = Shared(Rc::new(RefCell::new(out)));
         sim.trace_to(Box::new(shared.clone()), filter)?;
+        // A run that is killed soon leaves a trace, and not an empty file.
+        shared.flush().map_err(TraceError::from)?;
+        let header_bytes = shared.0.borrow().bytes;
+        shared.0.borrow_mut().header_bytes = header_bytes;
         self.0.borrow_mut().events = Some(EventTrace::Written(shared));
         Ok(())
     }
 
-    /// Ends the event trace, if there is one.
+    /// Ends the event trace, if there is one: only then has it an end.
     ///
     /// # Errors
     /// If a part of it could not be written.
@@ -126,10 +176,13 @@ impl Recording {
             return Ok(());
         };
         let mut out = shared.0.borrow_mut();
-        match out.failed.take() {
-            Some(error) => Err(error),
-            None => out.file.flush(),
+        out.ended = true;
+        if let Some(error) = out.failed.take() {
+            return Err(error);
         }
+        let records = (out.bytes - out.header_bytes) / TRACE_RECORD_BYTES as u64;
+        out.file.write_all(&end_of(records))?;
+        out.file.flush()
     }
 }
 
@@ -161,6 +214,7 @@ fn chosen(
             return Err(RecordError::NoSuch {
                 what,
                 asked: pattern.clone(),
+                near: nearest(pattern, names).map(str::to_owned),
                 known: list(names),
             });
         }

@@ -1,13 +1,15 @@
 //! Binary event traces.
 //!
 //! ```text
-//! magic "HWTRACE2"
+//! magic "HWTRACE3"
 //! u32 number of components, then per component: u32 length, UTF-8 name
 //! u32 number of kinds of events, then per kind: u32 length, UTF-8 name
-//! 24-byte records until the end:
+//! 24-byte records:
 //!   u64 time (ps)   u24 target   u8 kind   u32 source (2^18 - 1: injected)   u64 digest
+//! the end: 16 bytes 0xff   u64 number of records
 //! ```
-//! Integers are little-endian. Times do not run backwards. A trace costs 15 to 35 % of the speed, so
+//! Integers are little-endian. Times do not run backwards. A trace without the end is one of a run that
+//! was killed: events are missing. A trace costs 15 to 35 % of the speed, so
 //! it is off by default; because runs repeat exactly, a run can be made again with the trace on.
 
 mod reader;
@@ -23,9 +25,12 @@ use super::component::ComponentId;
 use super::time::Ps;
 
 /// First bytes of a trace.
-pub const TRACE_MAGIC: [u8; 8] = *b"HWTRACE2";
+pub const TRACE_MAGIC: [u8; 8] = *b"HWTRACE3";
 /// Size of a record.
 pub const TRACE_RECORD_BYTES: usize = 24;
+/// What the end has instead of a time, a target, a kind and a source: no record begins like that,
+/// because no trace names so many components.
+const END: [u8; 16] = [0xff; 16];
 /// Bits of a record's target, below its kind.
 const TARGET_BITS: u32 = 24;
 
@@ -67,7 +72,7 @@ pub enum TraceError {
     Io(#[from] io::Error),
     /// Not a trace, or one of another version.
     #[error(
-        "not an event trace of this version: expected it to begin with \"HWTRACE2\", got \"{}\"",
+        "not an event trace of this version: expected it to begin with \"HWTRACE3\", got \"{}\"",
         got.escape_ascii()
     )]
     Magic {
@@ -94,13 +99,40 @@ pub enum TraceError {
         /// Whose names they are.
         what: &'static str,
     },
-    /// The file ends within a record.
-    #[error("event trace: cut off: {bytes} bytes are left at byte {offset}, a record has 24")]
-    Truncated {
+    /// The file has no end: the run that wrote it was killed, or a part of the file was lost.
+    #[error(
+        "event trace: the trace has no end: the run was cut off after {}; {} \
+         at byte {offset}",
+        seen(*events, *last),
+        left(*bytes)
+    )]
+    NoEnd {
+        /// Events before that.
+        events: u64,
+        /// When the last of them was.
+        last: Ps,
         /// Where the last whole record ends.
         offset: u64,
-        /// Bytes after it.
+        /// Bytes after it: less than a record.
         bytes: usize,
+    },
+    /// The end is not that of these records.
+    #[error(
+        "event trace: the end at byte {offset} is that of {expected} events, and there are {got}"
+    )]
+    End {
+        /// Where it is.
+        offset: u64,
+        /// The number in it.
+        expected: u64,
+        /// The number of those that were read.
+        got: u64,
+    },
+    /// Something is behind the end.
+    #[error("event trace: at byte {offset}: more is behind the end")]
+    Behind {
+        /// Where.
+        offset: u64,
     },
     /// A record says what cannot be.
     #[error("event trace: the record at byte {offset} is broken: expected {expected}, got {got}")]
@@ -112,6 +144,31 @@ pub enum TraceError {
         /// What is there.
         got: u64,
     },
+}
+
+fn seen(events: u64, last: Ps) -> String {
+    match events {
+        0 => "no event".to_owned(),
+        1 => format!("1 event, at {} ns", last.as_ns()),
+        _ => format!("{events} events, the last at {} ns", last.as_ns()),
+    }
+}
+
+fn left(bytes: usize) -> String {
+    match bytes {
+        0 => "the file ends".to_owned(),
+        1 => "1 byte is left".to_owned(),
+        _ => format!("{bytes} bytes are left"),
+    }
+}
+
+/// What stands behind the last of so many records.
+pub(crate) fn end_of(records: u64) -> [u8; TRACE_RECORD_BYTES] {
+    let mut end = [0; TRACE_RECORD_BYTES];
+    let (mark, count) = end.split_at_mut(END.len());
+    mark.copy_from_slice(&END);
+    count.copy_from_slice(&records.to_le_bytes());
+    end
 }
 
 /// One traced event.

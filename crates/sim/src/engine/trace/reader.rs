@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use crate::engine::component::ComponentId;
 use crate::engine::time::Ps;
 
-use super::{TARGET_BITS, TRACE_MAGIC, TRACE_RECORD_BYTES, TraceError, TraceRecord};
+use super::{END, TARGET_BITS, TRACE_MAGIC, TRACE_RECORD_BYTES, TraceError, TraceRecord};
 
 /// Longest name that a reader accepts.
 const NAME_BYTES_MAX: u32 = 4096;
@@ -16,6 +16,8 @@ pub struct TraceReader<R> {
     names: Vec<String>,
     kinds: Vec<String>,
     last: Ps,
+    records: u64,
+    ended: bool,
 }
 
 impl<R: Read> TraceReader<R> {
@@ -36,6 +38,8 @@ impl<R: Read> TraceReader<R> {
             kinds: input.names("kind")?,
             input,
             last: Ps::ZERO,
+            records: 0,
+            ended: false,
         })
     }
 
@@ -52,20 +56,31 @@ impl<R: Read> TraceReader<R> {
     /// The next record; `None` at the end. All that is in it has a name.
     ///
     /// # Errors
-    /// [`TraceError::Truncated`] if the file ends within a record; [`TraceError::Record`] if one
+    /// [`TraceError::NoEnd`] if nothing says that this is the end; [`TraceError::End`] or
+    /// [`TraceError::Behind`] if it is the end of another trace; [`TraceError::Record`] if a record
     /// names no component or kind, or lies before the one before it.
     pub fn next_record(&mut self) -> Result<Option<TraceRecord>, TraceError> {
+        if self.ended {
+            return Ok(None);
+        }
         let offset = self.input.offset;
         let mut record = [0; TRACE_RECORD_BYTES];
-        match self.input.fill(&mut record)? {
-            0 => return Ok(None),
-            TRACE_RECORD_BYTES => {}
-            bytes => return Err(TraceError::Truncated { offset, bytes }),
+        let bytes = self.input.fill(&mut record)?;
+        if bytes < TRACE_RECORD_BYTES {
+            return Err(TraceError::NoEnd {
+                events: self.records,
+                last: self.last,
+                offset,
+                bytes,
+            });
         }
         let u64_at = |at: usize| {
             let bytes = record.get(at..).and_then(<[u8]>::first_chunk);
             bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))
         };
+        if record.starts_with(&END) {
+            return self.end(u64_at(16), offset);
+        }
         let ids = u64_at(8);
         let record = TraceRecord {
             time: Ps(u64_at(0)),
@@ -76,7 +91,27 @@ impl<R: Read> TraceReader<R> {
         };
         self.check(&record, offset)?;
         self.last = record.time;
+        self.records += 1;
         Ok(Some(record))
+    }
+
+    fn end(&mut self, expected: u64, offset: u64) -> Result<Option<TraceRecord>, TraceError> {
+        let got = self.records;
+        if expected != got {
+            return Err(TraceError::End {
+                offset,
+                expected,
+                got,
+            });
+        }
+        let offset = self.input.offset;
+        match self.input.fill(&mut [0])? {
+            0 => {
+                self.ended = true;
+                Ok(None)
+            }
+            _ => Err(TraceError::Behind { offset }),
+        }
     }
 
     fn check(&self, record: &TraceRecord, offset: u64) -> Result<(), TraceError> {

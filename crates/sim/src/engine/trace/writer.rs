@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::engine::component::ComponentId;
 use crate::engine::time::Ps;
 
-use super::{TARGET_BITS, TRACE_MAGIC, TRACE_RECORD_BYTES, TraceError, TraceFilter};
+use super::{TARGET_BITS, TRACE_MAGIC, TRACE_RECORD_BYTES, TraceError, TraceFilter, end_of};
 
 /// A trace that is being written.
 pub(in crate::engine) struct Trace {
@@ -75,6 +75,7 @@ impl Trace {
         if let Some(error) = self.failed {
             return Err(error.into());
         }
+        self.out.write_all(&end_of(self.records))?;
         self.out.flush()?;
         Ok(self.records)
     }

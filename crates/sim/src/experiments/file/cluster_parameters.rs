@@ -1,6 +1,7 @@
 //! Parameters of clusters of Opterons and of HTX boards.
 
 use crate::engine::Ps;
+use crate::models::ht::cable::TRACE_INCHES_MAX;
 use crate::models::ht::opteron::LINE_BYTES;
 
 use super::parameter::{Kind, Origin, Parameter, number, time};
@@ -8,6 +9,14 @@ use super::parameter::{Kind, Origin, Parameter, number, time};
 /// Longest time a parameter can be: 10 us. The poll loop goes through every
 /// nanosecond of it.
 const TIME_MAX: u64 = 10_000_000;
+/// Longest time of an inch: 1 ns.
+const INCH_MAX: u64 = 1_000;
+/// Longest trace, as the planner has it.
+const TRACE_UM_MAX: u64 = TRACE_INCHES_MAX as u64 * 25_400;
+/// Longest cable: 100 m.
+const LENGTH_UM_MAX: u64 = 100_000_000;
+/// Longest training of memory: 1 s.
+const MEMORY_INIT_MAX: u64 = 1_000_000_000_000;
 
 /// A time of the processor.
 macro_rules! processor {
@@ -246,6 +255,50 @@ pub(super) const HTX_BELOW: &[&str] = &[
     "port_messages",
     "frame_timeout",
 ];
+
+/// Of cables of HyperTransport and of HTX boards.
+pub(super) const WIRING: &[Parameter] = &[
+    time!("phys", wiring.phys, 0, TIME_MAX, Assumed),
+    time!("cable_inch", wiring.cable_inch, 0, INCH_MAX, Published),
+    number!(
+        Length,
+        "cable_length",
+        wiring.cable_um,
+        0,
+        LENGTH_UM_MAX,
+        Assumed
+    ),
+];
+
+/// Of traces between processors, southbridges and adapters.
+pub(super) const TRACES: &[Parameter] = &[
+    time!("trace_inch", wiring.trace_inch, 0, INCH_MAX, Published),
+    number!(
+        Length,
+        "trace_length",
+        wiring.trace_um,
+        0,
+        TRACE_UM_MAX,
+        Assumed
+    ),
+];
+
+/// Of the firmware.
+pub(super) const BOOT: &[Parameter] = &[
+    time!("rom_access", boot.rom_access, 0, TIME_MAX, Assumed),
+    time!("memory_access", boot.memory_access, 0, TIME_MAX, Assumed),
+    time!("memory_init", boot.memory_init, 0, MEMORY_INIT_MAX, Assumed),
+];
+
+/// Of a board in the slot of a host.
+pub(super) const HTX_HOST: &[Parameter] = &[
+    time!("slot", nic.slot, 0, TIME_MAX, Assumed),
+    number!(Bytes, "status", nic.status_bytes, 8, 64, Assumed),
+];
+
+/// Keys that came when results already had hashes: they are part of the hash of a configuration only if
+/// they are not the default, so that older results keep theirs.
+pub(super) const LATER: &[&[Parameter]] = &[WIRING, TRACES, BOOT, HTX_HOST];
 
 /// Of boards that reach memory of other hosts.
 pub(super) const REMOTE: &[Parameter] = &[

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::wire::CallCosts;
 
+use super::cluster_parameters::LATER;
 use super::parameter::ParameterValue;
 use super::workload::Workload;
 
@@ -221,10 +222,18 @@ impl Configuration {
     }
 
     /// Hash over the JSON of the configuration, as 16 hexadecimal digits. Equal
-    /// configurations have equal hashes, in any folder and on any machine.
+    /// configurations have equal hashes, in any folder and on any machine. Parameters that earlier
+    /// versions did not have count if they are not the default.
     pub fn hash(&self) -> String {
+        let is_later = |key: &str| {
+            let mut later = LATER.iter().copied().flatten();
+            later.any(|parameter| parameter.key == key)
+        };
+        let mut hashed = self.clone();
+        let parameters = &mut hashed.parameters;
+        parameters.retain(|value| value.overridden || !is_later(&value.key));
         // These types have no maps with keys other than strings: this cannot fail.
-        let json = serde_json::to_vec(self).unwrap_or_default();
+        let json = serde_json::to_vec(&hashed).unwrap_or_default();
         format!("{:016x}", fnv1a(FNV_BASIS, &json))
     }
 }

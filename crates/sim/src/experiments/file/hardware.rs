@@ -14,7 +14,7 @@ use crate::experiments::link_use::{LinkUse, LinkWatch};
 use crate::machine::Machine;
 use crate::machine::htx::HtxCluster;
 use crate::models;
-use crate::record::{RecordError, Recording};
+use crate::record::{Events, RecordError, Recording};
 use crate::tca::SubCluster;
 use crate::wire::{CallCosts, Platform};
 
@@ -153,6 +153,21 @@ impl Hardware {
                 Built::SubCluster(Box::new(cluster))
             }
         })
+    }
+
+    /// Whether the names in `events` stand for something in what [`build`](Self::build) gives.
+    ///
+    /// # Errors
+    /// [`ExperimentError::Record`] if one does not; others if the plan cannot be built.
+    pub fn check_events(&self, events: &Events) -> Result<(), ExperimentError> {
+        match &self.cluster {
+            // It need not boot for that.
+            Cluster::AddressMap(plan) if plan.fabric() == Fabric::TcCluster => {
+                events.check(&self.models.built(plan)?.sim)?;
+            }
+            _ => events.check(self.build()?.sim())?,
+        }
+        Ok(())
     }
 
     /// The names of the places where PEs can run, in order: processors, or hosts with boards or chips.

@@ -4,15 +4,13 @@ use crate::engine::{Ps, Summary};
 use crate::experiments::htx_board::{end_to_end_with, written};
 use crate::experiments::htx_host::start;
 use crate::experiments::htx_ping_pong::{PARTS, Pair, ping_pong};
-use crate::experiments::link_use::LinkUse;
+use crate::experiments::link_use::{LinkSum, LinkUse, LinkWatch};
 use crate::experiments::programs::{BareStores, Step, Timed};
 use crate::experiments::{ExperimentError, Monitor};
 use crate::machine::htx::{HtxHost, Setup, WINDOW, add_host_with};
 use crate::models::Fabric;
-use crate::models::ht::Link;
 use crate::models::ht::cable::Medium;
 use crate::models::ht::opteron::Op;
-use crate::models::link::End;
 use crate::record::Recording;
 
 use super::Point;
@@ -40,13 +38,11 @@ pub(super) fn run(
                 bytes: *size_bytes as usize,
             };
             let program = stores.program();
-            let (sim, host, summary) = bench(point, link, program, monitor, recording)?;
-            let (rate, last) = written(&sim, &host, *size_bytes)?;
-            let links = link_use(&sim, &host, last - SETTLE);
-            Ok(Measured {
-                links,
-                ..measured(vec![metric("bandwidth", rate, "MiB/s")], vec![summary])
-            })
+            let ran = bench(point, link, program, monitor, recording)?;
+            let (rate, last) = written(&ran.sim, &ran.host, *size_bytes)?;
+            let links = ran.before.used(&ran.sim, last - SETTLE);
+            let metrics = vec![metric("bandwidth", rate, "MiB/s")];
+            Ok(measured(metrics, links, vec![ran.summary]))
         }
         Workload::HtxRead { size_bytes, link } => {
             let load = Op::Load {
@@ -54,15 +50,13 @@ pub(super) fn run(
                 bytes: *size_bytes as usize,
             };
             let (program, marks) = Timed::new([Step::Mark, Step::Do(load), Step::Mark]);
-            let (_, _, summary) = bench(point, link, program, monitor, recording)?;
+            let ran = bench(point, link, program, monitor, recording)?;
             let [begin, end] = marks.times()[..] else {
                 return Err(ExperimentError::NoMeasurement("read"));
             };
-            let latency = (end - begin).as_ns();
-            Ok(measured(
-                vec![metric("latency", latency, "ns")],
-                vec![summary],
-            ))
+            let links = ran.before.used(&ran.sim, end - begin);
+            let metrics = vec![metric("latency", (end - begin).as_ns(), "ns")];
+            Ok(measured(metrics, links, vec![ran.summary]))
         }
         Workload::HtxMessage { size_bytes, link } => {
             message(point, *size_bytes as usize, link, monitor, recording)
@@ -73,11 +67,13 @@ pub(super) fn run(
             cable_um,
             link,
         } => {
-            let inches = *cable_um as f64 / 25_400.0;
             let pair = Pair {
                 setup: setup(link),
                 port: *port,
-                propagation: Medium::HtxCable.propagation(inches),
+                propagation: point
+                    .models
+                    .wiring
+                    .propagation(Medium::HtxCable, Some(*cable_um)),
                 nic: point.models.nic.clone(),
                 processor: point.models.processor.clone(),
             };
@@ -98,13 +94,18 @@ fn message(
 ) -> Result<Measured, ExperimentError> {
     let models = (point.models.nic.clone(), point.models.processor.clone());
     let mut summaries = Vec::new();
+    let mut links = LinkSum::default();
     let mut watch = recording;
-    let result = end_to_end_with(&setup(link), models, bytes, |sim, _| {
+    let cable = point.models.wiring.propagation(Medium::HtxCable, None);
+    let result = end_to_end_with((&setup(link), cable), models, bytes, |sim, _| {
         // The phases of the poll loop differ by a nanosecond; one is enough to see.
         if let Some(recording) = watch.take() {
             recording.watch_all(sim)?;
         }
+        let (begin, before) = (sim.now(), LinkWatch::new(sim));
         summaries.push(monitor.run(sim, point.events_max)?);
+        let time = sim.now() - begin;
+        links.add(before.used(sim, time), time);
         Ok(())
     })?;
     let metrics = vec![
@@ -112,7 +113,7 @@ fn message(
         metric("wire_time", result.wire_ns, "ns"),
         metric("hardware_time", result.hardware_ns, "ns"),
     ];
-    Ok(measured(metrics, summaries))
+    Ok(measured(metrics, links.links(), summaries))
 }
 
 fn ping_pong_of(
@@ -123,11 +124,14 @@ fn ping_pong_of(
     recording: Option<&Recording>,
 ) -> Result<Measured, ExperimentError> {
     let mut summaries = Vec::new();
+    let mut links = Vec::new();
     let result = ping_pong(pair, bytes, |sim, _, after| {
         if let Some(recording) = recording {
             recording.watch_all(sim)?;
         }
+        let (begin, before) = (sim.now(), LinkWatch::new(sim));
         summaries.push(monitor.run_stepping(sim, point.events_max, after)?);
+        links = before.used(sim, sim.now() - begin);
         Ok(())
     })?;
     let messages = result.messages as f64;
@@ -138,17 +142,26 @@ fn ping_pong_of(
     )];
     let parts = PARTS.into_iter().zip(result.sums);
     metrics.extend(parts.map(|(part, sum)| metric(part, sum.as_ns() / messages, "ns")));
-    Ok(measured(metrics, summaries))
+    Ok(measured(metrics, links, summaries))
 }
 
-/// One host with a board, on which `program` has run.
+/// One host with a board, on which a program has run.
+struct Bench {
+    sim: Fabric,
+    host: HtxHost,
+    /// The links before the program.
+    before: LinkWatch,
+    summary: Summary,
+}
+
+/// Runs `program` on one host with a board.
 fn bench(
     point: &Point,
     link: &HtxLink,
     program: Timed,
     monitor: &Monitor,
     recording: Option<&Recording>,
-) -> Result<(Fabric, HtxHost, Summary), ExperimentError> {
+) -> Result<Bench, ExperimentError> {
     let mut sim = Fabric::new();
     let models = &point.models;
     let host = add_host_with(
@@ -162,26 +175,15 @@ fn bench(
     if let Some(recording) = recording {
         recording.watch_all(&mut sim)?;
     }
+    let before = LinkWatch::new(&sim);
     start(&mut sim, host.host, program)?;
     let summary = monitor.run(&mut sim, point.events_max)?;
-    Ok((sim, host, summary))
-}
-
-/// Both directions of the board's link over `time`.
-fn link_use(sim: &Fabric, host: &HtxHost, time: Ps) -> Vec<LinkUse> {
-    let Some(link) = sim.component::<Link>(host.link) else {
-        return Vec::new();
-    };
-    let direction = |(end, from)| {
-        let counters = link.counters(end);
-        LinkUse {
-            link: "processor - board".to_owned(),
-            from,
-            payload_bytes: counters.payload_bytes,
-            utilisation: counters.busy.as_s() / time.as_s().max(f64::MIN_POSITIVE),
-        }
-    };
-    [(End::A, "A"), (End::B, "B")].map(direction).into()
+    Ok(Bench {
+        sim,
+        host,
+        before,
+        summary,
+    })
 }
 
 fn setup(link: &HtxLink) -> Setup {
@@ -192,9 +194,10 @@ fn setup(link: &HtxLink) -> Setup {
     }
 }
 
-fn measured(metrics: Vec<Metric>, summaries: Vec<Summary>) -> Measured {
+fn measured(metrics: Vec<Metric>, links: Vec<LinkUse>, summaries: Vec<Summary>) -> Measured {
     Measured {
         metrics,
+        links,
         summaries,
         ..Measured::default()
     }

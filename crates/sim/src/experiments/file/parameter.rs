@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use hostwire_plan::file::{
-    BANDWIDTH, FREQUENCY, Findings, Quantity, RATE, SIZE, Section, TIME, display_bytes,
+    BANDWIDTH, FREQUENCY, Findings, LENGTH, Quantity, RATE, SIZE, Section, TIME, display_bytes,
+    display_inches,
 };
 use hostwire_plan::{Diagnostic, diagnostic::Located};
 use serde::Serialize;
@@ -49,6 +50,8 @@ pub(super) enum Kind {
     Time,
     Bandwidth,
     Bytes,
+    /// Of a trace or a cable.
+    Length,
     /// A power of two of bytes.
     Block,
     Clock,
@@ -69,6 +72,7 @@ impl Kind {
             Kind::Time => Some(&TIME),
             Kind::Bandwidth => Some(&BANDWIDTH),
             Kind::Bytes | Kind::Block => Some(&SIZE),
+            Kind::Length => Some(&LENGTH),
             Kind::Clock => Some(&FREQUENCY),
             Kind::Rate => Some(&RATE),
             Kind::Lanes | Kind::Count | Kind::Credits | Kind::Engine => None,
@@ -90,6 +94,7 @@ impl Kind {
             Kind::Time => decimal(value, 1_000, "ns"),
             Kind::Bandwidth => decimal(value / 1_000_000, 1_000, "GB/s"),
             Kind::Bytes | Kind::Block => display_bytes(value),
+            Kind::Length => display_inches(value),
             Kind::Clock => format!("{value}MHz"),
             Kind::Rate => decimal(value, 1_000, "GT/s"),
             Kind::Lanes | Kind::Count | Kind::Credits => value.to_string(),

@@ -5,9 +5,10 @@ use hostwire_plan::{LinkRole, Plan};
 
 use crate::experiments::ExperimentError;
 use crate::experiments::links::NetworkTerms;
-use crate::firmware;
+use crate::firmware::{self, BootOptions, BootTimes};
 use crate::machine::htx::Boards;
 use crate::machine::{Below, Machine};
+use crate::models::ht::cable::Wiring;
 use crate::models::ht::nic::NicConfig;
 use crate::models::ht::opteron::OpteronConfig;
 use crate::models::ht::switch::SwitchConfig;
@@ -16,7 +17,9 @@ use crate::models::htea::fast;
 use crate::models::link::Damage;
 
 use super::below_parameters;
-use super::cluster_parameters::{BOARDS_NETWORK, CLUSTER, HTX, HTX_CROSSBAR, HTX_JOBS, REMOTE};
+use super::cluster_parameters::{
+    BOARDS_NETWORK, BOOT, CLUSTER, HTX, HTX_CROSSBAR, HTX_HOST, HTX_JOBS, REMOTE, TRACES, WIRING,
+};
 use super::ethernet_parameters::{ETHERNET, EthernetModels};
 use super::htea_parameters::HTEA;
 use super::links_parameters::LINKS;
@@ -63,6 +66,8 @@ pub(super) struct Models {
     pub(super) htea: fast::Config,
     pub(super) ethernet: EthernetModels,
     pub(super) links: NetworkTerms,
+    pub(super) wiring: Wiring,
+    pub(super) boot: BootTimes,
     pub(super) damage_per_million: u32,
     pub(super) damage_seed: u64,
 }
@@ -88,6 +93,8 @@ impl Models {
             htea: fast::Config::default(),
             ethernet: EthernetModels::default(),
             links: NetworkTerms::default(),
+            wiring: Wiring::default(),
+            boot: BootTimes::default(),
             damage_per_million: 0,
             damage_seed: 1,
         }
@@ -95,6 +102,23 @@ impl Models {
 
     /// A machine of this plan that has booted.
     pub(super) fn booted(&self, plan: &Plan) -> Result<Machine, ExperimentError> {
+        let mut machine = self.built(plan)?;
+        self.boot(&mut machine)?;
+        Ok(machine)
+    }
+
+    /// Boots a machine of this plan.
+    pub(super) fn boot(&self, machine: &mut Machine) -> Result<(), ExperimentError> {
+        let options = BootOptions {
+            times: self.boot,
+            ..BootOptions::default()
+        };
+        firmware::boot(machine, &options)?;
+        Ok(())
+    }
+
+    /// A machine of this plan, with all its components.
+    pub(super) fn built(&self, plan: &Plan) -> Result<Machine, ExperimentError> {
         let mut machine = Machine::with_below(plan.clone(), &self.processor, &self.below())?;
         for wire in 0..machine.wires().len() {
             if machine.wires()[wire].role != LinkRole::Fabric {
@@ -106,7 +130,6 @@ impl Models {
                 config.damage = self.damage(wire);
             });
         }
-        firmware::boot_all(&mut machine)?;
         Ok(machine)
     }
 
@@ -115,6 +138,7 @@ impl Models {
         Boards {
             nic: self.nic.clone(),
             switch: self.switch.clone(),
+            wiring: self.wiring,
         }
     }
 
@@ -156,9 +180,9 @@ pub(super) fn read(
     out: &mut Findings,
 ) -> (Models, Vec<ParameterValue>) {
     let tables: &[&[Parameter]] = match family {
-        Family::Cluster => &[CLUSTER],
-        Family::Htx => &[HTX, HTX_CROSSBAR],
-        Family::HtxBoards => &[HTX, BOARDS_NETWORK, REMOTE, HTX_JOBS],
+        Family::Cluster => &[CLUSTER, WIRING, TRACES, BOOT],
+        Family::Htx => &[HTX, HTX_CROSSBAR, WIRING, HTX_HOST],
+        Family::HtxBoards => &[HTX, BOARDS_NETWORK, REMOTE, HTX_JOBS, WIRING, HTX_HOST],
         Family::Memory => &[MEMORY],
         Family::Tca | Family::TcaHost => &[TCA],
         Family::TcaCopies => &[TCA, TCA_COPIES],

@@ -4,14 +4,14 @@ use crate::engine::Summary;
 use crate::experiments::ethernet::Ethernet;
 use crate::experiments::htoe::Bottleneck;
 use crate::experiments::jobs::{self, Pair};
-use crate::experiments::link_use::LinkUse;
+use crate::experiments::link_use::{LinkUse, LinkWatch};
 use crate::experiments::load::{Bucket, FlowUse};
 use crate::experiments::traffic::all_to_all_on;
 use crate::experiments::{ExperimentError, Monitor};
 use crate::machine::Machine;
 use crate::models::ht::opteron::LINE_BYTES;
 use crate::record::Recording;
-use hostwire_plan::{Cluster, Plan};
+use hostwire_plan::Cluster;
 
 use super::outcome::{Metric, Outcome, RegionUse, RunFigures, RunResult};
 use super::workload::Workload;
@@ -32,16 +32,6 @@ pub(super) struct Measured {
     pub(super) summaries: Vec<Summary>,
     /// Hash of the trace that was read.
     pub(super) trace_hash: Option<String>,
-}
-
-impl Measured {
-    fn of_job(summary: Summary, metrics: Vec<Metric>) -> Measured {
-        Measured {
-            metrics,
-            summaries: vec![summary],
-            ..Measured::default()
-        }
-    }
 }
 
 pub(super) fn metric(name: &'static str, value: f64, unit: &'static str) -> Metric {
@@ -173,22 +163,37 @@ impl Point {
         let Some(plan) = self.plan() else {
             return htx::run(self, monitor, recording);
         };
-        let mut machine = self.boot(plan)?;
+        let mut machine = self.models.built(plan)?;
+        if let Some(recording) = recording {
+            recording.check_events(&machine.sim)?;
+        }
+        self.models.boot(&mut machine)?;
         if let Some(recording) = recording {
             recording.watch_all(&mut machine.sim)?;
         }
-        match load::run(self, &mut machine, monitor, open) {
-            Some(measured) => measured,
-            None => self.run_on(&mut machine, monitor),
+        if let Some(measured) = load::run(self, &mut machine, monitor, open) {
+            return measured;
         }
+        if let Workload::AllToAll { size_bytes } = self.workload {
+            return self.all_to_all(&mut machine, size_bytes, monitor);
+        }
+        let begin = machine.sim.now();
+        let before = LinkWatch::new(&machine.sim);
+        let (summary, metrics) = self.run_job(&mut machine, monitor)?;
+        Ok(Measured {
+            metrics,
+            links: before.used(&machine.sim, machine.sim.now() - begin),
+            summaries: vec![summary],
+            ..Measured::default()
+        })
     }
 
-    /// Runs a workload of PEs on a booted cluster.
-    fn run_on(
+    /// Runs a job of two PEs on a booted cluster.
+    fn run_job(
         &self,
         machine: &mut Machine,
         monitor: &Monitor,
-    ) -> Result<Measured, ExperimentError> {
+    ) -> Result<(Summary, Vec<Metric>), ExperimentError> {
         match &self.workload {
             Workload::PingPong {
                 from,
@@ -200,7 +205,7 @@ impl Point {
                 let ran = jobs::ping_pong(&mut pair, bytes(*size_bytes)?, *order)?;
                 let half_ns = ran.half_round_trip_ns;
                 let mib_s = *size_bytes as f64 / half_ns * 1e9 / f64::from(1 << 20);
-                Ok(Measured::of_job(
+                Ok((
                     ran.summary,
                     vec![
                         metric("half_round_trip", half_ns, "ns"),
@@ -218,7 +223,7 @@ impl Point {
                 let mut pair = self.pair(machine, from, to, monitor)?;
                 let size = bytes(*size_bytes)?;
                 let ran = jobs::stream(&mut pair, size, *messages, *order)?;
-                Ok(Measured::of_job(
+                Ok((
                     ran.summary,
                     vec![
                         metric("sender_bandwidth", ran.sent_mib_s, "MiB/s"),
@@ -236,7 +241,7 @@ impl Point {
             } => {
                 let mut pair = self.pair(machine, from, to, monitor)?;
                 let ran = jobs::put(&mut pair, bytes(*size_bytes)?, *order)?;
-                Ok(Measured::of_job(
+                Ok((
                     ran.summary,
                     vec![
                         metric("sender_bandwidth", ran.apparent_mib_s, "MiB/s"),
@@ -245,7 +250,6 @@ impl Point {
                     ],
                 ))
             }
-            Workload::AllToAll { size_bytes } => self.all_to_all(machine, *size_bytes, monitor),
             _ => Err(ExperimentError::NoMeasurement(
                 "no such workload of a cluster",
             )),
@@ -271,11 +275,6 @@ impl Point {
             summaries: vec![all.summary],
             ..Measured::default()
         })
-    }
-
-    /// A machine with the point's parameters that has booted.
-    fn boot(&self, plan: &Plan) -> Result<Machine, ExperimentError> {
-        self.models.booted(plan)
     }
 
     /// Where a job of two PEs runs.

@@ -82,7 +82,7 @@ pub(super) fn run(
     let watch = |summary: &Summary| monitor.watch(summary);
     let mut config = point.models.tca.resolved();
     if let Workload::TcaLoopback { size_bytes } = point.workload {
-        let (latency_ns, summary) = loopback(size_bytes, &config, &|cluster| {
+        let ran = loopback(size_bytes, &config, &|cluster| {
             cluster.limit(point.events_max, None);
             if let Some(recording) = recording {
                 cluster.record(recording)?;
@@ -90,8 +90,9 @@ pub(super) fn run(
             Ok(())
         })?;
         return Ok(Measured {
-            metrics: vec![metric("latency", latency_ns, "ns")],
-            summaries: vec![summary],
+            metrics: vec![metric("latency", ran.latency_ns, "ns")],
+            links: ran.links,
+            summaries: vec![ran.summary],
             ..Measured::default()
         });
     }
@@ -141,11 +142,9 @@ pub(super) fn run(
         }
     };
     let summaries = std::iter::once(cluster.summary()).chain(others);
-    let mut links = before.used(cluster.sim(), cluster.now() - begin);
-    links.retain(|link| link.payload_bytes > 0);
     Ok(Measured {
         metrics,
-        links,
+        links: before.used_at_all(cluster.sim(), cluster.now() - begin),
         summaries: summaries.collect(),
         ..Measured::default()
     })

@@ -80,7 +80,7 @@ pub fn reproduce() -> Result<Vec<Row>, ExperimentError> {
         ("A9", over_qpi_mb_s()?),
         (
             "A10",
-            loopback(LOOPBACK_BYTES, &Config::default(), &|_| Ok(()))?.0,
+            loopback(LOOPBACK_BYTES, &Config::default(), &|_| Ok(()))?.latency_ns,
         ),
         ("A11", remote(Device::Host, LARGE_BYTES, CHAIN)? / max),
         (

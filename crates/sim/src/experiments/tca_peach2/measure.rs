@@ -4,6 +4,7 @@ use hostwire_plan::Plan;
 
 use crate::engine::{Ps, Summary};
 use crate::experiments::ExperimentError;
+use crate::experiments::link_use::{LinkUse, LinkWatch};
 use crate::models::pcie::peach2::chip::REGISTER_BYTES;
 use crate::tca::{Chain, Config, Device, Engine, LOOPBACK, Place, Stride, SubCluster, TcaError};
 
@@ -149,8 +150,19 @@ pub fn ping_pong(
     Ok(time.as_ns() / 2.0 / rounds.max(1) as f64)
 }
 
-/// The paper's loopback test (figure 10): from a store through board A and board B until the
-/// processor sees it in its memory, and what the run cost.
+/// The results of the loopback test.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loopback {
+    /// From the store until the processor sees it in its memory.
+    pub latency_ns: f64,
+    /// Use of every direction of every link that carried data.
+    pub links: Vec<LinkUse>,
+    /// The cost of the simulation.
+    pub summary: Summary,
+}
+
+/// The paper's loopback test (figure 10): a store goes through board A and board B to the memory of
+/// the processor that stored.
 ///
 /// # Errors
 /// [`ExperimentError`].
@@ -158,7 +170,7 @@ pub fn loopback(
     bytes: u64,
     config: &Config,
     prepare: &dyn Fn(&mut SubCluster<'_>) -> Result<(), ExperimentError>,
-) -> Result<(f64, Summary), ExperimentError> {
+) -> Result<Loopback, ExperimentError> {
     let config = Config {
         one_host: true,
         ..config.clone()
@@ -168,9 +180,14 @@ pub fn loopback(
     let place = Place::new(1, Device::Host, FLAG);
     let message = vec![0x5a; bytes as usize];
     let started = cluster.now();
+    let before = LinkWatch::new(cluster.sim());
     cluster.store(0, place, &message)?;
     let seen = cluster.wait_for(1, place, &message)?;
-    Ok(((seen - started).as_ns(), cluster.summary()))
+    Ok(Loopback {
+        latency_ns: (seen - started).as_ns(),
+        links: before.used_at_all(cluster.sim(), cluster.now() - started),
+        summary: cluster.summary(),
+    })
 }
 
 /// A ring of `nodes` nodes as a cluster file; more than eight are two rings.

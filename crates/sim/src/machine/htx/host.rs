@@ -69,6 +69,7 @@ pub fn add_host_with(
 ) -> HtxHost {
     let depth = config.port_depth;
     let config_link = LinkConfig {
+        propagation: nic.slot,
         buffers: [Buffers::FAM10H, Buffers::HT_CORE],
         ..LinkConfig::default()
     };

@@ -8,15 +8,13 @@ use hostwire_plan::htx::{Device, HtxPlan, LinkPort, PortKind, Region};
 
 use crate::engine::{ComponentId, Ps};
 use crate::models::Fabric;
-use crate::models::ht::cable::{Cable, Medium};
+use crate::models::ht::cable::{Cable, Medium, Wiring};
 use crate::models::ht::link_port::{LinkPortConfig, LinkPortCounters, PhitRate};
 use crate::models::ht::nic::{Nic, NicConfig, RemoteRegion};
 use crate::models::ht::opteron::OpteronConfig;
 use crate::models::ht::switch::{Switch, SwitchConfig};
 use crate::models::link::Damage;
 
-/// Assumed where the plan gives no length: the cable of the TCCluster prototype.
-const CABLE_INCHES: f64 = 25.0;
 /// Clocks through the crossbar of a board that has more than one cable. Assumed, as a switch's.
 const CROSSBAR_CYCLES: u64 = 4;
 /// Until the links of hosts are up and their buffers announced.
@@ -39,6 +37,8 @@ pub struct Boards {
     pub nic: NicConfig,
     /// Switches.
     pub switch: SwitchConfig,
+    /// Cables between them; and below sockets, all traces and cables of HyperTransport.
+    pub wiring: Wiring,
 }
 
 impl Default for Boards {
@@ -49,6 +49,7 @@ impl Default for Boards {
                 ..NicConfig::htx_board(0)
             },
             switch: SwitchConfig::default(),
+            wiring: Wiring::default(),
         }
     }
 }
@@ -75,7 +76,7 @@ impl BoardNetwork {
             switches: Vec::new(),
         };
         network.add_switches(sim, plan, usual);
-        network.add_cables(sim, plan);
+        network.add_cables(sim, plan, &usual.wiring);
         network
     }
 
@@ -108,10 +109,9 @@ impl BoardNetwork {
         }
     }
 
-    fn add_cables(&mut self, sim: &mut Fabric, plan: &HtxPlan) {
+    fn add_cables(&mut self, sim: &mut Fabric, plan: &HtxPlan, wiring: &Wiring) {
         for cable in plan.cables() {
-            let inches = cable.length_um.map(|um| um as f64 / 25_400.0);
-            let propagation = Medium::HtxCable.propagation(inches.unwrap_or(CABLE_INCHES));
+            let propagation = wiring.propagation(Medium::HtxCable, cable.length_um);
             let name = cable.ends.map(|end| plan.port_name(end)).join(" - ");
             let ends = cable.ends.map(|end| {
                 let device = match end.device {

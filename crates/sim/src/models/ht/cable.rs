@@ -19,6 +19,7 @@ pub enum Medium {
     HtxCable,
 }
 
+const INCH_UM: u64 = 25_400;
 /// Longest trace between two processors. Source: paper, IV.F.
 pub const TRACE_INCHES_MAX: f64 = 24.0;
 
@@ -30,18 +31,47 @@ impl Medium {
             Medium::HtxCable => hostwire_plan::Medium::Coax.mhz_max(),
         }
     }
+}
 
-    /// Propagation over `inches`, with both PHYs.
-    ///
+/// How far signals go, and how fast.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wiring {
+    /// The PHYs of both ends.
+    pub phys: Ps,
+    /// An inch of a trace.
+    pub trace_inch: Ps,
+    /// An inch of a cable.
+    pub cable_inch: Ps,
+    /// Length of a trace where the plan gives none, in micrometres.
+    pub trace_um: u64,
+    /// The same of a cable.
+    pub cable_um: u64,
+}
+
+impl Default for Wiring {
     /// Source: 170 ps per inch on FR4 and 120 ps per inch in a coaxial cable are
-    /// textbook values; 2 ns for the PHYs is assumed. The prototype's cable of
+    /// textbook values; all others are assumed. The prototype's cable of
     /// 25 inches comes to the 5 ns of T1's budget.
-    pub fn propagation(self, inches: f64) -> Ps {
-        let ps_per_inch = match self {
-            Medium::Trace => 170.0,
-            Medium::HtxCable => 120.0,
+    fn default() -> Self {
+        Wiring {
+            phys: Ps(2_000),
+            trace_inch: Ps(170),
+            cable_inch: Ps(120),
+            trace_um: 6 * INCH_UM,
+            cable_um: 25 * INCH_UM,
+        }
+    }
+}
+
+impl Wiring {
+    /// From pin to pin, with both PHYs; without a length over the usual one.
+    pub fn propagation(&self, medium: Medium, length_um: Option<u64>) -> Ps {
+        let (inch, usual_um) = match medium {
+            Medium::Trace => (self.trace_inch, self.trace_um),
+            Medium::HtxCable => (self.cable_inch, self.cable_um),
         };
-        Ps(2_000 + (inches.max(0.0) * ps_per_inch) as u64)
+        let inches = length_um.unwrap_or(usual_um) as f64 / INCH_UM as f64;
+        self.phys + Ps((inches * inch.0 as f64) as u64)
     }
 }
 

@@ -48,6 +48,9 @@ pub struct NicConfig {
     pub ring_slots: u64,
     /// Bytes of the status write. Assumed: 16, the smallest message.
     pub status_bytes: usize,
+    /// From the pins of the host's processor to those of the board. Assumed, for a board in the slot
+    /// of a host of its own: below a socket it is a trace as others.
+    pub slot: Ps,
     /// Addresses of memory elsewhere, ascending, each with the NIC that takes writes to it. If there
     /// are any, the board is a window: it carries writes to other boards, which write them to the same
     /// addresses on their own links. Then there are no send window and no ring.
@@ -106,6 +109,7 @@ impl NicConfig {
             ring_base: hostwire_plan::htx::RING_BASE,
             ring_slots: 32,
             status_bytes: 16,
+            slot: Ps::from_ns(5),
             targets: Vec::new(),
             receive_messages_max: 8,
             regions: Vec::new(),

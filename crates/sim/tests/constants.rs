@@ -1,0 +1,157 @@
+//! What was a constant of the models is a parameter: each key changes the result by what it says.
+
+use hostwire_sim::engine::Ps;
+use hostwire_sim::experiments::file::{Monitor, RunResult, read};
+use hostwire_sim::experiments::tccluster::TWO_BOARDS;
+use hostwire_sim::firmware::{BootOptions, BootTimes, boot};
+use hostwire_sim::machine::Machine;
+use hostwire_sim::models::ht::opteron::OpteronConfig;
+
+fn run(text: &str) -> RunResult {
+    let read = read("test.toml", text.as_bytes(), &|path| {
+        let file = match path {
+            "two-boards.toml" => TWO_BOARDS,
+            "four-sockets.toml" => {
+                include_str!("../experiments/tccluster/two-boards-four-sockets.toml")
+            }
+            _ => return Err("no such file".to_owned()),
+        };
+        // Where the file says no length, the usual one counts.
+        let lines = file.lines().filter(|line| !line.starts_with("length"));
+        Ok(lines.collect::<Vec<_>>().join("\n").into_bytes())
+    });
+    let read = read.unwrap_or_else(|bad| panic!("{bad}"));
+    let outcome = read.run(&Monitor::default(), None);
+    outcome.unwrap_or_else(|e| panic!("{e}")).results.remove(0)
+}
+
+const PING_PONG: &str = "cluster = \"two-boards.toml\"\n[workload]\nkind = \"ping-pong\"\n\
+                         from = \"left\"\nto = \"right\"\n";
+
+/// The metric with the key at this value, less that with its default.
+fn change(workload: &str, metric: &str, key: &str, value: &str) -> f64 {
+    let usual = run(workload);
+    let other = run(&format!("{workload}[parameters]\n{key} = \"{value}\"\n"));
+    assert_ne!(usual.configuration_hash, other.configuration_hash, "{key}");
+    let set = other.configuration.parameters.iter();
+    let mut set = set.filter(|parameter| parameter.overridden);
+    let only = set
+        .next()
+        .map(|parameter| (&*parameter.key, &*parameter.value));
+    assert_eq!(only, Some((key, value)));
+    assert!(set.next().is_none());
+    let of = |result: &RunResult| match metric {
+        "virtual_time" => result.run.virtual_time_ns,
+        _ => result.metric(metric).unwrap_or_else(|| panic!("{metric}")),
+    };
+    of(&other) - of(&usual)
+}
+
+/// Within the rounding of a mean over the phases of a poll.
+fn is_near(got: f64, expected: f64, what: &str) {
+    assert!((got - expected).abs() < 1.0, "{what}: {got} for {expected}");
+}
+
+#[test]
+fn cables_and_phys_delay_messages() {
+    let by = |key, value| change(PING_PONG, "half_round_trip", key, value);
+    is_near(by("phys", "12ns"), 10.0, "PHYs");
+    is_near(by("phys", "0ns"), -2.0, "no PHYs");
+    is_near(by("cable_inch", "0.52ns"), 25.0 * 0.4, "an inch of cable");
+    is_near(
+        by("cable_length", "125in"),
+        100.0 * 0.12,
+        "a length of cable",
+    );
+}
+
+/// On one board, between two processors.
+#[test]
+fn traces_delay_what_crosses_a_board() {
+    let two = "cluster = \"four-sockets.toml\"\n[workload]\nkind = \"ping-pong\"\n\
+               from = \"left.p0\"\nto = \"right.p0\"\n";
+    let by = |key, value| change(two, "half_round_trip", key, value);
+    is_near(by("trace_inch", "0.67ns"), 6.0 * 0.5, "an inch of trace");
+    is_near(by("trace_length", "16in"), 10.0 * 0.17, "a length of trace");
+}
+
+/// What a boot takes.
+fn boot_ns(times: BootTimes) -> f64 {
+    let plan = hostwire_plan::plan("two-boards.toml", TWO_BOARDS.as_bytes()).unwrap();
+    let mut machine = Machine::new(plan, &OpteronConfig::shanghai()).unwrap();
+    let options = BootOptions {
+        times,
+        ..BootOptions::default()
+    };
+    boot(&mut machine, &options).unwrap();
+    machine.sim.now().as_ns()
+}
+
+#[test]
+fn firmware_takes_the_time_that_a_file_says() {
+    let usual = BootTimes::default();
+    let longer = |key, value, times: BootTimes, each_ns: f64| {
+        let boot = boot_ns(times) - boot_ns(usual);
+        let times = boot / each_ns;
+        assert!(
+            times >= 2.0 && (times - times.round()).abs() < 1e-6,
+            "{key}: {times}"
+        );
+        // The program begins elsewhere in the CRC windows of links, and takes some ns more or less.
+        let run = change(PING_PONG, "virtual_time", key, value);
+        assert!((run - boot).abs() < 1_000.0, "{key}: {run} for {boot}");
+    };
+    let rom = BootTimes {
+        rom_access: Ps::from_us(10),
+        ..usual
+    };
+    longer("rom_access", "10000ns", rom, 8_000.0);
+    let memory = BootTimes {
+        memory_access: Ps::from_us(10),
+        ..usual
+    };
+    longer("memory_access", "10000ns", memory, 9_800.0);
+    let init = BootTimes {
+        memory_init: Ps::from_us(6_000),
+        ..usual
+    };
+    longer("memory_init", "6000000ns", init, 1_000_000.0);
+}
+
+#[test]
+fn boards_in_slots_have_their_own_ways() {
+    let read = "[workload]\nkind = \"htx-read\"\n";
+    is_near(
+        change(read, "latency", "slot", "15ns"),
+        20.0,
+        "there and back",
+    );
+    let message = "[workload]\nkind = \"htx-message\"\n";
+    let by = |key, value| change(message, "hardware_time", key, value);
+    is_near(by("cable_length", "125in"), 100.0 * 0.12, "a looped cable");
+    is_near(by("phys", "12ns"), 10.0, "PHYs");
+    // 8 bits at 200 MHz carry 0.4 B in a nanosecond.
+    is_near(
+        change(message, "wire_time", "status", "64B"),
+        48.0 / 0.4,
+        "a longer status",
+    );
+    let answered = "[workload]\nkind = \"htx-ping-pong\"\n";
+    is_near(
+        change(answered, "half_round_trip", "phys", "12ns"),
+        10.0,
+        "PHYs",
+    );
+}
+
+/// Results of earlier versions keep their hashes.
+#[test]
+fn new_keys_at_their_defaults_leave_the_hash_of_a_configuration() {
+    let usual = run(PING_PONG);
+    let said = run(&format!(
+        "{PING_PONG}[parameters]\nphys = \"2ns\"\ncable_length = \"25in\"\nmemory_init = \"5ms\"\n"
+    ));
+    assert_eq!(usual.configuration, said.configuration);
+    assert_eq!(usual.configuration_hash, said.configuration_hash);
+    assert_eq!(usual.configuration_hash, "b0b5747d0dc671d1");
+}
