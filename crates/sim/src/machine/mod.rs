@@ -10,7 +10,7 @@ mod build;
 pub mod htx;
 mod training;
 
-pub use below::Below;
+pub use below::{Below, ChipDoor};
 pub use build::BuildError;
 pub use training::{Reset, TrainingFailure};
 
@@ -23,6 +23,7 @@ use crate::models::ht::Link;
 use crate::models::ht::opteron::{Opteron, OpteronEvent, Program};
 use crate::models::ht::southbridge::Southbridge;
 
+use crate::tca::Puts;
 use htx::BoardNetwork;
 
 /// A processor of the cluster.
@@ -87,6 +88,7 @@ pub struct Machine {
     boards: BoardNetwork,
     chips: Vec<ComponentId>,
     pcie: Vec<PcieWire>,
+    puts: Puts,
 }
 
 /// A PCI Express link: of a bridge, or between chips.
@@ -214,6 +216,11 @@ impl Machine {
     /// The PEACH2 chips, as in the plan.
     pub fn chips(&self) -> &[ComponentId] {
         &self.chips
+    }
+
+    /// How programs on sockets with a chip move what they put over it.
+    pub fn puts(&self) -> &Puts {
+        &self.puts
     }
 
     /// The PCI Express links.

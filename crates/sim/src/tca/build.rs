@@ -1,5 +1,7 @@
 //! From a plan to devices and links.
 
+use std::ops::Range;
+
 use hostwire_packet::pcie::RoutingId;
 use hostwire_plan::address_map::{MapEntry, Target};
 use hostwire_plan::registers::peach2::NORTH;
@@ -105,6 +107,21 @@ pub struct Puts {
     pub dma_from_bytes: u64,
     /// By this controller.
     pub engine: Engine,
+}
+
+/// A descriptor moves whole words.
+const DMA_ALIGN_BYTES: u64 = 4;
+
+impl Puts {
+    /// The part of a put of `len` bytes to `address` that goes by DMA: whole words of a long one.
+    pub(crate) fn by_dma(&self, address: u64, len: u64) -> Range<u64> {
+        let head = address.next_multiple_of(DMA_ALIGN_BYTES) - address;
+        let words = len.saturating_sub(head) / DMA_ALIGN_BYTES * DMA_ALIGN_BYTES;
+        match words > 0 && len >= self.dma_from_bytes {
+            true => head..head + words,
+            false => len..len,
+        }
+    }
 }
 
 impl Default for Puts {

@@ -201,7 +201,7 @@ impl<'a, 'w> Hosts<'a, 'w> {
             return Some([rest, Step::Commit { bus, bytes: data }].into());
         }
         let mut steps = VecDeque::new();
-        let middle = self.by_dma(address, len);
+        let middle = self.cluster.config().puts.by_dma(address, len);
         let (head, rest) = data.split_at(middle.start as usize);
         let (body, tail) = rest.split_at((middle.end - middle.start) as usize);
         push_lines(&mut steps, address, head);
@@ -211,16 +211,6 @@ impl<'a, 'w> Hosts<'a, 'w> {
         }
         push_lines(&mut steps, address + middle.end, tail);
         Some(steps)
-    }
-
-    /// The part of a put that the DMA controller moves: whole words of a long one.
-    fn by_dma(&self, address: u64, len: u64) -> Range<u64> {
-        let head = address.next_multiple_of(DMA_ALIGN_BYTES) - address;
-        let words = len.saturating_sub(head) / DMA_ALIGN_BYTES * DMA_ALIGN_BYTES;
-        match words > 0 && len >= self.cluster.config().puts.dma_from_bytes {
-            true => head..head + words,
-            false => len..len,
-        }
     }
 
     /// The chains of a long put, with the bytes that it has now.

@@ -125,6 +125,7 @@ impl Models {
             boards: self.boards(),
             chip: chips.chip,
             chip_link: chips.link,
+            puts: chips.puts,
         }
     }
 

@@ -26,6 +26,11 @@ impl Note {
         hops: 0,
     };
 
+    /// That of the packet with this number.
+    pub fn numbered(number: u64) -> Note {
+        Note { number, hops: 0 }
+    }
+
     /// That of a packet.
     pub fn of(packet: &Packet) -> Note {
         Note {

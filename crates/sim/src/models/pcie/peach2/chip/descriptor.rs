@@ -81,6 +81,29 @@ impl Descriptor {
     }
 }
 
+/// The table of these transfers: the row that the controller writes, and the descriptors.
+pub fn table(list: &[Descriptor], pipelined: bool) -> Vec<u8> {
+    let mut bytes = vec![0; DESCRIPTOR_BYTES as usize];
+    bytes.extend(list.iter().flat_map(|d| d.encode(pipelined)));
+    bytes
+}
+
+/// What starts the controller, written into a table header: that there are `count` descriptors in the
+/// table at this bus address. `control` says what it does at the end.
+pub fn doorbell(table: u64, count: u32, control: u16) -> [u8; 16] {
+    let words = [
+        u32::from(control) << 16 | count,
+        (table >> 32) as u32,
+        table as u32,
+        count.saturating_sub(1),
+    ];
+    let mut bytes = [0; 16];
+    for (place, word) in bytes.chunks_exact_mut(4).zip(words) {
+        place.copy_from_slice(&word.to_le_bytes());
+    }
+    bytes
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
