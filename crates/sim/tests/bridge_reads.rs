@@ -3,6 +3,8 @@
 
 #[path = "common/clusters.rs"]
 mod clusters;
+#[path = "common/seeds.rs"]
+mod seeds;
 
 use std::sync::{Arc, Mutex};
 
@@ -168,14 +170,7 @@ const ANSWER: Ps = Ps(383_731);
 #[test]
 fn random_chains_move_exactly_their_bytes() {
     const AREA: u64 = 64 << 10;
-    let given = std::env::var("SEED")
-        .ok()
-        .and_then(|seed| seed.parse().ok());
-    let seed = given.unwrap_or_else(|| {
-        let since = std::time::UNIX_EPOCH.elapsed().unwrap();
-        since.as_nanos() as u64
-    });
-    println!("seed {seed}");
+    let seed = seeds::seed();
     let mut random = Random::new(seed);
     let narrow = "\n[bridge]\nread_tags = 1\ncompletion = \"64B\"\n";
     let few = "\n[bridge]\nread_tags = 3\ncompletion = \"4KiB\"\n";

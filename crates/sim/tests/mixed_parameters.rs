@@ -102,7 +102,7 @@ fn buffers_and_damage_slow_long_puts() {
     let damaged = "damaged_tlps_per_million = 100_000\n";
     for (before, key, value) in [
         ("", "header_credits", "1"),
-        ("", "data_credits", "4"),
+        ("", "data_credits", "16"),
         ("", "replay_places", "1"),
         ("", "damaged_tlps_per_million", "100_000"),
         (
@@ -257,8 +257,8 @@ fn what_is_wrong_is_told_with_its_table() {
         ),
         (
             MIXED,
-            put("a0", "b0", "[parameters.peach2]\ndata_credits = 3"),
-            "use at least 4",
+            put("a0", "b0", "[parameters.peach2]\ndata_credits = 15"),
+            "use at least 16",
         ),
         (
             MIXED,

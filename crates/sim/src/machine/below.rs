@@ -15,9 +15,8 @@ use crate::models::ht::opteron::registers::MemoryType;
 use crate::models::ht::opteron::{Mapping, OpteronConfig};
 use crate::models::link::End;
 use crate::models::pcie::bridge::Bridge;
-use crate::models::pcie::peach2::chip::{Chip, ChipConfig};
+use crate::models::pcie::peach2::chip::{Chip, ChipConfig, DMA_FROM_BYTES};
 use crate::models::pcie::{Link, LinkConfig};
-use crate::tca::Puts;
 
 use super::adapters::small;
 use super::build::BuildError;
@@ -25,7 +24,7 @@ use super::htx::{BoardNetwork, Boards, board_of};
 use super::{Machine, PcieWire};
 
 /// What HTX boards and PEACH2 chips of a machine are like, but for what its plan says of them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Below {
     /// Boards and their switches.
     pub boards: Boards,
@@ -34,9 +33,19 @@ pub struct Below {
     /// PCI Express links. Damage is that of cables between chips only; the seeds of cable `n` are
     /// `2 n` larger, so that cables differ.
     pub chip_link: LinkConfig,
-    /// How programs on sockets with a chip move what they put over it, as far as that is by the
-    /// pipelined controller.
-    pub puts: Puts,
+    /// Puts of programs over the chip of their socket go by its controller from so many bytes on.
+    pub dma_from_bytes: u64,
+}
+
+impl Default for Below {
+    fn default() -> Self {
+        Below {
+            boards: Boards::default(),
+            chip: ChipConfig::default(),
+            chip_link: LinkConfig::default(),
+            dma_from_bytes: DMA_FROM_BYTES,
+        }
+    }
 }
 
 /// The registers of a chip in the address space of its socket.
@@ -138,7 +147,7 @@ impl Machine {
             }
         }
         self.chips = chips.into_iter().flatten().collect();
-        self.puts = below.puts.clone();
+        self.dma_from_bytes = below.dma_from_bytes;
         for (number, ends) in self.plan.chip_cables().to_vec().into_iter().enumerate() {
             let names = ends.map(|end| self.plan.chip_port_name(end));
             let ends = ends.map(|(chip, port)| (self.chips[chip], port));

@@ -13,8 +13,6 @@ use crate::models::ht::southbridge::Southbridge;
 use crate::models::ht::{Buffers, Link, LinkConfig};
 use crate::models::link::{Damage, End};
 
-use crate::tca::Puts;
-
 use super::below::Below;
 use super::htx::BoardNetwork;
 use super::{Machine, Socket, Wire, WireEnd};
@@ -82,7 +80,7 @@ impl Machine {
             boards: BoardNetwork::default(),
             chips: Vec::new(),
             pcie: Vec::new(),
-            puts: Puts::default(),
+            dma_from_bytes: below.dma_from_bytes,
         };
         machine.add_sockets(config);
         machine.add_wires(config)?;

@@ -23,7 +23,6 @@ use crate::models::ht::Link;
 use crate::models::ht::opteron::{Opteron, OpteronEvent, Program};
 use crate::models::ht::southbridge::Southbridge;
 
-use crate::tca::Puts;
 use htx::BoardNetwork;
 
 /// A processor of the cluster.
@@ -88,7 +87,7 @@ pub struct Machine {
     boards: BoardNetwork,
     chips: Vec<ComponentId>,
     pcie: Vec<PcieWire>,
-    puts: Puts,
+    dma_from_bytes: u64,
 }
 
 /// A PCI Express link: of a bridge, or between chips.
@@ -218,9 +217,9 @@ impl Machine {
         &self.chips
     }
 
-    /// How programs on sockets with a chip move what they put over it.
-    pub fn puts(&self) -> &Puts {
-        &self.puts
+    /// Puts of programs over the chip of their socket go by its controller from so many bytes on.
+    pub fn dma_from_bytes(&self) -> u64 {
+        self.dma_from_bytes
     }
 
     /// The PCI Express links.

@@ -1,7 +1,5 @@
 //! From a plan to devices and links.
 
-use std::ops::Range;
-
 use hostwire_packet::pcie::RoutingId;
 use hostwire_plan::address_map::{MapEntry, Target};
 use hostwire_plan::registers::peach2::NORTH;
@@ -11,7 +9,7 @@ use hostwire_plan::{AddressRange, Fabric as FabricKind, NodePlan, Plan, PortId, 
 use crate::engine::{ComponentId, Ps};
 use crate::models::Fabric;
 use crate::models::link::{Damage, End};
-use crate::models::pcie::peach2::chip::{Chip, ChipConfig, REGISTER_BYTES};
+use crate::models::pcie::peach2::chip::{Chip, ChipConfig, DMA_FROM_BYTES, REGISTER_BYTES};
 use crate::models::pcie::peach2::host::{GPU_BUS, Gpu, Host, HostConfig, MEMORY_BUS};
 use crate::models::pcie::{Link, LinkConfig, Role};
 
@@ -109,26 +107,11 @@ pub struct Puts {
     pub engine: Engine,
 }
 
-/// A descriptor moves whole words.
-const DMA_ALIGN_BYTES: u64 = 4;
-
-impl Puts {
-    /// The part of a put of `len` bytes to `address` that goes by DMA: whole words of a long one.
-    pub(crate) fn by_dma(&self, address: u64, len: u64) -> Range<u64> {
-        let head = address.next_multiple_of(DMA_ALIGN_BYTES) - address;
-        let words = len.saturating_sub(head) / DMA_ALIGN_BYTES * DMA_ALIGN_BYTES;
-        match words > 0 && len >= self.dma_from_bytes {
-            true => head..head + words,
-            false => len..len,
-        }
-    }
-}
-
 impl Default for Puts {
     /// See `docs/sim/tca.md` for the source of the length.
     fn default() -> Self {
         Self {
-            dma_from_bytes: 16 << 10,
+            dma_from_bytes: DMA_FROM_BYTES,
             engine: Engine::Pipelined,
         }
     }

@@ -125,7 +125,7 @@ impl Models {
             boards: self.boards(),
             chip: chips.chip,
             chip_link: chips.link,
-            puts: chips.puts,
+            dma_from_bytes: chips.puts.dma_from_bytes,
         }
     }
 

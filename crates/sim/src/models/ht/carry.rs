@@ -31,6 +31,11 @@ impl Note {
         Note { number, hops: 0 }
     }
 
+    /// The number.
+    pub fn number(self) -> u64 {
+        self.number
+    }
+
     /// That of a packet.
     pub fn of(packet: &Packet) -> Note {
         Note {

@@ -229,6 +229,11 @@ impl Opteron {
         &self.status.counters
     }
 
+    /// Packets that it has numbered.
+    pub fn packets(&self) -> u64 {
+        self.packets
+    }
+
     /// The first hundred faults so far, in order.
     pub fn incidents(&self) -> &[Incident] {
         &self.status.incidents

@@ -36,8 +36,8 @@ use registers::{Effect, Registers, Way};
 
 pub use config::ChipConfig;
 pub use descriptor::{
-    DESCRIPTOR_BYTES, DESCRIPTORS_MAX, Descriptor, EPLAST, LENGTH_BYTES_MAX, TABLE_BYTES, doorbell,
-    table,
+    CHAIN_BYTES_MAX, DESCRIPTOR_BYTES, DESCRIPTORS_MAX, DMA_ALIGN_BYTES, DMA_FROM_BYTES,
+    Descriptor, EPLAST, LENGTH_BYTES_MAX, TABLE_BYTES, dma_part, doorbell, table,
 };
 pub use dma::{CONTROL_EPLAST, CONTROL_INTERRUPT, DmaStatus, INTERRUPT_ADDRESS};
 pub use management::{
@@ -153,6 +153,8 @@ pub struct ChipCounters {
     pub converted: u64,
     /// Writes that ended in the chip.
     pub kept: u64,
+    /// Number of the last of them, as its processor has numbered it.
+    pub last_kept: u64,
     /// Writes of the DMA controller that left.
     pub dma_writes: u64,
     /// TLPs that it dropped, reads among them.
@@ -359,6 +361,7 @@ impl Chip {
             return;
         };
         self.counters.kept += 1;
+        self.counters.last_kept = tlp.note.number();
         // The first enabled byte may lie behind the dword's first one.
         let skipped = tlp.memory().map_or(0, |m| address - m.address);
         let effect = self.store(offset + skipped, bytes, ctx.now());
