@@ -102,7 +102,7 @@ fn buffers_and_damage_slow_long_puts() {
     let damaged = "damaged_tlps_per_million = 100_000\n";
     for (before, key, value) in [
         ("", "header_credits", "1"),
-        ("", "data_credits", "4"),
+        ("", "data_credits", "16"),
         ("", "replay_places", "1"),
         ("", "damaged_tlps_per_million", "100_000"),
         (
@@ -173,6 +173,20 @@ fn timers_of_adapters_come_from_the_file() {
         assert_eq!((parts.credit_delay_ps, parts.ack_frames), (7_000_000, 9));
         assert_eq!(parts.hello_ps, 50_000_000);
     }
+    for key in [
+        "read_tags = 33",
+        "read_tags = 0",
+        "read_buffer = \"64B\"",
+        "completion = \"96B\"",
+        "completion = \"8KiB\"",
+    ] {
+        let text = "[workload]\nkind = \"put\"\nfrom = \"a0\"\nto = \"c0\"\n";
+        let Err(bad) = experiment(&format!("{MIXED}\n[bridge]\n{key}\n"), text) else {
+            panic!("{key} is taken");
+        };
+        let bad = bad.to_string();
+        assert!(bad.contains("expected"), "{bad}");
+    }
     for key in ["hello = \"1ns\"", "retry_min = \"1s\"", "ack_frames = 0"] {
         let text = "[workload]\nkind = \"put\"\nfrom = \"a0\"\nto = \"b0\"\n";
         let Err(bad) = experiment(&format!("{nodes}[htea]\n{key}\n"), text) else {
@@ -192,6 +206,7 @@ fn each_point_of_a_sweep_has_its_own_hash() {
         ("cluster.htea.mapping", "[\"192ns\", \"200ns\"]", "b0"),
         ("cluster.ethernet.switch", "[\"244ns\", \"250ns\"]", "b0"),
         ("cluster.bridge.down", "[\"100ns\", \"110ns\"]", "c0"),
+        ("cluster.bridge.read_tags", "[4, 32]", "c0"),
         (
             "cluster.board.user_frequency",
             "[\"100MHz\", \"200MHz\"]",
@@ -242,8 +257,8 @@ fn what_is_wrong_is_told_with_its_table() {
         ),
         (
             MIXED,
-            put("a0", "b0", "[parameters.peach2]\ndata_credits = 3"),
-            "use at least 4",
+            put("a0", "b0", "[parameters.peach2]\ndata_credits = 15"),
+            "use at least 16",
         ),
         (
             MIXED,

@@ -227,6 +227,19 @@ fn events_are_those_of_coroutines_over_ethernet() {
     }
 }
 
+/// Sockets with chips, whose controllers move the long puts; two PEs share one.
+#[test]
+fn events_are_those_of_coroutines_over_chips() {
+    let mixed = include_str!("../clusters/mixed.toml");
+    let settings = Settings {
+        sockets: vec![0, 4, 1, 0],
+        ..Settings::new(0, 0)
+    };
+    let machine = || tccluster::booted(mixed).unwrap();
+    let [inside, beside] = both_on(&machine, &settings);
+    assert_eq!(inside.hash, beside.hash);
+}
+
 #[test]
 fn pes_of_one_socket_have_cores_and_share_them() {
     // Four cores a socket: two PEs have one each, six share four.

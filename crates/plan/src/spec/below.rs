@@ -8,7 +8,7 @@ use super::PEACH2_PORTS;
 use super::ethernet::Key;
 use super::read::FREQUENCIES_MHZ;
 use super::section::{Section, clip};
-use super::units::{FREQUENCY, WIDTH};
+use super::units::{FREQUENCY, SIZE, WIDTH};
 use crate::diagnostic::{Diagnostic, Findings, Located, Span};
 use crate::htx;
 
@@ -24,7 +24,18 @@ pub struct BridgePlan {
     pub down_ps: u64,
     /// The other way. **Assumed.**
     pub up_ps: u64,
+    /// Reads of memory that may be under way: source tags. Source: HyperTransport has five bits for them.
+    pub read_tags: u8,
+    /// Room for the data of these reads, until completions have taken them. **Assumed.**
+    pub read_buffer_bytes: u64,
+    /// Completions end at multiples of this. **Assumed**: the payload of a PEACH2 chip.
+    pub completion_bytes: u64,
 }
+
+/// Source tags of a unit on a HyperTransport link.
+const READ_TAGS_MAX: u64 = 32;
+/// The read completion boundary of a root complex, and the largest payload.
+const COMPLETION_BYTES: [u64; 2] = [64, 4_096];
 
 impl Default for BridgePlan {
     fn default() -> Self {
@@ -33,6 +44,9 @@ impl Default for BridgePlan {
             link_mhz: 2_600,
             down_ps: 100_000,
             up_ps: 100_000,
+            read_tags: READ_TAGS_MAX as u8,
+            read_buffer_bytes: 4_096,
+            completion_bytes: 256,
         }
     }
 }
@@ -110,6 +124,25 @@ fn read_bridge(mut section: Section<'_>, out: &mut Findings) -> BridgePlan {
     }
     Key::time("down").read(&mut section, &mut plan.down_ps, out);
     Key::time("up").read(&mut section, &mut plan.up_ps, out);
+    if let Some(tags) = section.count("read_tags", 1, READ_TAGS_MAX, out) {
+        plan.read_tags = tags.value as u8;
+    }
+    let [least, most] = COMPLETION_BYTES;
+    // Less than a completion would wait for itself.
+    Key::size("read_buffer", [most, 1 << 20]).read(&mut section, &mut plan.read_buffer_bytes, out);
+    if let Some(size) = section.quantity("completion", &SIZE, out) {
+        match (least..=most).contains(&size.value) && size.value.is_power_of_two() {
+            true => plan.completion_bytes = size.value,
+            false => out.push(
+                Diagnostic::error("value", "no completion ends there")
+                    .label(
+                        size.span,
+                        format!("expected a power of two, {least} to {most} bytes"),
+                    )
+                    .help("use \"256B\""),
+            ),
+        }
+    }
     section.finish(out);
     plan
 }

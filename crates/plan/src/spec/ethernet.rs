@@ -167,7 +167,7 @@ impl Key {
         }
     }
 
-    const fn size(name: &'static str, [least, most]: [u64; 2]) -> Self {
+    pub(super) const fn size(name: &'static str, [least, most]: [u64; 2]) -> Self {
         Self {
             name,
             quantity: &SIZE,

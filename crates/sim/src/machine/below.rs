@@ -11,10 +11,11 @@ use crate::engine::ComponentId;
 use crate::models::ht::Buffers;
 use crate::models::ht::carry::Notes;
 use crate::models::ht::nic::{CORE_DEPTH, Nic, NicConfig};
-use crate::models::ht::opteron::OpteronConfig;
+use crate::models::ht::opteron::registers::MemoryType;
+use crate::models::ht::opteron::{Mapping, OpteronConfig};
 use crate::models::link::End;
 use crate::models::pcie::bridge::Bridge;
-use crate::models::pcie::peach2::chip::{Chip, ChipConfig};
+use crate::models::pcie::peach2::chip::{Chip, ChipConfig, DMA_FROM_BYTES};
 use crate::models::pcie::{Link, LinkConfig};
 
 use super::adapters::small;
@@ -23,7 +24,7 @@ use super::htx::{BoardNetwork, Boards, board_of};
 use super::{Machine, PcieWire};
 
 /// What HTX boards and PEACH2 chips of a machine are like, but for what its plan says of them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Below {
     /// Boards and their switches.
     pub boards: Boards,
@@ -32,7 +33,40 @@ pub struct Below {
     /// PCI Express links. Damage is that of cables between chips only; the seeds of cable `n` are
     /// `2 n` larger, so that cables differ.
     pub chip_link: LinkConfig,
+    /// Puts of programs over the chip of their socket go by its controller from so many bytes on.
+    pub dma_from_bytes: u64,
 }
+
+impl Default for Below {
+    fn default() -> Self {
+        Below {
+            boards: Boards::default(),
+            chip: ChipConfig::default(),
+            chip_link: LinkConfig::default(),
+            dma_from_bytes: DMA_FROM_BYTES,
+        }
+    }
+}
+
+/// The registers of a chip in the address space of its socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChipDoor {
+    /// The socket that the chip's bridge is plugged into.
+    pub socket: usize,
+    /// The first address.
+    pub registers: u64,
+}
+
+/// Ranges of a northbridge count in so many bytes.
+const RANGE_BYTES: u64 = 64 << 10;
+/// Configuration function and register of the first range, and from one to the next.
+const RANGE_FUNCTION: u8 = 1;
+const RANGE_BASE: u16 = 0x80;
+const RANGE_STRIDE: u16 = 8;
+const RANGES: u8 = 8;
+const READ_WRITE: u32 = 0b11;
+/// What lies from here to 1 TiB is HyperTransport's own.
+const RESERVED: u64 = 0xfd_0000_0000;
 
 /// Chips name themselves in TLPs after all bridges.
 const FIRST_CHIP: u16 = 1 << 8;
@@ -113,12 +147,64 @@ impl Machine {
             }
         }
         self.chips = chips.into_iter().flatten().collect();
+        self.dma_from_bytes = below.dma_from_bytes;
         for (number, ends) in self.plan.chip_cables().to_vec().into_iter().enumerate() {
             let names = ends.map(|end| self.plan.chip_port_name(end));
             let ends = ends.map(|(chip, port)| (self.chips[chip], port));
             self.add_pcie(names, ends, below.chip_link.of_cable(number));
         }
         Ok(())
+    }
+
+    /// The driver of a chip makes its registers reachable for its socket: a free range of the
+    /// northbridge, behind the last address of the plan, which it maps uncached. Again it changes
+    /// nothing. `None` if all ranges are in use, or if there is no room below the addresses that
+    /// HyperTransport keeps for itself; then nobody can start the DMA controller.
+    pub fn open_chip(&mut self, member: usize) -> Option<ChipDoor> {
+        let chip = *self.chips.get(member)?;
+        let adapters = self.plan.adapters().iter();
+        let mut adapters = adapters.filter(|adapter| adapter.kind == AdapterKind::Peach2);
+        let port = adapters.find(|adapter| adapter.member == member)?.port;
+        let socket = self.find(port.processor)?;
+        let memory = self.plan.processor(port.processor)?.memory.start.0;
+        let first = self
+            .plan
+            .map()
+            .end()
+            .0
+            .checked_next_multiple_of(RANGE_BYTES)?;
+        let last = first.checked_add(RANGE_BYTES - 1)?;
+        let model = self.socket_mut(socket);
+        let registers = &mut model.registers;
+        if last >= RESERVED || registers.core_sees_dram(first) {
+            return None;
+        }
+        let is_open = |index: &u8| {
+            let range = registers.mmio_range(*index);
+            range.is_some_and(|range| range.base == first)
+        };
+        if !(0..RANGES).any(|index| is_open(&index)) {
+            let free = (0..RANGES).find(|index| registers.mmio_range(*index).is_none())?;
+            let at = RANGE_BASE + RANGE_STRIDE * u16::from(free);
+            let link = u32::from(port.link.get());
+            let destination = u32::from(registers.node_id()) | (link & 3) << 4 | (link >> 2) << 6;
+            // Address bits 39:16 in bits 31:8.
+            let bits = |address: u64| (address >> 8) as u32 & !0xff;
+            registers.write(RANGE_FUNCTION, at + 4, bits(last) | destination);
+            registers.write(RANGE_FUNCTION, at, bits(first) | READ_WRITE);
+            model.mappings.push(Mapping {
+                first,
+                last,
+                page_type: Some(MemoryType::Uncached),
+            });
+        }
+        if let Some(chip) = self.sim.component_mut::<Chip>(chip) {
+            chip.place(first, RANGE_BYTES, [0, 0, memory]);
+        }
+        Some(ChipDoor {
+            socket,
+            registers: first,
+        })
     }
 
     fn add_pcie(

@@ -76,6 +76,7 @@ impl Machine {
             chips: Vec::new(),
             pcie: Vec::new(),
             wiring: below.boards.wiring,
+            dma_from_bytes: below.dma_from_bytes,
         };
         machine.add_sockets(config);
         machine.add_wires(config)?;

@@ -10,7 +10,7 @@ mod build;
 pub mod htx;
 mod training;
 
-pub use below::Below;
+pub use below::{Below, ChipDoor};
 pub use build::BuildError;
 pub use training::{Reset, TrainingFailure};
 
@@ -89,6 +89,7 @@ pub struct Machine {
     chips: Vec<ComponentId>,
     pcie: Vec<PcieWire>,
     wiring: Wiring,
+    dma_from_bytes: u64,
 }
 
 /// A PCI Express link: of a bridge, or between chips.
@@ -216,6 +217,11 @@ impl Machine {
     /// The PEACH2 chips, as in the plan.
     pub fn chips(&self) -> &[ComponentId] {
         &self.chips
+    }
+
+    /// Puts of programs over the chip of their socket go by its controller from so many bytes on.
+    pub fn dma_from_bytes(&self) -> u64 {
+        self.dma_from_bytes
     }
 
     /// The PCI Express links.

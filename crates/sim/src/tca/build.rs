@@ -9,7 +9,7 @@ use hostwire_plan::{AddressRange, Fabric as FabricKind, NodePlan, Plan, PortId, 
 use crate::engine::{ComponentId, Ps};
 use crate::models::Fabric;
 use crate::models::link::{Damage, End};
-use crate::models::pcie::peach2::chip::{Chip, ChipConfig, REGISTER_BYTES};
+use crate::models::pcie::peach2::chip::{Chip, ChipConfig, DMA_FROM_BYTES, REGISTER_BYTES};
 use crate::models::pcie::peach2::host::{GPU_BUS, Gpu, Host, HostConfig, MEMORY_BUS};
 use crate::models::pcie::{Link, LinkConfig, Role};
 
@@ -111,7 +111,7 @@ impl Default for Puts {
     /// See `docs/sim/tca.md` for the source of the length.
     fn default() -> Self {
         Self {
-            dma_from_bytes: 16 << 10,
+            dma_from_bytes: DMA_FROM_BYTES,
             engine: Engine::Pipelined,
         }
     }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::engine::Ps;
 use crate::models::Fabric;
 use crate::models::pcie::peach2::chip::{
-    CONTROL_EPLAST, CONTROL_INTERRUPT, Chip, Descriptor, DmaKind, DmaStatus, REGISTER_BYTES,
+    self, CONTROL_EPLAST, CONTROL_INTERRUPT, Chip, Descriptor, DmaKind, DmaStatus, REGISTER_BYTES,
     TABLE_BYTES,
 };
 use crate::models::pcie::peach2::host::{Host, MEMORY_BUS};
@@ -245,23 +245,12 @@ impl SubCluster<'_> {
         // One table for each board of the host.
         let table = memory_bytes - DRIVER_BYTES + TABLE_BYTES * (u64::from(port) % 4);
         let table = MEMORY_BUS + table;
-        let mut bytes = vec![0; 16];
-        bytes.extend(
-            list.iter()
-                .flat_map(|d| d.encode(kind == DmaKind::Pipelined)),
-        );
+        let bytes = chip::table(&list, kind == DmaKind::Pipelined);
         if let Some(host) = self.sim.component_mut::<Host>(host) {
             host.write(table, &bytes);
         }
-        let control = u32::from(CONTROL_INTERRUPT | CONTROL_EPLAST) << 16;
-        let count = list.len() as u32;
-        let words = [
-            control | count,
-            (table >> 32) as u32,
-            table as u32,
-            count.saturating_sub(1),
-        ];
-        let doorbell: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let control = CONTROL_INTERRUPT | CONTROL_EPLAST;
+        let doorbell = chip::doorbell(table, list.len() as u32, control);
         self.issue(host, port, registers + kind.header(), &doorbell);
         Ok(())
     }

@@ -13,7 +13,7 @@ use super::messages::{Looks, Ring, RingWait};
 /// What a PE asks of its core.
 #[derive(Debug)]
 pub(super) enum Op {
-    /// Stores bytes at a global address.
+    /// Stores bytes at an address.
     Store { address: u64, data: Vec<u8> },
     /// `sfence`: goes on when all earlier stores have left the core.
     Fence,
@@ -39,6 +39,10 @@ pub(super) enum Request {
     Do(Op),
     /// Its core is doing it.
     Doing,
+    /// The DMA controller of its chip shall move these bytes; until it has been started.
+    Launch { address: u64, data: Vec<u8> },
+    /// The end of that, as the loop of an uncached poll that began at `since` sees it.
+    Transfer { since: Ps },
     /// A peer's store, as the loop of an uncached poll that began at `since` sees it.
     Store { since: Ps },
     /// All stores that its node has sent are in memory.
@@ -62,13 +66,22 @@ pub(super) struct Pe {
     pub(super) open_lines: bool,
     /// Something has been stored since the last fence.
     pub(super) unfenced: bool,
-    /// Wait until so much of what its node sends has reached a memory; set by the driver.
-    pub(super) awaited: Option<u64>,
+    /// What it waits for to arrive; set by the driver.
+    pub(super) awaited: Vec<Awaited>,
+    /// The controller that it has started is done.
+    pub(super) is_moved: bool,
     /// When the sleep or the wait that it is in ends, as far as that is known.
     pub(super) wakes_at: Option<Ps>,
     /// What it looks for in the ring of its host; otherwise for a store to its segment.
     pub(super) ring_wait: Option<RingWait>,
     pub(super) ended: bool,
+}
+
+impl Pe {
+    /// Whether everything has arrived that it waits for.
+    pub(super) fn all_arrived(&self) -> bool {
+        self.awaited.iter().all(|awaited| awaited.left == 0)
+    }
 }
 
 /// A core that runs PEs, one operation at a time.
@@ -82,14 +95,41 @@ pub(super) struct Core {
     pub(super) current: Option<usize>,
 }
 
-/// A socket or a host that runs PEs.
+/// What a component has sent since the job began.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sent {
+    pub(super) component: usize,
+    /// Stores of a socket, bytes of a host, writes of a chip.
+    pub(super) amount: u64,
+    /// The number of its last packet, if arrivals have numbers.
+    pub(super) last: u64,
+}
+
+/// What a component had sent when a PE began to wait, and how much of that has not arrived. What it sends
+/// later may arrive earlier, and does not count.
+#[derive(Debug)]
+pub(super) struct Awaited {
+    pub(super) sent: Sent,
+    pub(super) left: u64,
+}
+
+/// A DMA controller that PEs of a socket use.
+#[derive(Debug, Default)]
+pub(super) struct Engine {
+    /// The PE whose transfer it carries out.
+    pub(super) at_work: Option<usize>,
+    /// The one whose transfer has just ended.
+    pub(super) ended: Option<usize>,
+}
+
+/// A socket or a host that runs PEs, or a chip that moves what they put.
 #[derive(Debug)]
 pub(super) struct Node {
     /// Its component, as packets name their origin.
     pub(super) component: usize,
     /// Its PEs.
     pub(super) pes: Vec<usize>,
-    /// How much of what it has sent has reached a memory: stores of a socket, bytes of a host.
+    /// How much of what it has sent has arrived: stores of a socket, bytes of a host, writes of a chip.
     pub(super) arrived: u64,
 }
 
@@ -100,6 +140,8 @@ pub(super) struct Board {
     pub(super) pes: Vec<Pe>,
     pub(super) cores: Vec<Core>,
     pub(super) nodes: Vec<Node>,
+    /// DMA controllers.
+    pub(super) engines: Vec<Engine>,
     /// The rings of hosts with boards, by host.
     pub(super) rings: Vec<Ring>,
     /// Those that have ended, in order.
@@ -137,24 +179,42 @@ impl Board {
         node.map_or(0, |node| node.arrived)
     }
 
-    /// So much more of what this node has sent has reached a memory.
-    pub(super) fn arrived(&mut self, component: usize, amount: u64, now: Ps) {
+    /// So much more of what this node has sent has arrived, by the packet with this number.
+    pub(super) fn arrived(&mut self, component: usize, amount: u64, number: u64, now: Ps) {
         let mut nodes = self.nodes.iter_mut();
         let Some(node) = nodes.find(|node| node.component == component) else {
             return;
         };
         node.arrived += amount;
-        let arrived = node.arrived;
-        let due = |pe: &usize| {
-            let entry = self.pes.get(*pe);
-            entry.is_some_and(|entry| {
-                matches!(entry.request, Request::Arrival)
-                    && entry.awaited.is_some_and(|all| arrived >= all)
-            })
-        };
-        let due: Vec<usize> = node.pes.iter().copied().filter(due).collect();
-        for pe in due {
-            self.wake(pe, now);
+        for pe in node.pes.clone() {
+            let Some(entry) = self.pes.get_mut(pe) else {
+                continue;
+            };
+            if !matches!(entry.request, Request::Arrival) {
+                continue;
+            }
+            for awaited in &mut entry.awaited {
+                if awaited.sent.component == component && number <= awaited.sent.last {
+                    awaited.left = awaited.left.saturating_sub(amount);
+                }
+            }
+            if entry.all_arrived() {
+                self.wake(pe, now);
+            }
+        }
+    }
+
+    /// A PE waits for what these have sent.
+    pub(super) fn await_arrival(&mut self, pe: usize, sent: Vec<Sent>) {
+        let awaited = sent.into_iter().map(|sent| Awaited {
+            sent,
+            left: sent
+                .amount
+                .saturating_sub(self.arrived_from(sent.component)),
+        });
+        let awaited = awaited.collect();
+        if let Some(entry) = self.pes.get_mut(pe) {
+            entry.awaited = awaited;
         }
     }
 

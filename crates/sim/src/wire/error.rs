@@ -3,6 +3,7 @@
 use hostwire_transport::TransportError;
 
 use crate::engine::{Ps, RunError, StallReport};
+use crate::models::pcie::peach2::chip::DmaStatus;
 use crate::tca::TcaError;
 
 use super::messages::HOST_PES_MAX;
@@ -91,6 +92,16 @@ pub enum WireError {
     /// A sub-cluster cannot do what a PE has asked for.
     #[error(transparent)]
     Tca(#[from] TcaError),
+    /// The DMA controller of a chip could not move what a PE has put.
+    #[error("the DMA controller of {chip} could not move what PE {pe} has put: {status:?}")]
+    Dma {
+        /// Which PE.
+        pe: usize,
+        /// The chip.
+        chip: String,
+        /// How the controller ended.
+        status: DmaStatus,
+    },
     /// The budget of events is spent and the run has not ended.
     #[error(transparent)]
     Run(#[from] RunError),

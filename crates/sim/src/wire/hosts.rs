@@ -15,24 +15,25 @@ use hostwire_transport::{Memory, Visibility, Window};
 use crate::engine::{ComponentId, Ps, Stepped};
 use crate::models::pcie::parts;
 use crate::models::pcie::peach2::HostEvent;
-use crate::models::pcie::peach2::chip::{DESCRIPTORS_MAX, LENGTH_BYTES_MAX, REGISTER_BYTES};
+use crate::models::pcie::peach2::chip::{
+    CHAIN_BYTES_MAX, DMA_ALIGN_BYTES, REGISTER_BYTES, dma_part,
+};
 use crate::models::pcie::peach2::host::{Host, MEMORY_BUS, Signal, Store, WriteObserver};
 use crate::models::{DeviceEvent, Fabric};
 use crate::tca::{Chain, Device, Place, SubCluster, TcaError, Transfer, requester_node};
 
-use super::board::{Node, Op, Outcome, Request, SharedBoard};
+use super::board::{Node, Op, Outcome, Request, Sent, SharedBoard};
 use super::platform::Cores;
 use super::run::Settings;
 use super::{VirtualWire, WireError};
 
 /// A write-combining buffer.
 const LINE_BYTES: u64 = 64;
-/// A descriptor moves whole words.
-const DMA_ALIGN_BYTES: u64 = 4;
-/// Most bytes of a chain.
-const CHAIN_BYTES_MAX: u64 = LENGTH_BYTES_MAX * DESCRIPTORS_MAX as u64;
 /// Room for them in the memory of a host, for each PE.
 const SOURCE_BYTES: u64 = CHAIN_BYTES_MAX.next_multiple_of(4096);
+
+/// Writes to hosts have no numbers.
+const UNNUMBERED: u64 = 0;
 
 /// What a core does next.
 enum Step {
@@ -201,7 +202,7 @@ impl<'a, 'w> Hosts<'a, 'w> {
             return Some([rest, Step::Commit { bus, bytes: data }].into());
         }
         let mut steps = VecDeque::new();
-        let middle = self.by_dma(address, len);
+        let middle = dma_part(self.cluster.config().puts.dma_from_bytes, address, len);
         let (head, rest) = data.split_at(middle.start as usize);
         let (body, tail) = rest.split_at((middle.end - middle.start) as usize);
         push_lines(&mut steps, address, head);
@@ -211,16 +212,6 @@ impl<'a, 'w> Hosts<'a, 'w> {
         }
         push_lines(&mut steps, address + middle.end, tail);
         Some(steps)
-    }
-
-    /// The part of a put that the DMA controller moves: whole words of a long one.
-    fn by_dma(&self, address: u64, len: u64) -> Range<u64> {
-        let head = address.next_multiple_of(DMA_ALIGN_BYTES) - address;
-        let words = len.saturating_sub(head) / DMA_ALIGN_BYTES * DMA_ALIGN_BYTES;
-        match words > 0 && len >= self.cluster.config().puts.dma_from_bytes {
-            true => head..head + words,
-            false => len..len,
-        }
     }
 
     /// The chains of a long put, with the bytes that it has now.
@@ -368,6 +359,7 @@ impl Cores for Hosts<'_, '_> {
                 beside: beside.collect(),
                 look: poll,
                 send_work: Ps::ZERO,
+                dma: None,
                 messages: None,
             });
         }
@@ -460,12 +452,13 @@ impl Cores for Hosts<'_, '_> {
         self.cluster.name(self.cores[pe].node)
     }
 
-    fn origin(&self, pe: usize) -> usize {
-        self.nodes[usize::from(self.cores[pe].node)].host.index()
-    }
-
-    fn sent(&self, pe: usize) -> u64 {
-        self.nodes[usize::from(self.cores[pe].node)].sent
+    fn sent(&self, pe: usize) -> Vec<Sent> {
+        let node = &self.nodes[usize::from(self.cores[pe].node)];
+        vec![Sent {
+            component: node.host.index(),
+            amount: node.sent,
+            last: UNNUMBERED,
+        }]
     }
 
     fn unit(&self) -> &'static str {
@@ -508,7 +501,7 @@ impl WriteObserver for Observer {
         }
         let board = &mut *self.board.lock();
         if let Some(&host) = self.hosts.get(usize::from(requester_node(requester))) {
-            board.arrived(host, bytes.len() as u64, now);
+            board.arrived(host, bytes.len() as u64, UNNUMBERED, now);
         }
         if let Some(pe) = board.pes.get_mut(own.pe) {
             pe.rings += 1;

@@ -36,6 +36,7 @@
 mod board;
 mod calls;
 mod core_program;
+mod dma;
 mod error;
 mod hosts;
 mod messages;

@@ -77,7 +77,7 @@ impl WriteObserver for SegmentObserver {
         let copied = self.copy_packet(packet);
         let board = &mut *self.board.lock();
         if self.counts {
-            board.arrived(origin(packet), 1, now);
+            board.arrived(origin(packet), 1, packet.number, now);
         }
         if copied && let Some(pe) = board.pes.get_mut(self.pe) {
             pe.rings += 1;

@@ -9,6 +9,7 @@ use crate::machine::htx::HtxCluster;
 use crate::models::Fabric;
 use crate::tca::SubCluster;
 
+use super::board::Sent;
 use super::{VirtualWire, WireError};
 
 /// A machine that runs a job.
@@ -83,11 +84,8 @@ pub(super) trait Cores {
     /// Where a PE runs.
     fn name(&self, pe: usize) -> &str;
 
-    /// The component that sends for this PE, as the board counts arrivals.
-    fn origin(&self, pe: usize) -> usize;
-
-    /// How much that component has sent since the job began.
-    fn sent(&self, pe: usize) -> u64;
+    /// What the components that send for this PE have sent, as the board counts arrivals.
+    fn sent(&self, pe: usize) -> Vec<Sent>;
 
     /// The unit of that as errors show it, behind a number.
     fn unit(&self) -> &'static str;

@@ -11,6 +11,7 @@ use hostwire_transport::{Memory, Transport};
 use crate::engine::{Ps, RunError, StallReport, Summary};
 
 use super::board::{Pe, Request, SharedBoard};
+use super::dma;
 use super::hosts::Hosts;
 use super::messages::RingWait;
 use super::platform::{Cores, Platform};
@@ -118,12 +119,15 @@ pub(super) fn run_in(
     match platform {
         Platform::Sockets(machine) => {
             let sockets = socket::of_machine(machine);
-            let hardware = Sockets::new((&mut machine.sim, sockets), settings, board.clone())?;
+            let engines = dma::engines(machine, settings);
+            let hardware = (&mut machine.sim, sockets, engines);
+            let hardware = Sockets::new(hardware, settings, board.clone())?;
             Driver::new(hardware, settings, board).run(segments, watch, program)
         }
         Platform::Boards(cluster) => {
             let sockets = socket::of_boards(cluster);
-            let hardware = Sockets::new((&mut cluster.sim, sockets), settings, board.clone())?;
+            let hardware = (&mut cluster.sim, sockets, Vec::new());
+            let hardware = Sockets::new(hardware, settings, board.clone())?;
             Driver::new(hardware, settings, board).run(segments, watch, program)
         }
         Platform::SubCluster(cluster) => {
@@ -243,7 +247,6 @@ impl<'a, H: Cores> Driver<'a, H> {
     /// Passes on what a PE asks for.
     fn file(&mut self, pe: usize, resumed: Resumed) -> Result<(), WireError> {
         let mut board = self.board.lock();
-        let arrived = board.arrived_from(self.hardware.origin(pe));
         let Some(entry) = board.pes.get_mut(pe) else {
             return Ok(());
         };
@@ -254,20 +257,26 @@ impl<'a, H: Cores> Driver<'a, H> {
                 board.end(pe);
             }
             (Resumed::Suspended, Request::Arrival) => {
-                let sent = self.hardware.sent(pe);
-                entry.awaited = Some(sent);
-                if arrived >= sent {
+                board.await_arrival(pe, self.hardware.sent(pe));
+                if let Some(entry) = board.pes.get_mut(pe).filter(|entry| entry.all_arrived()) {
                     entry.wakes_at = Some(self.hardware.sim().now());
                     self.hardware.wake(pe, Ps::ZERO);
                 }
             }
-            (Resumed::Suspended, Request::Store { .. }) => {}
+            (Resumed::Suspended, Request::Transfer { .. }) if entry.is_moved => {
+                entry.wakes_at = Some(self.hardware.sim().now());
+                self.hardware.wake(pe, Ps::ZERO);
+            }
+            (Resumed::Suspended, Request::Store { .. } | Request::Transfer { .. }) => {}
             (Resumed::Suspended, Request::Nap { until }) => {
                 let until = *until;
                 entry.wakes_at = Some(until);
                 self.hardware.wake(pe, until);
             }
-            (Resumed::Suspended, Request::Do(_) | Request::Doing | Request::None) => {
+            (
+                Resumed::Suspended,
+                Request::Do(_) | Request::Launch { .. } | Request::Doing | Request::None,
+            ) => {
                 drop(board);
                 self.hardware.take(pe)?;
             }
@@ -302,9 +311,8 @@ impl<'a, H: Cores> Driver<'a, H> {
         let waiting = waiting.filter(|(_, pe)| !pe.ended);
         let pes: Vec<String> = waiting
             .map(|(pe, entry)| {
-                let arrived = board.arrived_from(self.hardware.origin(pe));
                 let name = self.hardware.name(pe);
-                format!("PE {pe} on {name} {}", self.wants(entry, arrived))
+                format!("PE {pe} on {name} {}", self.wants(entry))
             })
             .collect();
         match pes.is_empty() && devices.is_none() {
@@ -321,7 +329,7 @@ impl<'a, H: Cores> Driver<'a, H> {
         Ps(time.0.saturating_sub(self.settings.origin.0))
     }
 
-    fn wants(&self, entry: &Pe, arrived: u64) -> String {
+    fn wants(&self, entry: &Pe) -> String {
         match &entry.request {
             Request::Store { since } => {
                 let since = self.since_origin(*since);
@@ -335,11 +343,18 @@ impl<'a, H: Cores> Driver<'a, H> {
                     }
                 }
             }
-            Request::Arrival => format!(
-                "waits for its stores to arrive: {arrived} of {}{} have",
-                entry.awaited.unwrap_or(0),
-                self.hardware.unit()
-            ),
+            Request::Arrival => {
+                let awaited = || entry.awaited.iter();
+                let all: u64 = awaited().map(|of| of.sent.amount).sum();
+                let left: u64 = awaited().map(|of| of.left).sum();
+                let (arrived, unit) = (all.saturating_sub(left), self.hardware.unit());
+                format!("waits for its stores to arrive: {arrived} of {all}{unit} have")
+            }
+            Request::Launch { .. } => "waits for the DMA controller of its chip".to_owned(),
+            Request::Transfer { since } => {
+                let since = self.since_origin(*since);
+                format!("has waited for the DMA controller of its chip since {since}")
+            }
             Request::Nap { until } => format!("sleeps until {}", self.since_origin(*until)),
             other => format!("waits for its core: {other:?}"),
         }

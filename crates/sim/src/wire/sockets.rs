@@ -3,12 +3,13 @@
 use hostwire_plan::NodeId;
 use hostwire_transport::{Memory, Visibility, Window};
 
-use crate::engine::{ComponentId, Ps};
-use crate::models::ht::opteron::{LINE_BYTES, Opteron, OpteronEvent};
+use crate::engine::{ComponentId, Ps, Stepped};
+use crate::models::ht::opteron::{LINE_BYTES, Opteron, OpteronEvent, packet_number};
 use crate::models::{DeviceEvent, Fabric};
 
-use super::board::{self, Node, SharedBoard};
+use super::board::{self, Node, Request, Sent, SharedBoard};
 use super::core_program::CoreProgram;
+use super::dma::Engine;
 use super::messages::{HOST_PES_MAX, Messages};
 use super::observer::SegmentObserver;
 use super::platform::Cores;
@@ -42,12 +43,13 @@ pub(super) struct Sockets<'a> {
     board: SharedBoard,
     cores: Vec<Core>,
     seats: Vec<Seat>,
+    engines: Vec<Engine>,
 }
 
 impl<'a> Sockets<'a> {
     /// Gives each PE a core of its socket: one of its own as long as there are free ones.
     pub(super) fn new(
-        (sim, sockets): (&'a mut Fabric, Vec<Socket>),
+        (sim, sockets, engines): (&'a mut Fabric, Vec<Socket>, Vec<Engine>),
         settings: &'a Settings,
         board: SharedBoard,
     ) -> Result<Self, WireError> {
@@ -59,6 +61,7 @@ impl<'a> Sockets<'a> {
             settings,
             cores: Vec::new(),
             seats: Vec::new(),
+            engines,
         };
         for (pe, &socket) in settings.sockets.iter().enumerate() {
             let core = sockets.core_for(pe, socket)?;
@@ -73,7 +76,51 @@ impl<'a> Sockets<'a> {
                 sent_before,
             });
         }
+        let board = sockets.board.clone();
+        let board = &mut *board.lock();
+        for engine in &sockets.engines {
+            board.engines.push(board::Engine::default());
+            board.nodes.push(Node {
+                component: engine.chip.index(),
+                pes: engine.pes.clone(),
+                arrived: 0,
+            });
+        }
         Ok(sockets)
+    }
+
+    /// The controller of a chip below the socket of a PE.
+    fn engine_of(&self, pe: usize) -> Option<usize> {
+        let mut engines = self.engines.iter();
+        engines.position(|engine| engine.pes.contains(&pe))
+    }
+
+    /// Lets a controller carry out a transfer: the core of the PE starts it.
+    fn launch(&mut self, engine: usize, pe: usize, address: u64, data: &[u8]) {
+        let doorbell = self.engines[engine].lay_out(self.sim, pe, address, data);
+        let board = &mut *self.board.lock();
+        board.engines[engine].at_work = Some(pe);
+        if let Some(entry) = board.pes.get_mut(pe) {
+            entry.request = Request::Do(doorbell);
+        }
+        let seat = &self.seats[pe];
+        if let Some(core) = board.cores.get_mut(seat.core) {
+            core.queue.push_back(pe);
+        }
+        wake(self.sim, &self.cores[seat.core], Ps::ZERO);
+    }
+
+    /// What a PE asks of the controller of its chip.
+    fn take_launch(&mut self, pe: usize) -> Option<(u64, Vec<u8>)> {
+        let mut board = self.board.lock();
+        let entry = board.pes.get_mut(pe)?;
+        match std::mem::replace(&mut entry.request, Request::Doing) {
+            Request::Launch { address, data } => Some((address, data)),
+            other => {
+                entry.request = other;
+                None
+            }
+        }
     }
 
     /// A free core of the socket, or the one with the fewest PEs.
@@ -176,6 +223,7 @@ impl Cores for Sockets<'_> {
             let beside = beside.collect();
             let counts = !counted.contains(&seat.socket);
             counted.push(seat.socket);
+            let engine = self.engine_of(pe);
             let socket = &self.sockets[seat.socket];
             let model = self.sim.component_mut::<Opteron>(socket.component);
             let model = model.ok_or(WireError::NoFreeCore {
@@ -186,6 +234,10 @@ impl Cores for Sockets<'_> {
             let board = self.board.clone();
             match &socket.board {
                 None => {
+                    if let Some(engine) = engine.filter(|_| counts) {
+                        let board = &self.board;
+                        model.observe(self.engines[engine].observer(engine, board, &config));
+                    }
                     let observer = SegmentObserver::new(board, pe, own, memory, &config, counts);
                     model.observe(observer);
                 }
@@ -204,6 +256,7 @@ impl Cores for Sockets<'_> {
                 beside,
                 look: config.memory_read,
                 send_work: config.send_work,
+                dma: engine.map(|engine| self.engines[engine].way()),
                 messages: ways.next(),
             });
         }
@@ -220,6 +273,16 @@ impl Cores for Sockets<'_> {
     }
 
     fn take(&mut self, pe: usize) -> Result<(), WireError> {
+        if let Some((address, data)) = self.take_launch(pe) {
+            if let Some(engine) = self.engine_of(pe) {
+                let is_busy = self.board.lock().engines[engine].at_work.is_some();
+                match is_busy {
+                    true => self.engines[engine].wait(pe, address, data),
+                    false => self.launch(engine, pe, address, &data),
+                }
+            }
+            return Ok(());
+        }
         let Some(seat) = self.seats.get(pe) else {
             return Ok(());
         };
@@ -236,17 +299,45 @@ impl Cores for Sockets<'_> {
         }
     }
 
+    fn handled(&mut self, stepped: Stepped) -> Result<(), WireError> {
+        for number in 0..self.engines.len() {
+            let engine = &mut self.engines[number];
+            if stepped.target == engine.chip {
+                let socket = engine.component.index();
+                if let Some(number) = engine.taken(self.sim) {
+                    self.board.lock().arrived(socket, 1, number, stepped.time);
+                }
+            }
+            if stepped.target != engine.component {
+                continue;
+            }
+            let ended = self.board.lock().engines[number].ended.take();
+            if let Some(pe) = ended {
+                engine.check(self.sim, pe)?;
+                if let Some((pe, address, data)) = engine.next() {
+                    self.launch(number, pe, address, &data);
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn name(&self, pe: usize) -> &str {
         &self.sockets[self.seats[pe].socket].name
     }
 
-    fn origin(&self, pe: usize) -> usize {
-        self.cores[self.seats[pe].core].component.index()
-    }
-
-    fn sent(&self, pe: usize) -> u64 {
+    fn sent(&self, pe: usize) -> Vec<Sent> {
         let seat = &self.seats[pe];
-        self.stores_sent(seat.socket) - seat.sent_before
+        let component = self.cores[seat.core].component;
+        let model = opteron(self.sim, &self.sockets[seat.socket]);
+        let stores = Sent {
+            component: component.index(),
+            amount: self.stores_sent(seat.socket) - seat.sent_before,
+            last: packet_number(component, model.map_or(0, Opteron::packets)),
+        };
+        let engine = self.engine_of(pe).map(|engine| &self.engines[engine]);
+        let moved = engine.map(|engine| engine.sent(self.sim));
+        [stores].into_iter().chain(moved).collect()
     }
 
     fn unit(&self) -> &'static str {

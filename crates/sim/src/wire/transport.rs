@@ -9,6 +9,7 @@ use crate::engine::Ps;
 use crate::models::ht::opteron::LINE_BYTES;
 
 use super::board::{Op, Outcome, Pe, Request, SharedBoard};
+use super::dma::DmaWay;
 use super::messages::Messages;
 
 const LINE: usize = LINE_BYTES as usize;
@@ -31,6 +32,8 @@ pub struct VirtualWire {
     pub(super) look: Ps,
     /// Work of the processor for each put and each line of a message.
     pub(super) send_work: Ps,
+    /// The DMA controller of the chip below its socket.
+    pub(super) dma: Option<DmaWay>,
     /// The way to other PEs where stores do not reach their memory.
     pub(super) messages: Option<Messages>,
 }
@@ -123,7 +126,12 @@ impl VirtualWire {
         }
     }
 
-    fn store_at(&self, pe: PeId, address: u64, data: Vec<u8>) -> Result<(), TransportError> {
+    pub(super) fn store_at(
+        &self,
+        pe: PeId,
+        address: u64,
+        data: Vec<u8>,
+    ) -> Result<(), TransportError> {
         let whole_lines = address.is_multiple_of(LINE_BYTES) && data.len().is_multiple_of(LINE);
         self.own(|own| {
             own.unfenced = true;
@@ -218,7 +226,14 @@ impl Transport for VirtualWire {
                 Some(way) => self.put_messages(way, pe, offset_bytes, src),
                 None => {
                     self.work_to_send()?;
-                    self.store_at(pe, address, src.to_vec())
+                    let by_dma = self.dma.as_ref().and_then(|way| {
+                        let part = way.part(address, src.len())?;
+                        Some((way, part))
+                    });
+                    match by_dma {
+                        Some((way, part)) => self.put_by_dma(way, (pe, address), src, part),
+                        None => self.store_at(pe, address, src.to_vec()),
+                    }
                 }
             },
         }

@@ -4,12 +4,10 @@
 use hostwire_plan::file::{Findings, Section};
 use hostwire_plan::{AdapterKind, Diagnostic, Plan};
 
-use crate::models::ht::opteron::LINE_BYTES;
-
 use super::cluster_parameters::{BOARDS_NETWORK, HTX, HTX_BELOW};
 use super::parameter::{Parameter, ParameterValue};
 use super::parameters::Models;
-use super::tca_parameters::{PEACH2_BELOW, TCA, check_credits};
+use super::tca_parameters::{PEACH2_BELOW, TCA, TCA_JOBS, check_credits};
 
 /// A table in `[parameters]`.
 struct Table {
@@ -34,7 +32,8 @@ const TABLES: [Table; 2] = [
         title: "[parameters.peach2]",
         of: AdapterKind::Peach2,
         parameters: || {
-            let chips = TCA.iter().filter(|of| PEACH2_BELOW.contains(&of.key));
+            let chips = TCA.iter().chain(TCA_JOBS);
+            let chips = chips.filter(|of| PEACH2_BELOW.contains(&of.key));
             chips.collect()
         },
     },
@@ -68,7 +67,10 @@ pub(super) fn read(
             parameter.set(models, &mut section, out);
         }
         if table.of == AdapterKind::Peach2 {
-            check_credits(&models.tca, LINE_BYTES, &section, out);
+            // TLPs of controllers, and of bridges.
+            let completion = plan.map_or(0, |plan| plan.bridge().completion_bytes);
+            let payload = models.tca.config.chip.payload_bytes;
+            check_credits(&models.tca, payload.max(completion), &section, out);
         }
         section.finish(out);
     }

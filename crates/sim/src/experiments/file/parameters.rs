@@ -149,6 +149,7 @@ impl Models {
             boards: self.boards(),
             chip: chips.chip,
             chip_link: chips.link,
+            dma_from_bytes: chips.puts.dma_from_bytes,
         }
     }
 

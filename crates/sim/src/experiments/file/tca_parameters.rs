@@ -221,8 +221,8 @@ pub(super) const TCA: &[Parameter] = &[
     number!(Count, "damage_seed", tca.seed, 0, i64::MAX as u64, Assumed),
 ];
 
-/// Parameters of [`TCA`] of chips below bridges, and of the links there: they pass writes on, and drivers
-/// have been loaded.
+/// Parameters of [`TCA`] and [`TCA_JOBS`] of chips below bridges, and of the links there: sockets stand in
+/// the place of hosts, and drivers have been loaded.
 pub(super) const PEACH2_BELOW: &[&str] = &[
     "ingress_cycles",
     "egress_cycles",
@@ -240,6 +240,15 @@ pub(super) const PEACH2_BELOW: &[&str] = &[
     "damaged_tlps_per_million",
     "damaged_dllps_per_million",
     "damage_seed",
+    "dma_gap",
+    "dma_places",
+    "dma_buffer",
+    "read_tags",
+    "table_reads",
+    "payload",
+    "read_request",
+    "table_read",
+    "dma_from",
 ];
 
 /// Of programs on the hosts.

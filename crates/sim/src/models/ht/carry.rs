@@ -26,6 +26,16 @@ impl Note {
         hops: 0,
     };
 
+    /// That of the packet with this number.
+    pub fn numbered(number: u64) -> Note {
+        Note { number, hops: 0 }
+    }
+
+    /// The number.
+    pub fn number(self) -> u64 {
+        self.number
+    }
+
     /// That of a packet.
     pub fn of(packet: &Packet) -> Note {
         Note {

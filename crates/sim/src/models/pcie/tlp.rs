@@ -95,7 +95,11 @@ impl Tlp {
 
     /// The answer to a read that no device serves: Unsupported Request.
     pub fn unsupported(completer: RoutingId, read: &MemoryRepr) -> Tlp {
-        let status = CompletionStatus::UnsupportedRequest;
+        Tlp::refused(completer, read, CompletionStatus::UnsupportedRequest)
+    }
+
+    /// The end of a read that has failed.
+    pub fn refused(completer: RoutingId, read: &MemoryRepr, status: CompletionStatus) -> Tlp {
         Tlp {
             header: answer(completer, read, status).into(),
             data: Rc::from([]),

@@ -128,6 +128,12 @@ impl Opteron {
                 self.config.memory_bytes,
             ),
         };
+        let target = match target {
+            Target::Link(_) if self.is_device_read(port, &packet) => {
+                Target::Abort(AbortReason::NotOwnMemory)
+            }
+            target => target,
+        };
         match target {
             Target::Memory if matches!(packet.command, Command::Read { .. }) => {
                 let begin = self.memory_slot(self.config.inbound, ctx);
@@ -148,6 +154,14 @@ impl Opteron {
             }
         }
         None
+    }
+
+    /// Whether a device on an I/O link reads. Its UnitID means nothing on other links, so an answer from
+    /// there would not find it.
+    fn is_device_read(&self, port: u8, packet: &Packet) -> bool {
+        matches!(packet.command, Command::Read { .. })
+            && packet.unit_id != 0
+            && self.registers.link_noncoherent(port)
     }
 
     fn forward(

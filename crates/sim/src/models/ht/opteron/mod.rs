@@ -22,7 +22,7 @@ pub use config::OpteronConfig;
 pub use coroutine::{Aborted, CoreHandle, CoroutineProgram};
 pub use mapping::Mapping;
 pub use memory::Memory;
-pub use observer::{WriteObserver, origin};
+pub use observer::{WriteObserver, origin, packet_number};
 pub use program::{Arrival, Local, Op, Outcome, Program, Script};
 pub use registers::Registers;
 pub use status::{Incident, OpteronCounters};
@@ -227,6 +227,11 @@ impl Opteron {
     /// The counters of the socket.
     pub fn counters(&self) -> &OpteronCounters {
         &self.status.counters
+    }
+
+    /// Packets that it has numbered.
+    pub fn packets(&self) -> u64 {
+        self.packets
     }
 
     /// The first hundred faults so far, in order.
@@ -437,7 +442,7 @@ impl Opteron {
 
     fn number(&mut self, ctx: &Context<'_, DeviceEvent>) -> u64 {
         self.packets += 1;
-        (ctx.me().index() as u64) << observer::NUMBER_BITS | self.packets
+        packet_number(ctx.me(), self.packets)
     }
 
     /// When the memory controller begins with a line that comes after `delay`.

@@ -1,6 +1,6 @@
 //! Looking at writes as they reach memory.
 
-use crate::engine::Ps;
+use crate::engine::{ComponentId, Ps};
 use crate::models::ht::Packet;
 
 /// An observer outside of the model that is called for each write. It changes nothing in
@@ -15,5 +15,10 @@ pub fn origin(packet: &Packet) -> usize {
     (packet.number >> NUMBER_BITS) as usize
 }
 
+/// The number of the packet that is the `count`th of its origin.
+pub fn packet_number(origin: ComponentId, count: u64) -> u64 {
+    (origin.index() as u64) << NUMBER_BITS | count
+}
+
 /// Bits of a packet's number that count the packets of one origin.
-pub(super) const NUMBER_BITS: u32 = 40;
+const NUMBER_BITS: u32 = 40;

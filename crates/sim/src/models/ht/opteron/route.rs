@@ -48,6 +48,8 @@ pub enum AbortReason {
     },
     /// A DRAM range claims this socket for memory it does not have.
     NoMemory,
+    /// A device reads what is not memory of this socket.
+    NotOwnMemory,
     /// The packet went round in circles.
     Loop,
 }
@@ -62,6 +64,9 @@ impl std::fmt::Display for AbortReason {
                 write!(f, "link {link} is coherent and takes no I/O packets")
             }
             AbortReason::NoMemory => write!(f, "there is no memory behind the DRAM range"),
+            AbortReason::NotOwnMemory => {
+                write!(f, "a device reads what is not memory of its socket")
+            }
             AbortReason::Loop => write!(f, "the packet goes round in circles"),
         }
     }

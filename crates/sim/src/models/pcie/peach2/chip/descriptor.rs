@@ -10,6 +10,8 @@
 //! | 1 | all | offset in the chip's internal block | bits 33 to 2 of the source, from the node's first address |
 //! | 2, 3 | all | address, high and low: in the window, or on the node's own bus | destination, the same |
 
+use std::ops::Range;
+
 /// Bytes of a descriptor, and of the row in front of the first one.
 pub const DESCRIPTOR_BYTES: u64 = 16;
 /// Largest table.
@@ -18,6 +20,12 @@ pub const TABLE_BYTES: u64 = 4096;
 pub const DESCRIPTORS_MAX: usize = (TABLE_BYTES / DESCRIPTOR_BYTES - 1) as usize;
 /// Most bytes that one descriptor moves: a multiple of 4.
 pub const LENGTH_BYTES_MAX: u64 = u16::MAX as u64 * 4;
+/// Most bytes of a table.
+pub const CHAIN_BYTES_MAX: u64 = LENGTH_BYTES_MAX * DESCRIPTORS_MAX as u64;
+/// A descriptor moves whole words.
+pub const DMA_ALIGN_BYTES: u64 = 4;
+/// Puts of programs go by DMA from so many bytes on. Source: `docs/sim/tca.md`.
+pub const DMA_FROM_BYTES: u64 = 16 << 10;
 /// Where EPLAST is in a table.
 pub const EPLAST: u64 = 12;
 
@@ -79,6 +87,40 @@ impl Descriptor {
             address: u64::from(high) << 32 | u64::from(address),
         }
     }
+}
+
+/// The table of these transfers: the row that the controller writes, and the descriptors.
+pub fn table(list: &[Descriptor], pipelined: bool) -> Vec<u8> {
+    let mut bytes = vec![0; DESCRIPTOR_BYTES as usize];
+    bytes.extend(list.iter().flat_map(|d| d.encode(pipelined)));
+    bytes
+}
+
+/// The part of a put of `len` bytes to `address` that goes by DMA: whole words, if it has at least
+/// `from_bytes`.
+pub fn dma_part(from_bytes: u64, address: u64, len: u64) -> Range<u64> {
+    let head = address.next_multiple_of(DMA_ALIGN_BYTES) - address;
+    let words = len.saturating_sub(head) / DMA_ALIGN_BYTES * DMA_ALIGN_BYTES;
+    match words > 0 && len >= from_bytes {
+        true => head..head + words,
+        false => len..len,
+    }
+}
+
+/// What starts the controller, written into a table header: that there are `count` descriptors in the
+/// table at this bus address. `control` says what it does at the end.
+pub fn doorbell(table: u64, count: u32, control: u16) -> [u8; 16] {
+    let words = [
+        u32::from(control) << 16 | count,
+        (table >> 32) as u32,
+        table as u32,
+        count.saturating_sub(1),
+    ];
+    let mut bytes = [0; 16];
+    for (place, word) in bytes.chunks_exact_mut(4).zip(words) {
+        place.copy_from_slice(&word.to_le_bytes());
+    }
+    bytes
 }
 
 #[cfg(test)]

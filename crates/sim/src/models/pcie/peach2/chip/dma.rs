@@ -318,7 +318,7 @@ impl Run {
             DmaKind::Write => (descriptor.local, descriptor.address),
             DmaKind::Read => (descriptor.address, descriptor.local),
             DmaKind::Pipelined => (
-                env.registers.node_base().wrapping_add(descriptor.local),
+                env.registers.source_base().wrapping_add(descriptor.local),
                 descriptor.address,
             ),
         };
@@ -338,10 +338,9 @@ impl Run {
         };
         let way = match self.kind {
             DmaKind::Write => Way::Internal(cursor.source + cursor.done),
-            _ => match env.registers.way(cursor.source.wrapping_add(cursor.done)) {
-                Way::Fault(_) => Way::Host(true, cursor.source.wrapping_add(cursor.done)),
-                way => way,
-            },
+            _ => env
+                .registers
+                .source(cursor.source.wrapping_add(cursor.done)),
         };
         match way {
             Way::Internal(offset) => self.take_own(offset, env, commands),

@@ -23,6 +23,8 @@ use hostwire_plan::{AddressRange, GlobalAddress};
 
 use crate::engine::{Component, ComponentId, Context, Ps, Wait};
 use crate::models::DeviceEvent;
+use crate::models::ht::carry::Note;
+use crate::models::ht::opteron::packet_number;
 use crate::models::link::{End, LinkEvent};
 use crate::models::pcie::{Role, Tlp, cost_digest, parts};
 
@@ -34,7 +36,8 @@ use registers::{Effect, Registers, Way};
 
 pub use config::ChipConfig;
 pub use descriptor::{
-    DESCRIPTOR_BYTES, DESCRIPTORS_MAX, Descriptor, EPLAST, LENGTH_BYTES_MAX, TABLE_BYTES,
+    CHAIN_BYTES_MAX, DESCRIPTOR_BYTES, DESCRIPTORS_MAX, DMA_ALIGN_BYTES, DMA_FROM_BYTES,
+    Descriptor, EPLAST, LENGTH_BYTES_MAX, TABLE_BYTES, dma_part, doorbell, table,
 };
 pub use dma::{CONTROL_EPLAST, CONTROL_INTERRUPT, DmaStatus, INTERRUPT_ADDRESS};
 pub use management::{
@@ -148,6 +151,12 @@ pub struct ChipCounters {
     pub forwarded: u64,
     /// TLPs to the host, with a converted address.
     pub converted: u64,
+    /// Writes that ended in the chip.
+    pub kept: u64,
+    /// Number of the last of them, as its processor has numbered it.
+    pub last_kept: u64,
+    /// Writes of the DMA controller that left.
+    pub dma_writes: u64,
     /// TLPs that it dropped, reads among them.
     pub dropped: u64,
     /// The first one.
@@ -209,7 +218,8 @@ impl Chip {
         self.registers.place(base, block_bytes, bus);
     }
 
-    /// Tells port north that a bridge is there, to which addresses go as they are.
+    /// Tells port north that a bridge is there, to which addresses go as they are. [`place`](Self::place)
+    /// then says where the chip's internal block is, and the last bus address where memory begins.
     pub fn pass(&mut self) {
         self.registers.pass();
     }
@@ -350,6 +360,8 @@ impl Chip {
         let Some((address, bytes)) = tlp.written() else {
             return;
         };
+        self.counters.kept += 1;
+        self.counters.last_kept = tlp.note.number();
         // The first enabled byte may lie behind the dword's first one.
         let skipped = tlp.memory().map_or(0, |m| address - m.address);
         let effect = self.store(offset + skipped, bytes, ctx.now());
@@ -405,7 +417,10 @@ impl Chip {
         let egress = self.config.egress();
         for command in act(&mut self.dma, &env) {
             match command {
-                Command::North(tlp) => self.leave(NORTH, Origin::Chip, tlp, egress, ctx),
+                Command::North(mut tlp) => {
+                    tlp.note = Note::PART;
+                    self.leave(NORTH, Origin::Chip, tlp, egress, ctx);
+                }
                 Command::Put(tlp) => self.put(tlp, egress, ctx),
                 Command::Keep(offset, bytes) => {
                     self.store(offset, &bytes, ctx.now());
@@ -446,7 +461,10 @@ impl Chip {
             self.ports.take(port);
             return self.lose(port, Origin::Dma, tlp.cost(), ctx);
         }
-        self.leave(port, Origin::Dma, tlp, egress, ctx);
+        self.counters.dma_writes += 1;
+        let number = packet_number(ctx.me(), self.counters.dma_writes);
+        let note = Note::numbered(number);
+        self.leave(port, Origin::Dma, Tlp { note, ..tlp }, egress, ctx);
     }
 
     fn submit(

@@ -9,7 +9,8 @@
 //! | `0x080` | first address of the node |
 //! | `0x088` | bytes of each of its four blocks |
 //! | `0x090`, `0x098`, `0x0a0` | address of GPU 0, GPU 1, the host's memory on the host's bus |
-//! | `0xa8` | 1: port north leads to a bridge, and addresses pass it as they are |
+//! | `0xa8` | 1: port north leads to a bridge, and addresses pass it as they are. `0x080` and `0x088` are then
+//!   first address and bytes of this internal block, and `0x0a0` is where the socket's memory begins |
 //! | `0x100`, `0x110`, `0x120` | table header of a DMA write, read, pipelined |
 //! | `0x140` | status of the DMA controller, read only |
 //! | `0x180 + 0x20 * port` | control of the port: bit 0 on, bit 1 root complex |
@@ -206,8 +207,17 @@ impl Registers {
         self.write(STATUS, &u64::from(status).to_le_bytes());
     }
 
-    pub(super) fn node_base(&self) -> u64 {
-        self.word(NODE_BASE)
+    /// From where the sources of the pipelined controller count: the node's first address, or below a
+    /// bridge that of the socket's memory.
+    pub(super) fn source_base(&self) -> u64 {
+        match self.passes() {
+            true => self.word(BUS[2]),
+            false => self.word(NODE_BASE),
+        }
+    }
+
+    fn passes(&self) -> bool {
+        self.word(PASS) == 1
     }
 
     pub(super) fn header(&self, kind: DmaKind) -> TableHeader {
@@ -222,6 +232,12 @@ impl Registers {
 
     /// Decides by the routing registers; only for the node itself the block matters too.
     pub(super) fn way(&self, address: u64) -> Way {
+        if self.passes()
+            && let Some(offset) = address.checked_sub(self.word(NODE_BASE))
+            && offset < self.word(BLOCK_BYTES)
+        {
+            return Way::Internal(offset);
+        }
         match self.router.step(GlobalAddress(address)) {
             Step::Forward(link) => Way::Port(link.get()),
             Step::Fault(fault) => Way::Fault(fault),
@@ -229,13 +245,23 @@ impl Registers {
         }
     }
 
+    /// Where the DMA controller reads this address: what no register names is on the own bus, and below a
+    /// bridge everything is.
+    pub(super) fn source(&self, address: u64) -> Way {
+        match self.way(address) {
+            Way::Fault(_) => Way::Host(true, address),
+            Way::Port(_) if self.passes() => Way::Host(true, address),
+            way => way,
+        }
+    }
+
     /// Port north: the node's first address is subtracted, that of the device added.
     fn at_home(&self, address: u64) -> Way {
         let unmapped = Way::Fault(Fault::Unmapped);
-        if self.word(PASS) == 1 {
+        if self.passes() {
             return Way::Host(false, address);
         }
-        let Some(offset) = address.checked_sub(self.node_base()) else {
+        let Some(offset) = address.checked_sub(self.word(NODE_BASE)) else {
             return unmapped;
         };
         let block_bytes = self.word(BLOCK_BYTES);
