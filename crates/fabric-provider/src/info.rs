@@ -50,7 +50,8 @@ const CAPS: u64 = PRIMARY | ALL_DIRECTIONS | SECONDARY;
 /// which all of it was started.
 const ORDERS: u64 = FI_ORDER_STRICT | ((FI_ORDER_ATOMIC_WAW << 1) - FI_ORDER_RMA_RAR);
 /// How sends may tell of their end. What a station has sent is in the memory of its peer, whatever
-/// happens to the sender; for `FI_DELIVERY_COMPLETE` a receive there has it.
+/// happens to the sender, or, on another host, on its way there for as long as the sender lives; for
+/// `FI_DELIVERY_COMPLETE` a receive there has it.
 const TX_FLAGS: u64 =
     FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE;
 const RX_FLAGS: u64 = FI_COMPLETION | FI_MULTI_RECV;
