@@ -393,6 +393,26 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
 /// Receives under way, by station and ticket: when they were posted, and for what.
 type Asked = std::collections::BTreeMap<(usize, Ticket), (usize, Option<usize>, Option<u64>)>;
 
+/// Who sent it, to whom, with which tag and length.
+type Sent = (usize, usize, u64, usize);
+/// The turn of the receive; who sent it, who received it, its tag and bytes.
+type Got = (usize, (usize, usize, u64, Vec<u8>));
+
+/// Whether anything was sent that a receive would take, by how many have come.
+fn is_wanted(sent: &[Sent], got: &[Got], asked: &Asked) -> bool {
+    (0..27)
+        .map(|i| (i % 3, i / 3 % 3, (i / 9) as u64))
+        .any(|(from, to, tag)| {
+            let of_it = |at: &(usize, usize, u64)| *at == (from, to, tag);
+            let sent = sent.iter().filter(|s| of_it(&(s.0, s.1, s.2))).count();
+            let came = got.iter().filter(|(_, g)| of_it(&(g.0, g.1, g.2))).count();
+            came < sent
+                && asked.iter().any(|((at, _), (_, f, t))| {
+                    *at == to && f.is_none_or(|f| f == from) && t.is_none_or(|t| t == tag)
+                })
+        })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
@@ -414,7 +434,7 @@ proptest! {
             stations[at].number(&stations[who].name()).unwrap()
         };
         let who = |at: usize, pe: PeId| (0..3).find(|who| number(at, *who) == pe).unwrap();
-        let mut sent: Vec<(usize, usize, u64, usize)> = Vec::new();
+        let mut sent: Vec<Sent> = Vec::new();
         let mut asked = Asked::new();
         for act in &acts {
             match *act {
@@ -436,21 +456,11 @@ proptest! {
                 }
             }
         }
-        // Whether anything is left that a receive would take, by how many have come.
-        let is_wanted = |got: &[(usize, (usize, usize, u64, Vec<u8>))], asked: &Asked| {
-            (0..27).map(|i| (i % 3, i / 3 % 3, (i / 9) as u64)).any(|(from, to, tag)| {
-                let sent = sent.iter().filter(|s| (s.0, s.1, s.2) == (from, to, tag)).count();
-                let came = got.iter().filter(|(_, g)| (g.0, g.1, g.2) == (from, to, tag)).count();
-                came < sent && asked.iter().any(|((at, _), (_, f, t))| {
-                    *at == to && f.is_none_or(|f| f == from) && t.is_none_or(|t| t == tag)
-                })
-            })
-        };
         let mut got = Vec::new();
         let mut idle = 0;
         let deadline = Instant::now() + SOON;
         // Between hosts what is on its way shows to nobody.
-        while idle < 2000 || (is_wanted(&got, &asked) && Instant::now() < deadline) {
+        while idle < 2000 || (is_wanted(&sent, &got, &asked) && Instant::now() < deadline) {
             idle += 1;
             for (at, station) in stations.iter().enumerate() {
                 while let Some(done) = station.poll().unwrap() {
@@ -465,7 +475,7 @@ proptest! {
                 }
             }
         }
-        prop_assert!(!is_wanted(&got, &asked));
+        prop_assert!(!is_wanted(&sent, &got, &asked));
         // Long ones end after short ones. The first of two receives has the first of two messages.
         got.sort_by_key(|(turn, _)| *turn);
         let got: Vec<(usize, usize, u64, Vec<u8>)> = got.into_iter().map(|(_, it)| it).collect();

@@ -338,7 +338,7 @@ pub(super) enum Said {
     /// More has to come.
     Nothing,
     /// It has shown the key.
-    Hello(Hello, Reply),
+    Hello(Box<Hello>, Reply),
     /// It is nobody who is let in.
     Stranger,
 }
@@ -387,7 +387,7 @@ impl Incoming {
         let mut seals = seals(CALLED, key, caller, self.drawn);
         let opened = seals.open(frame).ok();
         match opened.and_then(|(_, hello)| Hello::parse(hello)) {
-            Some(hello) => Said::Hello(hello, Reply(seals)),
+            Some(hello) => Said::Hello(Box::new(hello), Reply(seals)),
             None => Said::Stranger,
         }
     }
