@@ -2,9 +2,11 @@
 
 use core::ffi::{c_int, c_void};
 use std::collections::HashMap;
+use std::io::Write;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use hostwire::Error;
 use hostwire::station::{Claim, Guard, OwnerLock, Station};
 use hostwire_fabric_abi::{
     CmOps, CollectiveOps, EpOps, FI_CLASS_AV, FI_CLASS_CNTR, FI_CLASS_CQ, FI_CLASS_EP, FI_CLASS_EQ,
@@ -214,7 +216,13 @@ pub(crate) unsafe extern "C" fn open(
     let domain = unsafe { domain::of(domain.cast()) };
     let station = match Station::with(Arc::clone(&domain.regions)) {
         Ok(station) => station,
-        Err(error) => return crate::code(&error),
+        Err(error) => {
+            if let Error::Setting(_) = &error {
+                // A number says nothing of which variable is wrong. It is no error if nobody reads it.
+                let _ = writeln!(std::io::stderr(), "hostwire: {error}");
+            }
+            return crate::code(&error);
+        }
     };
     let endpoint = Arc::new(Endpoint {
         station,

@@ -41,17 +41,17 @@ const DIRECTIONS: [(u64, u64); 2] = [
 ];
 const ALL_DIRECTIONS: u64 = DIRECTIONS[0].1 | DIRECTIONS[1].1;
 /// Those that cost nothing.
-const SECONDARY: u64 = FI_SOURCE | FI_LOCAL_COMM;
-/// MPI libraries ask for this even on one host. It is given to who asks, and to nobody else: a
-/// station of another host is refused with an error at the first message to it.
-const ON_DEMAND: u64 = FI_REMOTE_COMM;
-const CAPS: u64 = PRIMARY | ALL_DIRECTIONS | SECONDARY | ON_DEMAND;
+const SECONDARY: u64 = FI_SOURCE | REACHED;
+/// Whom a station reaches.
+const REACHED: u64 = FI_LOCAL_COMM | FI_REMOTE_COMM;
+const CAPS: u64 = PRIMARY | ALL_DIRECTIONS | SECONDARY;
 
 /// In which order a peer comes to what is sent to it, and to what is done with its memory: in that in
 /// which all of it was started.
 const ORDERS: u64 = FI_ORDER_STRICT | ((FI_ORDER_ATOMIC_WAW << 1) - FI_ORDER_RMA_RAR);
 /// How sends may tell of their end. What a station has sent is in the memory of its peer, whatever
-/// happens to the sender; for `FI_DELIVERY_COMPLETE` a receive there has it.
+/// happens to the sender, or, on another host, on its way there for as long as the sender lives; for
+/// `FI_DELIVERY_COMPLETE` a receive there has it.
 const TX_FLAGS: u64 =
     FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE;
 const RX_FLAGS: u64 = FI_COMPLETION | FI_MULTI_RECV;
@@ -168,7 +168,7 @@ fn meets_domain(domain: &DomainAttr) -> bool {
         && domain.cq_data_size <= 8
         && domain.mr_key_size <= 8
         && domain.mr_iov_limit <= PARTS_MAX
-        && domain.caps & !(FI_LOCAL_COMM | FI_REMOTE_COMM) == 0
+        && domain.caps & !REACHED == 0
         && is_place(domain.name)
 }
 
@@ -230,7 +230,7 @@ fn offer(library: &Library, hints: Option<&Hints<'_>>, version: u32) -> Option<*
 /// What is given to who asks for these capabilities.
 fn caps(asked: u64) -> u64 {
     if asked == 0 {
-        return CAPS & !ON_DEMAND;
+        return CAPS;
     }
     let of = |(of_what, all): (u64, u64)| match (asked & of_what, asked & all) {
         (0, _) => 0,
@@ -238,7 +238,7 @@ fn caps(asked: u64) -> u64 {
         (_, some) => some,
     };
     let directions = DIRECTIONS.map(of);
-    asked & (PRIMARY | ON_DEMAND) | directions[0] | directions[1] | SECONDARY
+    asked & PRIMARY | directions[0] | directions[1] | SECONDARY
 }
 
 fn fill_tx(tx: &mut TxAttr, caps: u64, hints: Option<&TxAttr>) {
@@ -300,7 +300,7 @@ fn fill_domain(domain: &mut DomainAttr, hints: Option<&DomainAttr>, version: u32
     domain.rx_ctx_cnt = 256;
     domain.max_ep_tx_ctx = 1;
     domain.max_ep_rx_ctx = 1;
-    domain.caps = FI_LOCAL_COMM | hints.map_or(0, |hints| hints.caps) & FI_REMOTE_COMM;
+    domain.caps = REACHED;
 }
 
 const _: () = assert!(Name::BYTES <= FI_NAME_MAX);

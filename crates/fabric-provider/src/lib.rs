@@ -102,7 +102,7 @@ fn code(error: &Error) -> i32 {
             ..
         } => libc::EKEYREJECTED,
         Error::MemoryRefused { .. } => libc::EACCES,
-        Error::Length { .. } => libc::EINVAL,
+        Error::Length { .. } | Error::Setting(_) => libc::EINVAL,
         Error::Environment { .. } => libc::EHOSTUNREACH,
         Error::PeerMisbehaved { .. } => libc::EPROTO,
         _ => libc::EIO,

@@ -13,8 +13,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use hostwire_transport::station::{News, PEERS_MAX, Stations, Terms};
-use hostwire_transport::{Loss, PeId, Transport};
+use hostwire_transport::station::{
+    Network, NetworkPlace, News, Options, PEERS_MAX, Stations, Terms,
+};
+use hostwire_transport::{EnvironmentFault, Loss, PeId, Transport, TransportError};
 
 use crate::attachment::Attachment;
 use crate::error::{Error, Result};
@@ -22,6 +24,7 @@ use crate::inner::{Inner, Watch};
 use crate::layout::{self, Layout, Sizes};
 use crate::message::{Asking, Kind, Pattern, Payload, QueueId, Receiving, Sending, Target};
 use crate::message::{Envelope, Source, Tag, Ticket};
+use crate::settings::{Settings, Wire, WireChoice};
 
 pub use crate::message::{Buffer, Deed, Event, Finished, Use};
 pub use crate::region::{Atomic, Change, Number, Place, Refusal, Region, Regions, Rights, Witness};
@@ -111,7 +114,7 @@ impl Station {
     /// # Errors
     /// [`Error::Environment`]: no memory, no descriptors, no thread.
     pub fn open() -> Result<Self> {
-        Self::over(Stations::open(terms()?)?, Arc::default())
+        Self::with(Arc::default())
     }
 
     /// As [`open`](Self::open); what is and will be in `regions` can be used by whoever can reach the
@@ -120,7 +123,7 @@ impl Station {
     /// # Errors
     /// As `open`.
     pub fn with(regions: Arc<Regions>) -> Result<Self> {
-        Self::over(Stations::open(terms()?)?, regions)
+        Self::over(options()?, regions)
     }
 
     /// As [`open`](Self::open), and as if the kernel let no process copy from the memory of another: long
@@ -129,11 +132,29 @@ impl Station {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn open_apart() -> Result<Self> {
-        Self::over(Stations::open_apart(terms()?)?, Arc::default())
+        let lends = false;
+        let options = Options {
+            lends,
+            ..options()?
+        };
+        Self::over(options, Arc::default())
     }
 
-    fn over(wire: Stations, regions: Arc<Regions>) -> Result<Self> {
-        let wire = Arc::new(wire);
+    /// As [`with`](Self::with), and as if this were one of several hosts, which are numbered: it meets those
+    /// of other numbers as it does those of other hosts, at the loopback interface. Those of [`open`](Self::open)
+    /// are on another host than all of these.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_on_host(host: u64, regions: Arc<Regions>) -> Result<Self> {
+        let settings = Settings::from_env()?;
+        let network = Ok(network(&settings, NetworkPlace::Loopback { host }));
+        let lends = true;
+        Self::over(Options { lends, network }, regions)
+    }
+
+    fn over(options: Options, regions: Arc<Regions>) -> Result<Self> {
+        let wire = Arc::new(Stations::open(terms()?, options)?);
         let attachment = Attachment::over(Arc::clone(&wire) as Arc<dyn Transport>, SIZES)?;
         let inner = Inner::alone(attachment)?;
         let queue = {
@@ -213,7 +234,7 @@ impl Station {
         let ticket = messages.start_send(&self.inner, self.queue, sending)?;
         // It may have ended since the two met.
         if !self.inner.is_there(to) {
-            messages.requests.fail(to, &lost(to));
+            messages.requests.fail(to, &self.lost(to));
         }
         Ok(ticket)
     }
@@ -235,7 +256,7 @@ impl Station {
         if let Source::Pe(pe) = wanted.from
             && !self.inner.is_there(pe)
         {
-            messages.requests.fail(pe, &lost(pe));
+            messages.requests.fail(pe, &self.lost(pe));
         }
         Ok(ticket)
     }
@@ -310,7 +331,7 @@ impl Station {
         let messages = &mut *self.inner.messages();
         let ticket = messages.start_ask(&self.inner, self.queue, asking)?;
         if !self.inner.is_there(to) {
-            messages.requests.fail(to, &lost(to));
+            messages.requests.fail(to, &self.lost(to));
         }
         Ok(ticket)
     }
@@ -492,11 +513,16 @@ impl Station {
         }
         if !self.inner.is_there(to) {
             let parted = self.parted().get(&to).cloned();
-            return Err(parted.unwrap_or_else(|| lost(to)));
+            return Err(parted.unwrap_or_else(|| self.lost(to)));
         }
         self.wire.meet(to).map_err(Error::from)?;
         // News of others as well, which this has nothing to do with.
         self.in_spite_of_peers(|| self.hear())
+    }
+
+    fn lost(&self, pe: PeId) -> Error {
+        let loss = self.wire.loss(pe);
+        Error::PeerLost { pe, loss }
     }
 
     /// Takes note of who has come and gone.
@@ -512,7 +538,7 @@ impl Station {
             let done = match what {
                 News::Met(pe) => messages.met(&self.inner, pe),
                 News::Ended(pe) => {
-                    let ended = messages.ended(&self.inner, pe, &lost(pe));
+                    let ended = messages.ended(&self.inner, pe, &self.lost(pe));
                     self.inner.lost.end(pe, Loss::Ended);
                     ended
                 }
@@ -536,6 +562,35 @@ fn terms() -> Result<Terms> {
         version: layout::VERSION,
         segment_bytes: segment as u64,
     })
+}
+
+/// What the environment says.
+fn options() -> Result<Options> {
+    let settings = Settings::from_env()?;
+    let network = match settings.wire {
+        WireChoice::Auto | WireChoice::Named(Wire::Udp) => {
+            let names = settings.interfaces.clone().unwrap_or_default();
+            Ok(network(&settings, NetworkPlace::Interfaces(names)))
+        }
+        WireChoice::Named(_) => {
+            let missing = "processes without a launcher of hostwire reach other hosts by UDP alone, and \
+                           HOSTWIRE_WIRE names another wire; it has to be auto or udp";
+            let fault = EnvironmentFault::Unsupported { missing };
+            let what = "reaching a station of another host";
+            Err(TransportError::environment(what, fault))
+        }
+    };
+    let lends = true;
+    Ok(Options { lends, network })
+}
+
+fn network(settings: &Settings, place: NetworkPlace) -> Network {
+    Network {
+        place,
+        is_sealed: !settings.insecure_wire,
+        lost_after: Duration::from_secs(settings.lost_after_s),
+        faults: settings.faults,
+    }
 }
 
 /// What a peer could only take for a broken protocol.
@@ -595,11 +650,6 @@ fn check_lengths(deed: &Deed, places: &[Place], buffer_bytes: usize) -> Result<(
         true => is("bytes for what was there", len, buffer_bytes),
         false => Ok(()),
     }
-}
-
-fn lost(pe: PeId) -> Error {
-    let loss = Loss::Ended;
-    Error::PeerLost { pe, loss }
 }
 
 #[cfg(test)]

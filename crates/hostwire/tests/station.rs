@@ -3,6 +3,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hostwire::station::{Finished, Label, Lane, Name, Station, Wanted};
@@ -67,6 +68,15 @@ fn pair_apart() -> (Station, Station) {
     )
 }
 
+/// Two on different hosts, as far as they know.
+fn pair_of_hosts() -> (Station, Station) {
+    acquainted(on_host(1), on_host(2))
+}
+
+fn on_host(host: u64) -> Station {
+    Station::open_on_host(host, Arc::default()).unwrap()
+}
+
 fn acquainted(a: Station, b: Station) -> (Station, Station) {
     assert_eq!(a.number(&b.name()), Ok(1));
     assert_eq!(b.number(&a.name()), Ok(1));
@@ -75,25 +85,26 @@ fn acquainted(a: Station, b: Station) -> (Station, Station) {
 
 #[test]
 fn messages_of_all_lengths_arrive_whole_and_in_order() {
-    let (a, b) = pair();
-    let lengths = [0, 1, 56, 57, 4000, 8000, 9000, 70_000, 300_000, 3 << 20];
-    for (at, len) in (0..).zip(lengths) {
-        let message: Vec<u8> = (0..len).map(|i| (i * 7 + at) as u8).collect();
-        a.send(1, tagged(at as u64), Box::new(message)).unwrap();
-    }
-    for (at, len) in (0..).zip(lengths) {
-        receive(&b, any(Lane::Tagged), 4 << 20);
-        let done = next(&b, &[&a]);
-        let envelope = done.result.clone().unwrap();
-        assert_eq!(
-            (envelope.from, envelope.tag, envelope.len_bytes),
-            (1, at as u64, len)
-        );
-        let expected: Vec<u8> = (0..len).map(|i| (i * 7 + at) as u8).collect();
-        assert!(bytes(done) == expected, "message {at}");
-    }
-    for _ in lengths {
-        assert!(!next(&a, &[&b]).is_receive);
+    for (a, b) in [pair(), pair_of_hosts()] {
+        let lengths = [0, 1, 56, 57, 4000, 8000, 9000, 70_000, 300_000, 3 << 20];
+        for (at, len) in (0..).zip(lengths) {
+            let message: Vec<u8> = (0..len).map(|i| (i * 7 + at) as u8).collect();
+            a.send(1, tagged(at as u64), Box::new(message)).unwrap();
+        }
+        for (at, len) in (0..).zip(lengths) {
+            receive(&b, any(Lane::Tagged), 4 << 20);
+            let done = next(&b, &[&a]);
+            let envelope = done.result.clone().unwrap();
+            assert_eq!(
+                (envelope.from, envelope.tag, envelope.len_bytes),
+                (1, at as u64, len)
+            );
+            let expected: Vec<u8> = (0..len).map(|i| (i * 7 + at) as u8).collect();
+            assert!(bytes(done) == expected, "message {at}");
+        }
+        for _ in lengths {
+            assert!(!next(&a, &[&b]).is_receive);
+        }
     }
 }
 
@@ -228,58 +239,60 @@ fn cut_and_counted(a: &Station, b: &Station) {
 
 #[test]
 fn a_claimed_message_is_for_who_claimed_it() {
-    let (a, b) = pair();
-    for tag in 1..=4 {
-        let message = vec![tag as u8; if tag == 2 { 1 << 20 } else { 3 }];
-        a.send(1, tagged(tag), Box::new(message)).unwrap();
+    for (a, b) in [pair(), pair_of_hosts()] {
+        for tag in 1..=4 {
+            let message = vec![tag as u8; if tag == 2 { 1 << 20 } else { 3 }];
+            a.send(1, tagged(tag), Box::new(message)).unwrap();
+        }
+        let wanted = |tag: u64| Wanted {
+            tag: tag.into(),
+            ..any(Lane::Tagged)
+        };
+        // The two have met when the thread of the second one says so, whatever the first one has sent by then.
+        let deadline = Instant::now() + SOON;
+        while b.peek(wanted(4)).unwrap().is_none() {
+            assert!(Instant::now() < deadline, "nothing came in a minute");
+        }
+        assert!(b.claim(wanted(9)).unwrap().is_none());
+        let (second, envelope) = b.claim(wanted(2)).unwrap().unwrap();
+        assert_eq!((envelope.tag, envelope.len_bytes), (2, 1 << 20));
+        let (third, _) = b.claim(wanted(3)).unwrap().unwrap();
+        assert!(b.peek(wanted(2)).unwrap().is_none());
+        receive(&b, any(Lane::Tagged), 3);
+        receive(&b, any(Lane::Tagged), 3);
+        assert_eq!(bytes(next(&b, &[&a])), [1; 3]);
+        assert_eq!(bytes(next(&b, &[&a])), [4; 3]);
+        let room = Box::new(vec![0_u8; 1 << 20]);
+        assert!(b.receive_claimed(second, Some(room)).unwrap().is_some());
+        assert_eq!(bytes(next(&b, &[&a])), vec![2; 1 << 20]);
+        // To drop it.
+        assert!(b.receive_claimed(third, None).unwrap().is_some());
+        assert!(next(&b, &[&a]).result.is_ok());
     }
-    let wanted = |tag: u64| Wanted {
-        tag: tag.into(),
-        ..any(Lane::Tagged)
-    };
-    // The two have met when the thread of the second one says so, whatever the first one has sent by then.
-    let deadline = Instant::now() + SOON;
-    while b.peek(wanted(4)).unwrap().is_none() {
-        assert!(Instant::now() < deadline, "nothing came in a minute");
-    }
-    assert!(b.claim(wanted(9)).unwrap().is_none());
-    let (second, envelope) = b.claim(wanted(2)).unwrap().unwrap();
-    assert_eq!((envelope.tag, envelope.len_bytes), (2, 1 << 20));
-    let (third, _) = b.claim(wanted(3)).unwrap().unwrap();
-    assert!(b.peek(wanted(2)).unwrap().is_none());
-    receive(&b, any(Lane::Tagged), 3);
-    receive(&b, any(Lane::Tagged), 3);
-    assert_eq!(bytes(next(&b, &[&a])), [1; 3]);
-    assert_eq!(bytes(next(&b, &[&a])), [4; 3]);
-    let room = Box::new(vec![0_u8; 1 << 20]);
-    assert!(b.receive_claimed(second, Some(room)).unwrap().is_some());
-    assert_eq!(bytes(next(&b, &[&a])), vec![2; 1 << 20]);
-    // To drop it.
-    assert!(b.receive_claimed(third, None).unwrap().is_some());
-    assert!(next(&b, &[&a]).result.is_ok());
 }
 
 #[test]
 fn a_flood_stays_with_its_sender() {
-    let (a, b) = pair();
-    let count = 4000_u32;
-    for number in 0..count {
-        let mut message = vec![0_u8; 4096];
-        message[..4].copy_from_slice(&number.to_le_bytes());
-        a.send(1, tagged(0), Box::new(message)).unwrap();
-        // The other one makes progress, and wants nothing of it.
-        assert!(b.peek(any(Lane::Plain)).unwrap().is_none());
-    }
-    let mut left = 0;
-    while a.poll().unwrap().is_some() {
-        left += 1;
-    }
-    // What the receiver keeps of one peer, and a ring: 64 KiB, what is under way meanwhile, 16 KiB.
-    assert!(left < 100, "{left} of {count} have left");
-    for number in 0..count {
-        receive(&b, any(Lane::Tagged), 4096);
-        let got = bytes(next(&b, &[&a]));
-        assert_eq!(got[..4], number.to_le_bytes());
+    for (a, b) in [pair(), pair_of_hosts()] {
+        let count = 4000_u32;
+        for number in 0..count {
+            let mut message = vec![0_u8; 4096];
+            message[..4].copy_from_slice(&number.to_le_bytes());
+            a.send(1, tagged(0), Box::new(message)).unwrap();
+            // The other one makes progress, and wants nothing of it.
+            assert!(b.peek(any(Lane::Plain)).unwrap().is_none());
+        }
+        let mut left = 0;
+        while a.poll().unwrap().is_some() {
+            left += 1;
+        }
+        // What the receiver keeps of one peer, and a ring: 64 KiB, what is under way meanwhile, 16 KiB.
+        assert!(left < 100, "{left} of {count} have left");
+        for number in 0..count {
+            receive(&b, any(Lane::Tagged), 4096);
+            let got = bytes(next(&b, &[&a]));
+            assert_eq!(got[..4], number.to_le_bytes());
+        }
     }
 }
 
@@ -377,22 +390,52 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     proptest::collection::vec(prop_oneof![send, receive], 1..60)
 }
 
+/// Receives under way, by station and ticket: when they were posted, and for what.
+type Asked = std::collections::BTreeMap<(usize, Ticket), (usize, Option<usize>, Option<u64>)>;
+
+/// Who sent it, to whom, with which tag and length.
+type Sent = (usize, usize, u64, usize);
+/// The turn of the receive; who sent it, who received it, its tag and bytes.
+type Got = (usize, (usize, usize, u64, Vec<u8>));
+
+/// Whether anything was sent that a receive would take, by how many have come.
+fn is_wanted(sent: &[Sent], got: &[Got], asked: &Asked) -> bool {
+    (0..27)
+        .map(|i| (i % 3, i / 3 % 3, (i / 9) as u64))
+        .any(|(from, to, tag)| {
+            let of_it = |at: &(usize, usize, u64)| *at == (from, to, tag);
+            let sent = sent.iter().filter(|s| of_it(&(s.0, s.1, s.2))).count();
+            let came = got.iter().filter(|(_, g)| of_it(&(g.0, g.1, g.2))).count();
+            came < sent
+                && asked.iter().any(|((at, _), (_, f, t))| {
+                    *at == to && f.is_none_or(|f| f == from) && t.is_none_or(|t| t == tag)
+                })
+        })
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     /// Of each pair, messages with one tag are received in the order in which they were sent, whole,
     /// and by receives that asked for them; at the end nothing is left that any receive would take.
     #[test]
-    fn messages_of_three_match_as_they_should(acts in acts(), apart: [bool; 3]) {
+    fn messages_of_three_match_as_they_should(
+        acts in acts(),
+        apart: [bool; 3],
+        hosts in proptest::option::of([1..4_u64, 1..4, 1..4]),
+    ) {
         let open = |apart| if apart { Station::open_apart() } else { Station::open() };
-        let stations: Vec<Station> = apart.map(|apart| open(apart).unwrap()).into();
+        let stations: Vec<Station> = match hosts {
+            None => apart.map(|apart| open(apart).unwrap()).into(),
+            Some(hosts) => hosts.map(on_host).into(),
+        };
         // By station and number there: who that is.
         let number = |at: usize, who: usize| {
             stations[at].number(&stations[who].name()).unwrap()
         };
         let who = |at: usize, pe: PeId| (0..3).find(|who| number(at, *who) == pe).unwrap();
-        let mut sent: Vec<(usize, usize, u64, usize)> = Vec::new();
-        let mut asked = std::collections::BTreeMap::new();
+        let mut sent: Vec<Sent> = Vec::new();
+        let mut asked = Asked::new();
         for act in &acts {
             match *act {
                 Act::Send { from, to, tag, len } => {
@@ -415,7 +458,9 @@ proptest! {
         }
         let mut got = Vec::new();
         let mut idle = 0;
-        while idle < 2000 {
+        let deadline = Instant::now() + SOON;
+        // Between hosts what is on its way shows to nobody.
+        while idle < 2000 || (is_wanted(&sent, &got, &asked) && Instant::now() < deadline) {
             idle += 1;
             for (at, station) in stations.iter().enumerate() {
                 while let Some(done) = station.poll().unwrap() {
@@ -430,6 +475,7 @@ proptest! {
                 }
             }
         }
+        prop_assert!(!is_wanted(&sent, &got, &asked));
         // Long ones end after short ones. The first of two receives has the first of two messages.
         got.sort_by_key(|(turn, _)| *turn);
         let got: Vec<(usize, usize, u64, Vec<u8>)> = got.into_iter().map(|(_, it)| it).collect();
@@ -439,21 +485,14 @@ proptest! {
                 .filter(|(_, s)| (s.0, s.1, s.2) == (from, to, tag))
                 .map(|(number, s)| (number as u8, s.3)).collect();
             let mine = got.iter().filter(|g| (g.0, g.1, g.2) == (from, to, tag));
-            for (message, (number, len)) in mine.zip(&expected) {
+            for (message, (number, len)) in mine.clone().zip(&expected) {
                 prop_assert_eq!(message.3.len(), *len);
                 if let Some((last, first)) = message.3.split_last() {
                     prop_assert_eq!(*last, !*number);
                     prop_assert!(first.iter().all(|byte| byte == number));
                 }
             }
-            let received = got.iter().filter(|g| (g.0, g.1, g.2) == (from, to, tag)).count();
-            prop_assert!(received <= expected.len());
-            // What is left is wanted by no receive that is left.
-            let is_left = received < expected.len();
-            let is_wanted = asked.iter().any(|((at, _), (_, f, t))| {
-                *at == to && f.is_none_or(|f| f == from) && t.is_none_or(|t| t == tag)
-            });
-            prop_assert!(!(is_left && is_wanted));
+            prop_assert!(mine.clone().count() <= expected.len());
         }
     }
 }
@@ -466,10 +505,19 @@ struct Other {
 }
 
 const ROLE: &str = "STATION_TEST_RANK";
+/// The host on which it is to be, if it is not this one.
+const HOST: &str = "STATION_TEST_HOST";
+/// Seconds after which they take a silent one for lost: others may need both cores for a while.
+const LOST_AFTER_S: &str = "5";
 
 impl Other {
-    fn start(rank: usize) -> Self {
-        let mut child = Command::new(std::env::current_exe().unwrap())
+    /// - `hosts`: over how many hosts they are spread, or 0 if they are on this one.
+    fn start(rank: usize, hosts: usize) -> Self {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        if hosts > 0 {
+            command.env(HOST, (rank % hosts).to_string());
+        }
+        let mut child = command
             .args([
                 "--exact",
                 "a_process_of_the_tests_above",
@@ -477,6 +525,7 @@ impl Other {
                 "--ignored",
             ])
             .env(ROLE, rank.to_string())
+            .env("HOSTWIRE_LOST_AFTER", LOST_AFTER_S)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -503,8 +552,8 @@ impl Other {
     }
 }
 
-fn start_all(count: usize) -> Vec<Other> {
-    let mut all: Vec<Other> = (0..count).map(Other::start).collect();
+fn start_all(count: usize, hosts: usize) -> Vec<Other> {
+    let mut all: Vec<Other> = (0..count).map(|rank| Other::start(rank, hosts)).collect();
     let names: Vec<String> = all.iter_mut().map(|other| other.hear("name=")).collect();
     for other in &mut all {
         other.say(&names.join(" "));
@@ -514,30 +563,52 @@ fn start_all(count: usize) -> Vec<Other> {
 
 #[test]
 fn four_processes_meet_by_name() {
-    let mut all = start_all(4);
-    for other in &mut all {
-        assert_eq!(other.hear("done="), "all");
-    }
-    for other in &mut all {
-        other.say("end");
-        assert!(other.child.wait().unwrap().success());
+    for hosts in [0, 2, 4] {
+        let mut all = start_all(4, hosts);
+        for other in &mut all {
+            assert_eq!(other.hear("done="), "all");
+        }
+        for other in &mut all {
+            other.say("end");
+            assert!(other.child.wait().unwrap().success());
+        }
     }
 }
 
 #[test]
 fn a_process_that_is_killed_is_missed() {
-    let mut all = start_all(4);
-    for other in &mut all {
-        assert_eq!(other.hear("done="), "all");
+    for hosts in [0, 2, 4] {
+        let mut all = start_all(4, hosts);
+        for other in &mut all {
+            assert_eq!(other.hear("done="), "all");
+        }
+        all[2].child.kill().unwrap();
+        all[2].child.wait().unwrap();
+        miss_the_third(&mut all);
     }
-    all[2].child.kill().unwrap();
-    all[2].child.wait().unwrap();
+}
+
+fn miss_the_third(all: &mut [Other]) {
     for (rank, other) in all.iter_mut().enumerate().filter(|(rank, _)| *rank != 2) {
         other.say("miss");
         assert_eq!(other.hear("missed="), "2", "of rank {rank}");
         other.say("end");
         assert!(other.child.wait().unwrap().success());
     }
+}
+
+/// Its connections stay open, and nothing comes over its links.
+#[test]
+fn a_process_of_another_host_that_is_silent_is_missed() {
+    let mut all = start_all(3, 3);
+    for other in &mut all {
+        assert_eq!(other.hear("done="), "all");
+    }
+    let process = rustix::process::Pid::from_child(&all[2].child);
+    rustix::process::kill_process(process, rustix::process::Signal::STOP).unwrap();
+    miss_the_third(&mut all);
+    all[2].child.kill().unwrap();
+    all[2].child.wait().unwrap();
 }
 
 #[test]
@@ -550,7 +621,10 @@ fn a_process_of_the_tests_above() {
 
 /// Sends a message to each of the others, and has one of each.
 fn be_one_of_several(rank: usize) {
-    let station = Station::open().unwrap();
+    let station = match std::env::var(HOST) {
+        Ok(host) => on_host(host.parse().unwrap()),
+        Err(_) => Station::open().unwrap(),
+    };
     let mut lines = std::io::stdin().lines().map(Result::unwrap);
     let digits: Vec<String> = station
         .name()

@@ -44,7 +44,18 @@ struct Pair {
 fn pair() -> Pair {
     let regions = Arc::<Regions>::default();
     let owns = Station::with(Arc::clone(&regions)).unwrap();
-    let asks = Station::open().unwrap();
+    acquainted(Station::open().unwrap(), owns, regions)
+}
+
+/// As [`pair`], on two hosts as far as they know.
+fn pair_of_hosts() -> Pair {
+    let regions = Arc::<Regions>::default();
+    let owns = Station::open_on_host(1, Arc::clone(&regions)).unwrap();
+    let asks = Station::open_on_host(2, Arc::default()).unwrap();
+    acquainted(asks, owns, regions)
+}
+
+fn acquainted(asks: Station, owns: Station, regions: Arc<Regions>) -> Pair {
     assert_eq!(asks.number(&owns.name()), Ok(1));
     assert_eq!(owns.number(&asks.name()), Ok(1));
     Pair {
@@ -111,71 +122,73 @@ fn whole(memory: &Memory) -> Vec<u8> {
 
 #[test]
 fn puts_and_gets_of_all_lengths_arrive_whole() {
-    let pair = pair();
-    let memory = Memory::anonymous(4 << 20);
-    pair.regions.add(Some(5), region(&memory, BOTH));
-    for len in [0, 1, 8, 56, 4096, 4097, 7000, 7168, 9000, 300_000, 3 << 20] {
-        let sent = pattern(len, len);
-        assert_eq!(pair.is_put(&[place(5, 3, len)], sent.clone()), Ok(()));
-        assert!(whole(&memory)[3..3 + len] == sent, "{len} bytes");
-        assert!(
-            pair.got(&[place(5, 3, len)], len) == Ok(sent),
-            "{len} bytes"
-        );
+    for pair in [pair(), pair_of_hosts()] {
+        let memory = Memory::anonymous(4 << 20);
+        pair.regions.add(Some(5), region(&memory, BOTH));
+        for len in [0, 1, 8, 56, 4096, 4097, 7000, 7168, 9000, 300_000, 3 << 20] {
+            let sent = pattern(len, len);
+            assert_eq!(pair.is_put(&[place(5, 3, len)], sent.clone()), Ok(()));
+            assert!(whole(&memory)[3..3 + len] == sent, "{len} bytes");
+            assert!(
+                pair.got(&[place(5, 3, len)], len) == Ok(sent),
+                "{len} bytes"
+            );
+        }
+        // Several places, the second of another region.
+        let other = Memory::anonymous(64);
+        pair.regions.add(Some(6), region(&other, BOTH));
+        let places = [place(5, 100, 10_000), place(6, 60, 4), place(5, 0, 1)];
+        let sent = pattern(10_005, 1);
+        assert_eq!(pair.is_put(&places, sent.clone()), Ok(()));
+        assert_eq!(whole(&other)[60..], sent[10_000..10_004]);
+        assert_eq!(pair.got(&places, 10_005), Ok(sent));
     }
-    // Several places, the second of another region.
-    let other = Memory::anonymous(64);
-    pair.regions.add(Some(6), region(&other, BOTH));
-    let places = [place(5, 100, 10_000), place(6, 60, 4), place(5, 0, 1)];
-    let sent = pattern(10_005, 1);
-    assert_eq!(pair.is_put(&places, sent.clone()), Ok(()));
-    assert_eq!(whole(&other)[60..], sent[10_000..10_004]);
-    assert_eq!(pair.got(&places, 10_005), Ok(sent));
 }
 
 #[test]
 fn the_owner_refuses_what_is_not_there_and_goes_on() {
-    let pair = pair();
-    let memory = Memory::anonymous(20_000);
-    pair.regions.add(Some(1), region(&memory, Rights::READ));
-    pair.regions.add(Some(2), region(&memory, Rights::WRITE));
-    let why = |result: Result<(), Error>| match result {
-        Err(Error::MemoryRefused { pe: 1, why, .. }) => why,
-        other => panic!("{other:?}"),
-    };
-    for (key, at, len, refusal) in [
-        (3, 0, 8, Refusal::NoKey),
-        (1, 0, 8, Refusal::NoRight),
-        (2, 19_999, 2, Refusal::Outside),
-        (2, u64::MAX, 2, Refusal::Outside),
-        // Nothing of it is stored.
-        (2, 10_000, 10_001, Refusal::Outside),
-    ] {
-        let put = pair.is_put(&[place(key, at, len)], vec![1; len]);
-        assert_eq!(why(put), refusal);
+    for pair in [pair(), pair_of_hosts()] {
+        let memory = Memory::anonymous(20_000);
+        pair.regions.add(Some(1), region(&memory, Rights::READ));
+        pair.regions.add(Some(2), region(&memory, Rights::WRITE));
+        let why = |result: Result<(), Error>| match result {
+            Err(Error::MemoryRefused { pe: 1, why, .. }) => why,
+            other => panic!("{other:?}"),
+        };
+        for (key, at, len, refusal) in [
+            (3, 0, 8, Refusal::NoKey),
+            (1, 0, 8, Refusal::NoRight),
+            (2, 19_999, 2, Refusal::Outside),
+            (2, u64::MAX, 2, Refusal::Outside),
+            // Nothing of it is stored.
+            (2, 10_000, 10_001, Refusal::Outside),
+        ] {
+            let put = pair.is_put(&[place(key, at, len)], vec![1; len]);
+            assert_eq!(why(put), refusal);
+        }
+        let both = [place(2, 0, 4), place(1, 0, 4)];
+        assert_eq!(why(pair.is_put(&both, vec![1; 8])), Refusal::NoRight);
+        assert!(whole(&memory).iter().all(|byte| *byte == 0));
+        for (key, len) in [(2, 8), (2, 19_000)] {
+            let got = pair.got(&[place(key, 0, len)], len);
+            assert_eq!(why(got.map(|_| ())), Refusal::NoRight);
+        }
+        let add = Atomic::new(Number::U64, Change::Sum).unwrap();
+        let sum = |wants_old| Deed::Atomic {
+            atomic: add,
+            operands: vec![1; 8],
+            compares: Vec::new(),
+            wants_old,
+        };
+        for (key, wants_old, is_refused) in [(1, false, true), (2, true, true), (2, false, false)] {
+            pair.ask(sum(wants_old), &[place(key, 0, 8)], vec![0; 8]);
+            assert_eq!(pair.next().result.is_err(), is_refused, "{key} {wants_old}");
+        }
+        assert!(pair.regions.remove(2));
+        let gone = pair.is_put(&[place(2, 0, 1)], vec![1]);
+        assert_eq!(why(gone), Refusal::NoKey);
+        assert_eq!(pair.got(&[place(1, 0, 1)], 1), Ok(vec![1]));
     }
-    let both = [place(2, 0, 4), place(1, 0, 4)];
-    assert_eq!(why(pair.is_put(&both, vec![1; 8])), Refusal::NoRight);
-    assert!(whole(&memory).iter().all(|byte| *byte == 0));
-    for (key, len) in [(2, 8), (2, 19_000)] {
-        let got = pair.got(&[place(key, 0, len)], len);
-        assert_eq!(why(got.map(|_| ())), Refusal::NoRight);
-    }
-    let add = Atomic::new(Number::U64, Change::Sum).unwrap();
-    let sum = |wants_old| Deed::Atomic {
-        atomic: add,
-        operands: vec![1; 8],
-        compares: Vec::new(),
-        wants_old,
-    };
-    for (key, wants_old, is_refused) in [(1, false, true), (2, true, true), (2, false, false)] {
-        pair.ask(sum(wants_old), &[place(key, 0, 8)], vec![0; 8]);
-        assert_eq!(pair.next().result.is_err(), is_refused, "{key} {wants_old}");
-    }
-    assert!(pair.regions.remove(2));
-    let gone = pair.is_put(&[place(2, 0, 1)], vec![1]);
-    assert_eq!(why(gone), Refusal::NoKey);
-    assert_eq!(pair.got(&[place(1, 0, 1)], 1), Ok(vec![1]));
 }
 
 #[test]
@@ -255,41 +268,42 @@ impl Witness for Counts {
 
 #[test]
 fn data_come_as_events_and_witnesses_count() {
-    let pair = pair();
-    let memory = Memory::anonymous(64 << 10);
-    pair.regions.add(Some(1), region(&memory, BOTH));
-    let counts = Arc::<Counts>::default();
-    assert!(
-        pair.regions
-            .watch(1, Arc::clone(&counts) as Arc<dyn Witness>)
-    );
-    for (data, len) in [(u64::MAX, 0), (0, 5), (7, 40_000)] {
-        let put = Deed::Put { data: Some(data) };
-        pair.ask(put, &[place(1, 0, len)], vec![1; len]);
-        pair.next().result.unwrap();
-        let event = Event {
-            from: 1,
-            data,
-            len_bytes: len,
-        };
-        assert_eq!(pair.owns.take_event(), Some(event));
+    for pair in [pair(), pair_of_hosts()] {
+        let memory = Memory::anonymous(64 << 10);
+        pair.regions.add(Some(1), region(&memory, BOTH));
+        let counts = Arc::<Counts>::default();
+        assert!(
+            pair.regions
+                .watch(1, Arc::clone(&counts) as Arc<dyn Witness>)
+        );
+        for (data, len) in [(u64::MAX, 0), (0, 5), (7, 40_000)] {
+            let put = Deed::Put { data: Some(data) };
+            pair.ask(put, &[place(1, 0, len)], vec![1; len]);
+            pair.next().result.unwrap();
+            let event = Event {
+                from: 1,
+                data,
+                len_bytes: len,
+            };
+            assert_eq!(pair.owns.take_event(), Some(event));
+        }
+        assert_eq!(pair.owns.take_event(), None);
+        for len in [1, KEPT_BYTES_MAX, 50_000] {
+            pair.got(&[place(1, 0, len)], len).unwrap();
+        }
+        let [read, written] = &counts.0;
+        assert_eq!(
+            (
+                read.load(Ordering::Relaxed),
+                written.load(Ordering::Relaxed)
+            ),
+            (3, 3)
+        );
+        // A put that is refused is no event.
+        pair.ask(Deed::Put { data: Some(1) }, &[place(2, 0, 1)], vec![1]);
+        assert!(pair.next().result.is_err());
+        assert_eq!(pair.owns.take_event(), None);
     }
-    assert_eq!(pair.owns.take_event(), None);
-    for len in [1, KEPT_BYTES_MAX, 50_000] {
-        pair.got(&[place(1, 0, len)], len).unwrap();
-    }
-    let [read, written] = &counts.0;
-    assert_eq!(
-        (
-            read.load(Ordering::Relaxed),
-            written.load(Ordering::Relaxed)
-        ),
-        (3, 3)
-    );
-    // A put that is refused is no event.
-    pair.ask(Deed::Put { data: Some(1) }, &[place(2, 0, 1)], vec![1]);
-    assert!(pair.next().result.is_err());
-    assert_eq!(pair.owns.take_event(), None);
 }
 
 /// Of many puts with data that nobody looks at, some end; the rest when somebody has looked.
@@ -357,21 +371,22 @@ fn a_station_uses_its_own_memory() {
 
 #[test]
 fn an_owner_that_ends_fails_what_waits_for_it() {
-    let pair = pair();
-    let memory = Memory::anonymous(1 << 20);
-    pair.regions.add(Some(1), region(&memory, BOTH));
-    pair.is_put(&[place(1, 0, 1)], vec![1]).unwrap();
-    pair.ask(Deed::Get, &[place(1, 0, 1 << 20)], vec![0; 1 << 20]);
-    pair.ask(Deed::Put { data: None }, &[place(1, 0, 8)], vec![0; 8]);
-    drop(pair.owns);
-    for _ in 0..2 {
-        let done = next(&pair.asks, &[]);
-        assert!(matches!(done.result, Err(Error::PeerLost { pe: 1, .. })));
+    for pair in [pair(), pair_of_hosts()] {
+        let memory = Memory::anonymous(1 << 20);
+        pair.regions.add(Some(1), region(&memory, BOTH));
+        pair.is_put(&[place(1, 0, 1)], vec![1]).unwrap();
+        pair.ask(Deed::Get, &[place(1, 0, 1 << 20)], vec![0; 1 << 20]);
+        pair.ask(Deed::Put { data: None }, &[place(1, 0, 8)], vec![0; 8]);
+        drop(pair.owns);
+        for _ in 0..2 {
+            let done = next(&pair.asks, &[]);
+            assert!(matches!(done.result, Err(Error::PeerLost { pe: 1, .. })));
+        }
+        let after = pair
+            .asks
+            .ask(1, Deed::Get, Vec::new(), Box::new(Vec::<u8>::new()));
+        assert!(matches!(after, Err(Error::PeerLost { pe: 1, .. })));
     }
-    let after = pair
-        .asks
-        .ask(1, Deed::Get, Vec::new(), Box::new(Vec::<u8>::new()));
-    assert!(matches!(after, Err(Error::PeerLost { pe: 1, .. })));
 }
 
 /// Both ask for more than the rings take, and neither looks before it has asked.
@@ -549,10 +564,17 @@ proptest! {
     /// All operations of a peer are done in their order, whatever they are. Gets of more than is kept
     /// wait, as the order of those with later puts is not promised.
     #[test]
-    fn operations_are_done_in_order(all in prop::collection::vec((0..2_usize, step()), 1..60)) {
+    fn operations_are_done_in_order(
+        all in prop::collection::vec((0..2_usize, step()), 1..60),
+        hosts in prop::option::of([1..4_u64, 1..4, 1..4]),
+    ) {
         let regions = Arc::<Regions>::default();
-        let owns = Station::with(Arc::clone(&regions)).unwrap();
-        let stations = [Station::open().unwrap(), Station::open().unwrap()];
+        let open = |host: usize, regions| match hosts {
+            None => Station::with(regions).unwrap(),
+            Some(hosts) => Station::open_on_host(hosts[host], regions).unwrap(),
+        };
+        let owns = open(0, Arc::clone(&regions));
+        let stations = [1, 2].map(|host| open(host, Arc::default()));
         let memories = [Memory::anonymous(BYTES), Memory::anonymous(BYTES)];
         let mut models = [vec![0; BYTES], vec![0; BYTES]];
         let mut expected = [HashMap::new(), HashMap::new()];

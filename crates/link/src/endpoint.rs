@@ -2,7 +2,8 @@ mod receive;
 mod types;
 
 pub use self::types::{
-    Credits, Delivery, Departure, Event, Filled, Identity, LinkId, Progress, Ticket, Transmit,
+    Called, Credits, Delivery, Departure, Event, Filled, Identity, LinkId, Progress, Ticket,
+    Transmit,
 };
 
 use std::collections::{HashMap, VecDeque};
@@ -93,6 +94,16 @@ impl Endpoint {
     /// # Errors
     /// [`OpenError`].
     pub fn link(&mut self, peer: Node) -> Result<LinkId, OpenError> {
+        let own = self.shared.node;
+        self.link_as(peer, Called { own, peer })
+    }
+
+    /// As [`link`](Self::link), to a peer that numbers nodes by itself: it calls the two ends of the link
+    /// so.
+    ///
+    /// # Errors
+    /// [`OpenError`].
+    pub fn link_as(&mut self, peer: Node, called: Called) -> Result<LinkId, OpenError> {
         if peer == self.shared.node {
             return Err(OpenError::Loop(peer));
         }
@@ -100,7 +111,7 @@ impl Endpoint {
             return Ok(LinkId(id));
         }
         let id = u16::try_from(self.links.len()).map_err(|_| OpenError::TooMany)?;
-        let link = Link::new(id, peer, self.incarnation, &self.shared.config);
+        let link = Link::new(id, peer, called, self.incarnation, &self.shared.config);
         self.links.push(link);
         self.by_node.insert(peer, id);
         self.timers.add_link();

@@ -3,7 +3,7 @@ use hostwire_packet::htoe;
 use thiserror::Error;
 
 /// Number of a node: one end of virtual links. Chosen by the caller, the same
-/// on all nodes.
+/// on all nodes unless it says [otherwise](crate::Endpoint::link_as).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Node(pub u32);
 

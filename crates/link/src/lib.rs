@@ -28,8 +28,8 @@ pub use counters::Count;
 pub use counters::{Counters, DropCause};
 pub use credits::Buffers;
 pub use endpoint::{
-    Credits, Delivery, Departure, Endpoint, Event, Filled, Identity, LinkId, Progress, Ticket,
-    Transmit,
+    Called, Credits, Delivery, Departure, Endpoint, Event, Filled, Identity, LinkId, Progress,
+    Ticket, Transmit,
 };
 pub use error::{
     CloseReason, ConfigError, Misbehaviour, Misuse, Node, OpenError, ReleaseError, SendError,

@@ -12,6 +12,8 @@ pub(crate) struct Addresses {
     /// The own segment: those of all PEs are of one size.
     segment: Memory,
     map: JobMap,
+    /// Every PE is the first in the map of its own.
+    are_first: bool,
 }
 
 impl Addresses {
@@ -30,6 +32,18 @@ impl Addresses {
         Ok(Self {
             segment: segment.clone(),
             map,
+            are_first: false,
+        })
+    }
+
+    /// Of stations, each of which has a map of itself alone, with a segment as long as this one.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub(crate) fn of_stations(segment: &Memory) -> Result<Self, TransportError> {
+        Ok(Self {
+            are_first: true,
+            ..Self::new(1, segment)?
         })
     }
 
@@ -59,6 +73,7 @@ impl Addresses {
                 align_bytes: align,
             });
         }
+        let pe = if self.are_first { 0 } else { pe };
         let place = Place::of(offset_bytes as u64).ok_or_else(|| misfit(0))?;
         let address = match place {
             Place::Near(offset) => {

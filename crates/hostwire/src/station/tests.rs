@@ -26,7 +26,7 @@ impl Bad {
             version: layout::VERSION,
             segment_bytes: layout.segment_bytes() as u64,
         };
-        let wire = Arc::new(Stations::open(terms).unwrap());
+        let wire = Arc::new(Stations::open(terms, Options::within_host()).unwrap());
         assert_eq!(other.number(&wire.name()), Ok(BAD));
         let pe = wire.number(&other.name()).unwrap();
         wire.meet(pe).unwrap();

@@ -31,6 +31,15 @@ pub struct Identity {
     pub incarnation: u64,
 }
 
+/// What a node calls the two ends of a link to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Called {
+    /// The other end.
+    pub own: Node,
+    /// Itself.
+    pub peer: Node,
+}
+
 /// Events for the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {

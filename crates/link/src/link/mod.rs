@@ -17,7 +17,7 @@ use crate::congestion::Congestion;
 use crate::counters::Counters;
 use crate::credits::{Ledger, Wallet};
 use crate::early::Early;
-use crate::endpoint::{Event, LinkId};
+use crate::endpoint::{Called, Event, LinkId};
 use crate::error::{CloseReason, Misbehaviour, Node};
 use crate::flight::Flight;
 use crate::pace::Pace;
@@ -60,6 +60,8 @@ const LATE_NS: u64 = 100_000_000;
 pub(crate) struct Link {
     pub(crate) id: u16,
     pub(crate) peer: Node,
+    /// What it calls both ends.
+    pub(crate) called: Called,
     pub(crate) state: State,
     pub(crate) session: Session,
     pub(crate) counters: Counters,
@@ -120,10 +122,17 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    pub(crate) fn new(id: u16, peer: Node, incarnation: u64, config: &Config) -> Self {
+    pub(crate) fn new(
+        id: u16,
+        peer: Node,
+        called: Called,
+        incarnation: u64,
+        config: &Config,
+    ) -> Self {
         Self {
             id,
             peer,
+            called,
             state: State::Closed(CloseReason::NotOpened),
             session: Session::new(incarnation),
             counters: Counters::default(),

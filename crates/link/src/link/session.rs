@@ -21,6 +21,7 @@ use super::{Link, Shared, State};
 use crate::config::{ADDED_BYTES_MAX, Config, FRAME_LEN_MIN, FRAMES_IN_FLIGHT_MAX};
 use crate::counters::DropCause;
 use crate::credits::{Ledger, Wallet};
+use crate::endpoint::Called;
 use crate::error::{CloseReason, Misbehaviour};
 use crate::seq::Seq;
 use crate::time::Ns;
@@ -232,13 +233,13 @@ impl Session {
         }
     }
 
-    fn repr(&self, link: u16, peer: u32, ready: bool, shared: &Shared) -> SessionRepr {
+    fn repr(&self, link: u16, called: Called, ready: bool, shared: &Shared) -> SessionRepr {
         SessionRepr {
             job: shared.job,
             source_incarnation: self.incarnation,
             destination_incarnation: self.peer_incarnation,
-            source_node: shared.node.0,
-            destination_node: peer,
+            source_node: called.own.0,
+            destination_node: called.peer.0,
             virtual_link: link,
             key: self.key,
             frame_len_max: shared.config.frame_len_max as u16,
@@ -372,7 +373,7 @@ impl Link {
             session.close_due = false;
             let repr = SessionRepr {
                 reason: session.close,
-                ..session.repr(self.id, self.peer.0, true, shared)
+                ..session.repr(self.id, self.called, true, shared)
             };
             let frame = FrameRepr::of_session(HeaderRepr::close(session.peer_link), repr);
             return frame.emit(&mut shared.scratch).ok();
@@ -382,7 +383,7 @@ impl Link {
         }
         session.hello_due = false;
         let first = session.first.unwrap_or_default();
-        let repr = session.repr(self.id, self.peer.0, ready, shared);
+        let repr = session.repr(self.id, self.called, ready, shared);
         // Once open, what has been heard at the other end already.
         let len = match ready {
             true => self.frame_len,

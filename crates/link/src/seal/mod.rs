@@ -26,6 +26,7 @@ pub use self::keys::{JobKey, JobKeyError, Life, PROOF_LEN, Proof};
 use self::keys::{FrameKey, Secret};
 use self::window::Window;
 use crate::counters::DropCause;
+use crate::endpoint::Called;
 use crate::error::Node;
 
 /// Bytes that a sealed frame is longer than the frame in it: what the longest frame of
@@ -111,12 +112,40 @@ impl<N: Numbers> Seals<N> {
                 node: Node(node),
                 life: life?,
             };
-            Some(Box::new(Pair::new(key, own, peer)))
+            let called = Called {
+                own: own.node,
+                peer: peer.node,
+            };
+            Some(Box::new(Pair::new(key, own, peer, called)))
         });
         Self {
             own: own.node,
             numbers,
             peers: peers.collect(),
+        }
+    }
+
+    /// One that exchanges no sealed frames yet: see [`join`](Self::join).
+    pub const fn alone(own: Node, numbers: N) -> Self {
+        let peers = Vec::new();
+        Self {
+            own,
+            numbers,
+            peers,
+        }
+    }
+
+    /// From now on frames of `peer` open, and it can be sealed for. Its header has what it calls both
+    /// ends, and the keys are those of `ends`, the own one first, whatever the two are called.
+    /// A peer that has joined keeps its keys: the numbers of its frames go on.
+    pub fn join(&mut self, peer: Node, called: Called, key: &JobKey, ends: [End; 2]) {
+        let at = peer.0 as usize;
+        if at >= self.peers.len() {
+            self.peers.resize_with(at + 1, || None);
+        }
+        if let Some(place @ None) = self.peers.get_mut(at) {
+            let [own, other] = ends;
+            *place = Some(Box::new(Pair::new(key, own, other, called)));
         }
     }
 
@@ -148,8 +177,8 @@ impl<N: Numbers> Seals<N> {
             });
         };
         let header = sealed::Repr {
-            destination: peer.0,
-            source: self.own.0,
+            destination: pair.called.peer.0,
+            source: pair.called.own.0,
             number,
         };
         let header = header.to_bytes();
@@ -218,14 +247,16 @@ const fn epoch(number: u64) -> u64 {
 /// Keys between the own node and one peer, and which of its frames have come.
 #[derive(Debug)]
 struct Pair {
+    called: Called,
     sending: Keys,
     receiving: Keys,
     window: Window,
 }
 
 impl Pair {
-    fn new(job: &JobKey, own: End, peer: End) -> Self {
+    fn new(job: &JobKey, own: End, peer: End, called: Called) -> Self {
         Self {
+            called,
             sending: Keys::new(job.secret(own, peer)),
             receiving: Keys::new(job.secret(peer, own)),
             window: Window::default(),

@@ -246,3 +246,39 @@ proptest! {
         prop_assert!(open(&mut b, &mixed).is_err());
     }
 }
+
+/// Each numbers the other as it likes, and itself 0.
+#[test]
+fn nodes_that_number_each_other_themselves_read_each_other() {
+    let key = job();
+    let ends = [A, B];
+    let called = |number| Called {
+        own: Node(number),
+        peer: Node(0),
+    };
+    let alone = || Sealer::alone(Node(0), Counted::default());
+    let (mut a, mut b) = (alone(), alone());
+    let other = A.node;
+    assert_eq!(
+        a.seal(other, FRAME, &mut [0; 99]),
+        Err(SealError::NoPeer(other))
+    );
+    // B is 5 for A, and A is 2 for B.
+    a.join(Node(5), called(2), &key, ends);
+    b.join(Node(2), called(5), &key, [B, A]);
+    for _ in 0..3 {
+        let mut sealed = vec![0; FRAME.len() + OVERHEAD];
+        a.seal(Node(5), FRAME, &mut sealed).unwrap();
+        assert_eq!(b.open(&mut sealed), Ok((Node(2), FRAME)));
+        let mut sealed = vec![0; FRAME.len() + OVERHEAD];
+        b.seal(Node(2), FRAME, &mut sealed).unwrap();
+        assert_eq!(a.open(&mut sealed), Ok((Node(5), FRAME)));
+        // They meet a second time: numbers go on, and what was seen is not taken again.
+        a.join(Node(5), called(2), &key, ends);
+    }
+    let mut sealed = vec![0; FRAME.len() + OVERHEAD];
+    a.seal(Node(5), FRAME, &mut sealed).unwrap();
+    let mut again = sealed.clone();
+    assert!(b.open(&mut sealed).is_ok());
+    assert_eq!(b.open(&mut again), Err(DropCause::Replayed));
+}

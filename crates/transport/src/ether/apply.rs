@@ -325,6 +325,19 @@ mod tests {
 
     impl crate::memory::Backing for Kept {}
 
+    #[test]
+    fn who_stores_to_a_station_finds_its_segment_and_nothing_else() {
+        let window = Window::new(Memory::anonymous(SEGMENT_BYTES), Visibility::Coherent).unwrap();
+        let map = JobMap::new(1, SEGMENT_BYTES as u64).unwrap();
+        let own = Own::of_station(window.clone(), map.clone()).unwrap();
+        assert_eq!(apply_put(&own, 4096, &[7; 64]), Ok(()));
+        assert_eq!(window.load_word(4096), Ok(0x0707_0707_0707_0707));
+        let table = map.host_table().start.0;
+        for outside in [table, table + 8, SEGMENT_BYTES as u64, 1 << 63] {
+            assert_eq!(apply_put(&own, outside, &[7; 8]), Err(Misuse::Outside));
+        }
+    }
+
     fn pair() -> [(Endpoint, LinkId); 2] {
         [0, 1].map(|node| {
             let identity = Identity {

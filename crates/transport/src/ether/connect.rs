@@ -1,6 +1,6 @@
 //! From sockets and addresses to a wire.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use hostwire_link::packing::Timings;
@@ -16,7 +16,7 @@ use super::own::Own;
 use super::{Address, Ether, FrameNumbers, HostPath, Socket, rights};
 use crate::addresses::Addresses;
 use crate::error::{EnvironmentFault, LOST_AFTER, PeId, Silence, TransportError};
-use crate::origin::{Origin, OriginWords};
+use crate::origin::Origin;
 use crate::wait::WaitLimits;
 use crate::window::Window;
 
@@ -90,17 +90,8 @@ impl Secrets {
         };
         let pairs = self.lives.iter().zip(&roster.peers);
         let peers = pairs.map(|(life, peer)| peer.map(|_| *life));
-        let witness = socket
-            .system_socket()
-            .try_clone_to_owned()
-            .map_err(|e| TransportError::environment("keeping the socket of the wire open", e))?;
-        let numbers = FrameNumbers::new(origin.clone(), OriginWords::new(hosts)?)?;
-        Ok(Seals::new(
-            &self.key,
-            own,
-            peers,
-            numbers.witnessed(witness)?,
-        ))
+        let numbers = FrameNumbers::of(origin, socket, hosts)?;
+        Ok(Seals::new(&self.key, own, peers, numbers))
     }
 }
 
@@ -181,11 +172,10 @@ impl Ether {
             .map_err(|e| TransportError::environment("making the timer of the agent", e))?;
         let mut core = Core::new(endpoint, socket, alarm, own, seals);
         let now = core.now();
-        for link in hosts.iter().filter_map(|path| path.link) {
+        for link in hosts.iter().filter_map(HostPath::link) {
             core.endpoint.open(now, link).map_err(no_link)?;
         }
-        let shared = Arc::new(Shared::new(core)?);
-        let mut wire = Self {
+        let wire = Self {
             origin,
             pe,
             limits: WaitLimits::looking(members.len() as u32),
@@ -194,26 +184,31 @@ impl Ether {
             ended,
             segment,
             addresses,
-            shared: Arc::clone(&shared),
+            shared: Arc::new(Shared::new(core)?),
             agent: None,
             control: None,
         };
+        let wire = wire.start()?;
+        wire.wait_until_open(roster, deadline)?;
+        Ok(wire)
+    }
+
+    /// Starts the agent.
+    pub(super) fn start(mut self) -> Result<Self, TransportError> {
+        let shared = Arc::clone(&self.shared);
         let agent = std::thread::Builder::new()
             .name("hostwire-ether".into())
             .stack_size(256 << 10)
             .spawn(move || shared.serve())
             .map_err(|e| TransportError::environment("starting the agent", e))?;
-        wire.agent = Some(agent);
-        wire.wait_until_open(roster, deadline)?;
-        Ok(wire)
+        self.agent = Some(agent);
+        Ok(self)
     }
 
     fn wait_until_open(&self, roster: &Roster, deadline: Instant) -> Result<(), TransportError> {
         for (path, address) in self.hosts.iter().zip(&roster.peers) {
-            let &HostPath {
-                link, first: pe, ..
-            } = path;
-            let (Some(link), Some(address)) = (link, address) else {
+            let pe = path.first;
+            let (Some(link), Some(address)) = (path.link(), address) else {
                 continue;
             };
             loop {
@@ -248,7 +243,7 @@ impl Ether {
 }
 
 /// Why a peer does not answer, as far as the frames that were dropped tell.
-fn silence(counters: &Counters) -> Silence {
+pub(super) fn silence(counters: &Counters) -> Silence {
     let seen = |cause| counters.dropped(cause) > 0;
     if seen(DropCause::Sealed) {
         Silence::Sealed
@@ -281,7 +276,7 @@ fn naming_pes(error: TransportError, roster: &Roster) -> TransportError {
 }
 
 /// Why a link cannot be made.
-fn no_link(why: impl core::fmt::Display) -> TransportError {
+pub(super) fn no_link(why: impl core::fmt::Display) -> TransportError {
     let detail = why.to_string().into();
     TransportError::environment(
         "making the links of this PE",
@@ -301,8 +296,8 @@ fn endpoint(config: Config, roster: &Roster) -> Result<(Endpoint, Vec<HostPath>)
     for (host, peer) in (0..).zip(&roster.peers) {
         hosts.push(HostPath {
             link: match peer {
-                None => None,
-                Some(_) => Some(endpoint.link(Node(host)).map_err(no_link)?),
+                None => OnceLock::new(),
+                Some(_) => OnceLock::from(endpoint.link(Node(host)).map_err(no_link)?),
             },
             first: roster.pes_of(host).next().unwrap_or(PeId::MAX),
             pes: roster.pes_of(host).count() as u32,
@@ -341,7 +336,7 @@ fn wrong_roster(roster: &Roster, got: &str) -> TransportError {
 const EARLY_MAX: usize = 1024;
 
 /// No more frames on their way than the peers have room for.
-fn config(
+pub(super) fn config(
     socket: &Socket,
     is_sealed: bool,
     remote: usize,
@@ -383,7 +378,7 @@ fn config(
 }
 
 /// Never 0.
-fn wall_clock_ns() -> u64 {
+pub(super) fn wall_clock_ns() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     let ns = since.map_or(1, |time| time.as_nanos());
     u64::try_from(ns).unwrap_or(u64::MAX).max(1)

@@ -6,12 +6,11 @@ use std::time::Duration;
 use hostwire_link::packing::{Leave, Look, Packing, Timings, Turn};
 use hostwire_link::seal::{self, SealError, Seals};
 use hostwire_link::{
-    CloseReason, Counters, Departure, DropCause, Endpoint, Event, LinkId, Node, Ns, Progress,
-    SendError, Ticket,
+    CloseReason, Counters, Departure, DropCause, Endpoint, LinkId, Node, Ns, Progress, SendError,
+    Ticket,
 };
 use hostwire_packet::htoe::sealed;
 
-use super::FrameNumbers;
 use super::alarm::Alarm;
 use super::apply::take_frame;
 use super::ended_pes::Told;
@@ -19,7 +18,8 @@ use super::outbox::Outbox;
 use super::own::Own;
 use super::socket::{SEND_BATCH_FRAMES, Socket};
 use super::tally::SocketCounters;
-use crate::error::PeId;
+use super::{Address, FrameNumbers, Lead, Meets};
+use crate::error::{PeId, TransportError};
 
 /// What one packet can carry.
 const LINE_BYTES: usize = 64;
@@ -46,6 +46,10 @@ pub(super) struct Core {
     told: HashSet<LinkId>,
     /// PEs of whose death one has.
     told_pes: Told,
+    /// Who is told of links as they open and close.
+    meets: Option<Meets>,
+    /// Stations that this one has met: where they are.
+    stations: Vec<Option<Address>>,
     begin_ns: u64,
 }
 
@@ -153,8 +157,36 @@ impl Core {
             signals: HashMap::new(),
             told: HashSet::new(),
             told_pes: Told::default(),
+            meets: None,
+            stations: Vec::new(),
             begin_ns: clock_ns(),
         }
+    }
+
+    /// Of a station: tells of links as they open and close.
+    pub(super) fn that_meets(mut self, meets: Meets) -> Self {
+        self.meets = Some(meets);
+        self
+    }
+
+    /// From now on frames leave for this station, and its frames are taken.
+    pub(super) fn add_station(&mut self, lead: &Lead) -> Result<(), TransportError> {
+        let at = lead.pe as usize;
+        let mut stations = self.stations.clone();
+        stations.resize(stations.len().max(at + 1), None);
+        if let Some(place) = stations.get_mut(at) {
+            *place = Some(lead.address);
+        }
+        if let Err(error) = self.socket.set_peers(0, stations.clone()) {
+            // Those before were right.
+            self.socket.set_peers(0, self.stations.clone())?;
+            return Err(error);
+        }
+        self.stations = stations;
+        if let (Some(seals), Some((key, ends))) = (&mut self.guard.seals, &lead.keys) {
+            seals.join(Node(lead.pe), lead.called(), key, *ends);
+        }
+        Ok(())
     }
 
     /// The time since the wire was made. Never 0.
@@ -283,8 +315,12 @@ impl Core {
         self.counters.strangers += received.strangers as u64;
         self.endpoint.on_timeout(now);
         self.transmit(now);
-        // Nobody waits for events: every operation looks at its link.
-        while let Some(Event::Opened { .. } | Event::Closed { .. }) = self.endpoint.poll_event() {}
+        // In a job nobody waits for events: every operation looks at its link.
+        while let Some(event) = self.endpoint.poll_event() {
+            if let Some(meets) = &self.meets {
+                meets.tell(&event);
+            }
+        }
         received.frames > 0
     }
 

@@ -59,9 +59,10 @@ mod packing_tests;
 mod raw;
 mod rights;
 pub(crate) mod socket;
+mod station;
 mod tally;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -83,6 +84,7 @@ pub use self::raw::RawSocket;
 pub use self::socket::{
     FaultySocket, FramePort, Offload, PacketSocket, SeveralSockets, Socket, XdpSocket,
 };
+pub(crate) use self::station::{Lead, Links, Meets, OnLink};
 pub use self::tally::SocketCounters;
 pub(crate) use self::tally::counted;
 use self::tally::values as tally_values;
@@ -135,14 +137,21 @@ pub struct Ether {
 }
 
 /// The way to a host.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct HostPath {
-    /// `None` for this one.
-    link: Option<LinkId>,
+    /// None for this one, and for a station that this one has not met.
+    link: OnceLock<LinkId>,
     /// Its first PE: who is named if all are lost.
     first: PeId,
     /// How many it has.
     pes: u32,
+}
+
+impl HostPath {
+    #[inline]
+    fn link(&self) -> Option<LinkId> {
+        self.link.get().copied()
+    }
 }
 
 impl Ether {
@@ -190,7 +199,7 @@ impl Ether {
     /// The link to the host of a PE. `None` for PEs of this one.
     #[inline]
     fn link_to(&self, pe: PeId) -> Option<LinkId> {
-        self.path_to(pe)?.link
+        self.path_to(pe)?.link()
     }
 
     #[inline]
@@ -550,7 +559,7 @@ impl Transport for Ether {
 
     fn quiet(&self) -> Result<(), TransportError> {
         let all = self.hosts.iter();
-        let all = all.filter_map(|path| Some((path.first, path.link?)));
+        let all = all.filter_map(|path| Some((path.first, path.link()?)));
         self.quiet_links(all, |core| core.died().first().copied())
     }
 

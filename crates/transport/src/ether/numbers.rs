@@ -7,6 +7,7 @@ use hostwire_link::Node;
 use hostwire_link::seal::Numbers;
 use rustix::time::ClockId;
 
+use super::Socket;
 use crate::error::{EnvironmentFault, TransportError};
 use crate::origin::{Origin, OriginWords};
 
@@ -91,6 +92,19 @@ impl FrameNumbers {
             return Err(TransportError::environment(what, fault));
         }
         Ok(Self::from_words(origin, next))
+    }
+
+    /// For so many peers; a process that is restored with another socket than this one draws none.
+    pub(super) fn of(
+        origin: &Origin,
+        socket: &Socket,
+        peers: usize,
+    ) -> Result<Self, TransportError> {
+        let witness = socket
+            .system_socket()
+            .try_clone_to_owned()
+            .map_err(|e| TransportError::environment("keeping the socket of the wire open", e))?;
+        Self::new(origin.clone(), OriginWords::new(peers)?)?.witnessed(witness)
     }
 
     fn from_words(origin: Origin, next: OriginWords) -> Self {

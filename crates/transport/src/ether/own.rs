@@ -15,6 +15,8 @@ pub(crate) struct Own {
     members: Box<[Member]>,
     /// Which PEs of other hosts have ended, as their hosts write it.
     ended: EndedPes,
+    /// Whether they may write it.
+    shows_ended: bool,
     map: JobMap,
     /// Of the only PE here: the PEs of other hosts are told that there is none, where several share
     /// the host.
@@ -69,8 +71,21 @@ impl Own {
         Ok(Self {
             members,
             ended,
+            shows_ended: true,
             map,
             registered: HashMap::new(),
+        })
+    }
+
+    /// The memory of a station, whose peers write nothing else.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub(crate) fn of_station(window: Window, map: JobMap) -> Result<Self, TransportError> {
+        let ended = EndedPes::alone(map.pes())?;
+        Ok(Self {
+            shows_ended: false,
+            ..Self::new([(0, window)], ended, map)?
         })
     }
 
@@ -112,6 +127,7 @@ impl Own {
         let table = self.map.host_table();
         if let Some(offset) = address.checked_sub(table.start.0)
             && offset < table.bytes
+            && self.shows_ended
         {
             return Some(Found {
                 window: self.ended.window(),

@@ -8,6 +8,7 @@ pub mod kit;
 mod queue;
 mod region;
 mod ring;
+mod station;
 mod text;
 pub mod wire;
 
@@ -27,6 +28,7 @@ pub const TARGETS: &[Target] = &[
     region::TICKET,
     ring::RECEIVE,
     ring::SEND,
+    station::CALL,
     text::ADDRESS,
     text::FAULTS,
     text::ROUTES,

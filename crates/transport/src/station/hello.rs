@@ -4,7 +4,7 @@
 //!
 //! | message | words |
 //! |---|---|
-//! | hello | magic, key of the other (2), its number at the sender, version, bytes of a segment, address of its [proof](super::private::Proof) or 0, [name](Name) of the sender (6) |
+//! | hello | magic, key of the other (2), its number at the sender, version, bytes of a segment, address of its [proof](super::private::Proof) or 0, [name](Name) of the sender (8) |
 //! | answer | magic, number of the other at the sender, address of its proof or 0 |
 //! | refusal | magic, `u64::MAX`, then text; no descriptor |
 
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn hellos_survive_the_wire_and_each_word_is_checked() {
-        let (from, other) = (Name::draw().unwrap(), Name::draw().unwrap());
+        let (from, other) = (Name::draw(None).unwrap(), Name::draw(None).unwrap());
         let terms = Terms {
             version: 2,
             segment_bytes: 1 << 20,

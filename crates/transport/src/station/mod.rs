@@ -11,11 +11,15 @@
 //! the end of a process shows, however it comes. A connection of another user, or without the key, is
 //! dropped unanswered.
 //!
-//! Stations of one host only. A segment is as large for all peers that there may be
+//! Within a host that is done over a Unix socket. Those of different hosts meet over TCP (`call.rs`), which shows the end of
+//! a process as well, and what they store to each other travels as UDP datagrams, by the links
+//! of [`ether`](crate::ether) (`outside.rs`). A segment is as large for all peers that there may be
 //! ([`PEERS_MAX`]); its pages are allocated on first touch.
 
+pub(crate) mod call;
 mod hello;
 mod name;
+mod outside;
 mod porter;
 mod private;
 mod table;
@@ -29,21 +33,24 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 
 use crate::error::{EnvironmentFault, Loss, PeId, TransportError};
+use crate::ether::Ether;
 use crate::operation::{Request, apply};
 use crate::origin::Origin;
 use crate::route::Route;
 use crate::shm::{create_file, handover, map_whole};
-use crate::transport::{Offload, Transport};
+use crate::transport::{Line, Offload, Transport};
 use crate::visibility::Visibility;
 use crate::wait::WaitLimits;
 use crate::window::Window;
 
 use hello::{Answer, Hello};
 pub use name::Name;
+use outside::{Ears, Outside};
+pub use outside::{Network, NetworkPlace};
 use porter::Porter;
 use private::{Beside, Proof};
 pub use table::News;
-use table::{Met, Table};
+use table::{Met, Table, Way};
 
 /// Most stations that one meets in its life, itself included.
 pub const PEERS_MAX: u32 = 1024;
@@ -63,6 +70,8 @@ pub struct Stations {
     segment: Window,
     table: Arc<Table>,
     porter: Porter,
+    /// The way to stations of other hosts.
+    outside: Option<Arc<Outside>>,
     /// Private memory of this process is lent to others, and theirs copied, in one copy.
     proof: Option<Proof>,
     limits: WaitLimits,
@@ -77,43 +86,71 @@ pub struct Terms {
     pub segment_bytes: u64,
 }
 
+/// How a station is to be.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Whether private memory is copied between processes of a host, where the kernel allows it. Long messages
+    /// go through staging memory otherwise.
+    pub lends: bool,
+    /// How it reaches stations of other hosts, or why it is not to.
+    pub network: Result<Network, TransportError>,
+}
+
+impl Options {
+    /// Of a station that stays within its host.
+    pub fn within_host() -> Self {
+        let missing = "it stays within its host, or network namespace";
+        let fault = EnvironmentFault::Unsupported { missing };
+        let what = "reaching a station of another host";
+        Self {
+            lends: true,
+            network: Err(TransportError::environment(what, fault)),
+        }
+    }
+}
+
 impl Stations {
-    /// A new one, which others can meet from now on.
+    /// A new one, which others can meet from now on. If the network is not what it has to be, it does not
+    /// reach other hosts, and says why when it is asked to.
     ///
     /// # Errors
     /// [`TransportError::Environment`]: no memory, no descriptors, no thread.
-    pub fn open(terms: Terms) -> Result<Self, TransportError> {
-        Self::start(terms, true)
-    }
-
-    /// As [`open`](Self::open), and as if the kernel let no process look into another: long messages
-    /// go through staging memory.
-    ///
-    /// # Errors
-    /// As [`open`](Self::open).
-    pub fn open_apart(terms: Terms) -> Result<Self, TransportError> {
-        Self::start(terms, false)
-    }
-
-    fn start(terms: Terms, lends: bool) -> Result<Self, TransportError> {
+    pub fn open(terms: Terms, options: Options) -> Result<Self, TransportError> {
         // Before the first store that a sleeping peer relies on.
         crate::sync::registered();
         let bytes = usize::try_from(terms.segment_bytes).unwrap_or(usize::MAX);
         let file = Arc::new(create_file("hostwire-station", bytes)?);
         let segment = Window::own(map_whole(&*file)?, Visibility::Coherent)?;
-        let name = Name::draw()?;
-        let table = Arc::new(Table::new(name, segment.clone())?);
-        let proof = lends.then(|| Proof::new(name.key())).transpose()?;
+        let origin = Origin::new(0)?;
+        let (ears, inside) = match options.network.and_then(Ears::open) {
+            Ok(ears) => (Some(ears), None),
+            Err(why) => (None, Some(why)),
+        };
+        let name = ears.as_ref().map_or_else(|| Name::draw(None), Ears::name)?;
+        let table = Arc::new(Table::new(name, segment.clone(), inside)?);
+        let (outside, heard) = match ears {
+            None => (None, None),
+            Some(ears) => {
+                let (origin, table) = (origin.clone(), Arc::clone(&table));
+                let what = (name, terms);
+                let (outside, heard) = Outside::new(ears, origin, what, segment.clone(), table);
+                let outside = Arc::new(outside);
+                (Some(Arc::clone(&outside)), Some((outside, heard)))
+            }
+        };
+        let proof = options.lends.then(|| Proof::new(name.key())).transpose()?;
         let proof_at = proof.as_ref().map_or(0, Proof::address);
-        let porter = Porter::start(terms, Arc::clone(&file), proof_at, Arc::clone(&table))?;
+        let (file_there, table_there) = (Arc::clone(&file), Arc::clone(&table));
+        let porter = Porter::start(terms, file_there, proof_at, table_there, heard)?;
         Ok(Self {
-            origin: Origin::new(0)?,
+            origin,
             name,
             terms,
             file,
             segment,
             table,
             porter,
+            outside,
             proof,
             limits: WaitLimits::for_pes(2),
         })
@@ -127,7 +164,7 @@ impl Stations {
     /// The number of the station of this name, from now on.
     ///
     /// # Errors
-    /// [`TransportError::Environment`] if it is on another host, if its name says a socket of one
+    /// [`TransportError::Environment`] if it is on another host and this one reaches none, if its name says a socket of one
     /// station and the key of another, or if there are [`PEERS_MAX`] already.
     pub fn number(&self, name: &Name) -> Result<PeId, TransportError> {
         self.origin.check()?;
@@ -154,14 +191,21 @@ impl Stations {
             return Err(ended(pe));
         }
         let deadline = Instant::now() + ANSWER_WITHIN;
+        if !name.is_beside(&self.name) {
+            let outside = self.outside.as_ref().ok_or_else(|| no_such(pe))?;
+            let stream = outside.meet(pe, &name, deadline)?;
+            self.porter.watch(stream.into(), pe);
+            return Ok(());
+        }
         loop {
             if let Some((socket, answer)) = self.ask(pe, &name, deadline)? {
                 let lent = self.proof.as_ref();
-                let met = Met {
+                let way = Way::Mapped {
                     window: window(&answer.file, self.terms)?,
-                    number: answer.number,
                     beside: lent.and_then(|_| Beside::of(&socket, answer.proof_at, name.key())),
                 };
+                let number = answer.number;
+                let met = Met { way, number };
                 self.table.join(pe, met)?;
                 self.porter.watch(socket, pe);
                 return Ok(());
@@ -232,16 +276,32 @@ impl Stations {
     /// Has nothing to do with that station any more: it sees this one go.
     pub fn part(&self, pe: PeId) {
         self.table.end(pe);
+        if let Some(outside) = &self.outside {
+            outside.part(pe);
+        }
         self.porter.part();
     }
 
-    fn peer(&self, pe: PeId) -> Result<&Window, TransportError> {
+    fn peer(&self, pe: PeId) -> Result<Peer<'_>, TransportError> {
         self.origin.check()?;
-        match self.table.met(pe) {
-            Some(met) => Ok(&met.window),
+        match self.table.met(pe).map(|met| &met.way) {
+            Some(Way::Mapped { window, .. }) => Ok(Peer::Here(window)),
+            Some(Way::Carried) => self.far().map(Peer::Far).ok_or_else(|| no_such(pe)),
             None => Err(no_such(pe)),
         }
     }
+
+    /// The wire to other hosts, if this station has met one there.
+    #[inline]
+    fn far(&self) -> Option<&Ether> {
+        self.outside.as_ref()?.wire()
+    }
+}
+
+/// What leads to a station.
+enum Peer<'a> {
+    Here(&'a Window),
+    Far(&'a Ether),
 }
 
 fn failed(pe: PeId, fault: EnvironmentFault) -> TransportError {
@@ -262,6 +322,13 @@ fn window(file: &OwnedFd, terms: Terms) -> Result<Window, TransportError> {
 
 fn no_such(pe: PeId) -> TransportError {
     TransportError::NoSuchPe { pe, pes: PEERS_MAX }
+}
+
+/// Stations ask by messages for what is on another host.
+fn only_stores(pe: PeId) -> TransportError {
+    let missing = "the way to another host takes stores and nothing else";
+    let fault = EnvironmentFault::Unsupported { missing };
+    TransportError::environment(format!("reading memory of station {pe}"), fault)
 }
 
 fn ended(pe: PeId) -> TransportError {
@@ -288,8 +355,9 @@ impl Transport for Stations {
 
     /// Before two meet, no window leads there yet.
     fn route(&self, pe: PeId) -> Option<Route> {
-        match self.table.met(pe) {
-            Some(met) => Some(Route::Mapped(met.window.clone())),
+        match self.table.met(pe).map(|met| &met.way) {
+            Some(Way::Mapped { window, .. }) => Some(Route::Mapped(window.clone())),
+            Some(Way::Carried) => Some(Route::Carried),
             None => (pe < PEERS_MAX).then_some(Route::Offloaded),
         }
     }
@@ -299,11 +367,17 @@ impl Transport for Stations {
     }
 
     fn store(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
-        self.peer(pe)?.put(offset_bytes, src)
+        match self.peer(pe)? {
+            Peer::Here(window) => window.put(offset_bytes, src),
+            Peer::Far(wire) => wire.store(pe, offset_bytes, src),
+        }
     }
 
     fn store_word(&self, pe: PeId, offset_bytes: usize, value: u64) -> Result<(), TransportError> {
-        self.peer(pe)?.put_word(offset_bytes, value)
+        match self.peer(pe)? {
+            Peer::Here(window) => window.put_word(offset_bytes, value),
+            Peer::Far(wire) => wire.store_word(pe, offset_bytes, value),
+        }
     }
 
     fn store_line(
@@ -313,17 +387,41 @@ impl Transport for Stations {
         header: u64,
         payload: &[u8],
     ) -> Result<(), TransportError> {
-        self.peer(pe)?.put_line(offset_bytes, header, payload)
+        match self.peer(pe)? {
+            Peer::Here(window) => window.put_line(offset_bytes, header, payload),
+            Peer::Far(wire) => wire.store_line(pe, offset_bytes, header, payload),
+        }
+    }
+
+    fn store_lines(
+        &self,
+        pe: PeId,
+        lines: &mut dyn Iterator<Item = Line<'_>>,
+    ) -> Result<(), TransportError> {
+        match self.peer(pe)? {
+            Peer::Far(wire) => wire.store_lines(pe, lines),
+            Peer::Here(window) => {
+                for line in lines {
+                    window.put_line(line.offset_bytes, line.header, line.payload)?;
+                }
+                Ok(())
+            }
+        }
     }
 
     fn lends_private(&self, pe: PeId) -> bool {
-        pe != 0 && self.proof.is_some() && self.table.met(pe).is_some()
+        let way = self.table.met(pe).map(|met| &met.way);
+        pe != 0 && self.proof.is_some() && matches!(way, Some(Way::Mapped { .. }))
     }
 
     fn copy_private(&self, pe: PeId, address: u64, dst: &mut [u8]) -> bool {
-        let met = self.table.met(pe);
-        let beside = met.and_then(|met| met.beside.as_ref());
-        beside.is_some_and(|beside| beside.copy(address, dst))
+        match self.table.met(pe).map(|met| &met.way) {
+            Some(Way::Mapped { beside, .. }) => {
+                let beside = beside.as_ref();
+                beside.is_some_and(|beside| beside.copy(address, dst))
+            }
+            _ => false,
+        }
     }
 
     fn fence(&self) -> Result<(), TransportError> {
@@ -335,11 +433,20 @@ impl Transport for Stations {
     fn quiet(&self) -> Result<(), TransportError> {
         self.origin.check()?;
         Visibility::Coherent.quiet();
-        Ok(())
+        self.far().map_or(Ok(()), Transport::quiet)
+    }
+
+    fn poll(&self) -> Result<bool, TransportError> {
+        self.far().map_or(Ok(false), Transport::poll)
     }
 
     fn is_alive(&self, pe: PeId) -> Result<bool, TransportError> {
         Ok(!self.table.has_ended(pe))
+    }
+
+    fn loss(&self, pe: PeId) -> Loss {
+        let outside = self.outside.as_ref();
+        outside.map_or(Loss::Ended, |outside| outside.loss(pe))
     }
 
     fn wait_limits(&self) -> WaitLimits {
@@ -350,11 +457,16 @@ impl Transport for Stations {
 /// A station asks for what lies behind a window that may have come after the routes were found.
 impl Offload for Stations {
     fn get(&self, pe: PeId, offset_bytes: usize, dst: &mut [u8]) -> Result<(), TransportError> {
-        self.peer(pe)?.get(offset_bytes, dst)
+        match self.peer(pe)? {
+            Peer::Here(window) => window.get(offset_bytes, dst),
+            Peer::Far(_) => Err(only_stores(pe)),
+        }
     }
 
     fn atomic(&self, pe: PeId, request: Request) -> Result<u64, TransportError> {
-        let window = self.peer(pe)?;
+        let Peer::Here(window) = self.peer(pe)? else {
+            return Err(only_stores(pe));
+        };
         let old = apply(window, &request)?;
         window.notify();
         Ok(old)
@@ -365,6 +477,10 @@ impl Drop for Stations {
     /// A copy of the process has no thread, only its handle.
     fn drop(&mut self) {
         self.lend_no_more();
+        // While the connections last: what was stored has arrived before peers see this one go.
+        if let Some(outside) = &self.outside {
+            outside.finish();
+        }
         self.porter.end(self.origin.is_here());
     }
 }

@@ -1,5 +1,6 @@
 //! What a station is called by those who want to reach it.
 
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::os::unix::fs::MetadataExt;
 
 use rustix::net::SocketAddrUnix;
@@ -8,8 +9,8 @@ use crate::error::{EnvironmentFault, TransportError};
 use crate::os::random;
 use crate::shm::key::Key;
 
-/// "hwstat" and the version of names and of the exchange between stations.
-const MAGIC: [u8; 8] = *b"hwstat\0\x01";
+/// "hwst" and the version of names and of the exchanges between stations.
+const MAGIC: [u8; 6] = *b"hwst\x02\0";
 /// The kernel draws it at each boot.
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 /// Abstract sockets are seen within a network namespace.
@@ -20,10 +21,12 @@ const NETWORK: &str = "/proc/self/ns/net";
 ///
 /// | bytes | |
 /// |---|---|
-/// | 0 to 7 | "hwstat", 0, version |
+/// | 0 to 5 | "hwst", version, 0 |
+/// | 6, 7 | the TCP port on which it hears stations of other hosts, big-endian; 0 if it does not |
 /// | 8 to 15 | the host: its boot and its network namespace |
 /// | 16 to 31 | the abstract socket, random |
 /// | 32 to 47 | the key, random |
+/// | 48 to 63 | the address of that port, of IPv6, one of IPv4 mapped into it; 0 without a port |
 ///
 /// `Debug` does not show the key.
 #[derive(Debug, Clone, Copy)]
@@ -31,30 +34,45 @@ pub struct Name {
     host: u64,
     socket: u128,
     key: Key,
+    outside: Option<SocketAddr>,
 }
 
 impl Name {
-    /// How long it is. Libfabric's users take up to 64 bytes: the rest is for addresses of networks.
-    pub const BYTES: usize = 48;
+    /// How long it is: the most that libfabric's users take.
+    pub const BYTES: usize = 64;
 
-    /// A new one, on this host.
-    pub(super) fn draw() -> Result<Self, TransportError> {
+    /// A new one, on this host, which hears others there.
+    pub(super) fn draw(outside: Option<SocketAddr>) -> Result<Self, TransportError> {
         Ok(Self {
             host: this_host()?,
             socket: u128::from_ne_bytes(random()?),
             key: Key::new(u128::from_ne_bytes(random()?)),
+            outside,
         })
+    }
+
+    /// The same, on another host.
+    pub(super) fn moved(self, host: u64) -> Self {
+        Self { host, ..self }
     }
 
     /// As it goes to others.
     pub fn to_bytes(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         let [low, high] = self.key.to_words();
-        bytes[..8].copy_from_slice(&MAGIC);
+        bytes[..6].copy_from_slice(&MAGIC);
+        if let Some(outside) = self.outside {
+            bytes[6..8].copy_from_slice(&outside.port().to_be_bytes());
+            let ip = match outside.ip() {
+                IpAddr::V4(ip) => ip.to_ipv6_mapped(),
+                IpAddr::V6(ip) => ip,
+            };
+            bytes[48..].copy_from_slice(&ip.octets());
+        }
         bytes[8..16].copy_from_slice(&self.host.to_le_bytes());
         bytes[16..32].copy_from_slice(&self.socket.to_le_bytes());
         bytes[32..40].copy_from_slice(&low.to_le_bytes());
-        bytes[40..].copy_from_slice(&high.to_le_bytes());
+        bytes[40..48].copy_from_slice(&high.to_le_bytes());
         bytes
     }
 
@@ -63,14 +81,31 @@ impl Name {
         let (words, []) = bytes.as_chunks::<8>() else {
             return None;
         };
-        let [magic, host, socket_low, socket_high, low, high] = words else {
+        let [
+            head,
+            host,
+            socket_low,
+            socket_high,
+            low,
+            high,
+            ip_high,
+            ip_low,
+        ] = words
+        else {
             return None;
         };
         let word = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
-        (*magic == MAGIC).then(|| Self {
+        let wide = |low, high| u128::from(word(high)) << 64 | u128::from(word(low));
+        let (magic, port) = head.split_first_chunk::<6>()?;
+        (*magic == MAGIC).then_some(())?;
+        let port = u16::from_be_bytes(port.try_into().ok()?);
+        let ip = u128::from(u64::from_be_bytes(*ip_high)) << 64
+            | u128::from(u64::from_be_bytes(*ip_low));
+        Some(Self {
             host: word(host),
-            socket: u128::from(word(socket_high)) << 64 | u128::from(word(socket_low)),
+            socket: wide(socket_low, socket_high),
             key: Key::from_words(word(low), word(high)),
+            outside: outside(Ipv6Addr::from(ip), port)?,
         })
     }
 
@@ -88,9 +123,25 @@ impl Name {
         self.host == other.host
     }
 
+    /// Where stations of other hosts find it.
+    pub(super) fn outside(&self) -> Option<SocketAddr> {
+        self.outside
+    }
+
     pub(super) fn address(&self) -> Result<SocketAddrUnix, TransportError> {
         SocketAddrUnix::new_abstract_name(format!("hostwire-{:032x}", self.socket).as_bytes())
             .map_err(|e| TransportError::environment("naming the socket of a station", e))
+    }
+}
+
+/// Where a station hears others, if it does. Nothing at all if no station can be there.
+#[allow(clippy::option_option, reason = "none is right, and none can be read")]
+fn outside(ip: Ipv6Addr, port: u16) -> Option<Option<SocketAddr>> {
+    let ip = ip.to_canonical();
+    match (port, ip.is_unspecified() || ip.is_multicast()) {
+        (0, _) => (ip == IpAddr::V6(Ipv6Addr::UNSPECIFIED)).then_some(None),
+        (_, true) => None,
+        (port, false) => Some(Some(SocketAddr::new(ip, port))),
     }
 }
 
@@ -118,23 +169,49 @@ mod tests {
 
     #[test]
     fn names_survive_the_wire_and_others_are_none() {
-        let name = Name::draw().unwrap();
-        let bytes = name.to_bytes();
-        let read = Name::from_bytes(&bytes).unwrap();
-        assert_eq!(read.to_bytes(), bytes);
-        assert!(read.is_beside(&name) && read.key().is(name.key()));
-        assert!(Name::from_bytes(&bytes[..47]).is_none());
-        assert!(Name::from_bytes(&[&bytes[..], &[0; 8]].concat()).is_none());
-        for at in 0..8 {
-            let mut bad = bytes;
-            bad[at] ^= 1;
-            assert!(Name::from_bytes(&bad).is_none(), "{at}");
+        let places = [None, Some("10.9.0.1:4000"), Some("[fd00::9]:65535")];
+        for place in places.map(|place| place.map(|text| text.parse().unwrap())) {
+            let name = Name::draw(place).unwrap();
+            let bytes = name.to_bytes();
+            let read = Name::from_bytes(&bytes).unwrap();
+            assert_eq!(read.to_bytes(), bytes);
+            assert!(read.is_beside(&name) && read.key().is(name.key()));
+            assert_eq!((read.id(), read.outside()), (name.id(), place));
+            assert!(!name.moved(name.host ^ 1).is_beside(&name));
+            assert!(Name::from_bytes(&bytes[..63]).is_none());
+            assert!(Name::from_bytes(&bytes[..48]).is_none());
+            assert!(Name::from_bytes(&[&bytes[..], &[0; 8]].concat()).is_none());
+            for at in 0..6 {
+                let mut bad = bytes;
+                bad[at] ^= 1;
+                assert!(Name::from_bytes(&bad).is_none(), "{at}");
+            }
+        }
+    }
+
+    #[test]
+    fn places_where_no_station_is_are_none() {
+        let bytes = |port: u16, ip: &str| {
+            let mut bytes = Name::draw(None).unwrap().to_bytes();
+            bytes[6..8].copy_from_slice(&port.to_be_bytes());
+            bytes[48..].copy_from_slice(&ip.parse::<Ipv6Addr>().unwrap().octets());
+            bytes
+        };
+        assert!(Name::from_bytes(&bytes(9, "::ffff:10.0.0.1")).is_some());
+        for (port, ip) in [
+            (0, "::1"),
+            (9, "::"),
+            (9, "::ffff:0.0.0.0"),
+            (9, "ff02::1"),
+            (9, "::ffff:224.0.0.1"),
+        ] {
+            assert!(Name::from_bytes(&bytes(port, ip)).is_none(), "{port} {ip}");
         }
     }
 
     #[test]
     fn debug_does_not_show_the_key() {
-        let name = Name::draw().unwrap();
+        let name = Name::draw(None).unwrap();
         assert!(format!("{name:?}").contains("key: Key(..)"));
     }
 }

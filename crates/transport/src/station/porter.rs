@@ -1,7 +1,8 @@
 //! The thread of a station that lets others in and sees them go, whatever the program does.
 
 use std::collections::VecDeque;
-use std::os::fd::{AsFd, OwnedFd};
+use std::net::TcpListener;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -9,9 +10,11 @@ use std::time::Duration;
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 
+use super::call::{self, Incoming, Said};
 use super::hello::{Answer, Hello};
+use super::outside::Outside;
 use super::private::Beside;
-use super::table::{Met, Table};
+use super::table::{Met, Table, Way};
 use super::{Terms, window};
 use crate::error::{PeId, TransportError};
 use crate::os::signals;
@@ -45,6 +48,7 @@ impl Porter {
         file: Arc<OwnedFd>,
         proof_at: u64,
         table: Arc<Table>,
+        outside: Option<(Arc<Outside>, TcpListener)>,
     ) -> Result<Self, TransportError> {
         let failed = |e| TransportError::environment("listening for other stations", e);
         let name = table.name_of(0).ok_or_else(|| super::no_such(0))?;
@@ -65,6 +69,7 @@ impl Porter {
             listener,
             strangers: VecDeque::new(),
             peers: Vec::new(),
+            calls: outside.map(Calls::new),
             shared: Arc::clone(&shared),
         };
         let start = || {
@@ -128,7 +133,20 @@ struct Door {
     listener: OwnedFd,
     strangers: VecDeque<OwnedFd>,
     peers: Vec<(OwnedFd, PeId)>,
+    /// Of stations of other hosts.
+    calls: Option<Calls>,
     shared: Arc<Shared>,
+}
+
+/// What the thread has to hear.
+#[derive(Debug, Clone, Copy)]
+enum At {
+    Wake,
+    Listener,
+    Stranger(usize),
+    Peer(usize),
+    Caller(usize),
+    Calls,
 }
 
 impl Door {
@@ -137,17 +155,29 @@ impl Door {
             let ready = self.wait();
             let _ = rustix::io::read(&self.shared.wake, &mut [0; 8]);
             // From behind, so that numbers of those before stay.
-            let (strangers, peers) = (self.strangers.len(), self.peers.len());
             for at in ready.into_iter().rev() {
-                if at >= 2 + strangers && at < 2 + strangers + peers {
-                    let (_, pe) = self.peers.swap_remove(at - 2 - strangers);
-                    self.table.end(pe);
-                } else if (2..2 + strangers).contains(&at)
-                    && let Some(stranger) = self.strangers.remove(at - 2)
-                {
-                    self.admit(stranger);
-                } else if at == 1 {
-                    self.accept();
+                match at {
+                    At::Wake => {}
+                    At::Listener => self.accept(),
+                    At::Stranger(at) => {
+                        if let Some(stranger) = self.strangers.remove(at) {
+                            self.admit(stranger);
+                        }
+                    }
+                    At::Peer(at) => {
+                        let (_, pe) = self.peers.swap_remove(at);
+                        self.see_off(pe);
+                    }
+                    At::Caller(at) => {
+                        let calls = self.calls.as_mut();
+                        self.peers
+                            .extend(calls.and_then(|calls| calls.hear(self.key, at)));
+                    }
+                    At::Calls => {
+                        if let Some(calls) = &mut self.calls {
+                            calls.accept();
+                        }
+                    }
                 }
             }
             let mut joined = self
@@ -160,23 +190,43 @@ impl Door {
         }
     }
 
-    /// Which of wake, listener, strangers, peers have something, in rising order. A station says
+    /// What has something, in an order in which those of one kind rise. A station says
     /// nothing after the first word, so a peer that has something has gone.
-    fn wait(&self) -> Vec<usize> {
-        let peers = self.peers.iter().map(|(socket, _)| socket);
-        let mut fds: Vec<PollFd<'_>> = [&self.shared.wake, &self.listener]
-            .into_iter()
-            .chain(&self.strangers)
+    fn wait(&self) -> Vec<At> {
+        let first = [
+            (At::Wake, self.shared.wake.as_fd()),
+            (At::Listener, self.listener.as_fd()),
+        ];
+        let strangers = self.strangers.iter().enumerate();
+        let strangers = strangers.map(|(at, socket)| (At::Stranger(at), socket.as_fd()));
+        let callers = self.calls.iter().flat_map(Calls::fds);
+        let peers = self.peers.iter().enumerate();
+        let peers = peers.map(|(at, (socket, _))| (At::Peer(at), socket.as_fd()));
+        // New peers come behind those that are looked at.
+        let all = first.into_iter().chain(strangers).chain(callers);
+        let (ats, mut fds): (Vec<At>, Vec<PollFd<'_>>) = all
             .chain(peers)
-            .map(|fd| PollFd::from_borrowed_fd(fd.as_fd(), PollFlags::IN))
-            .collect();
+            .map(|(at, fd)| (at, PollFd::from_borrowed_fd(fd, PollFlags::IN)))
+            .unzip();
         if poll(&mut fds, None).is_err() {
             return Vec::new();
         }
-        let all = fds.iter().enumerate();
+        let all = ats.into_iter().zip(&fds);
         all.filter(|(_, fd)| !fd.revents().is_empty())
             .map(|(at, _)| at)
             .collect()
+    }
+
+    /// A station has gone.
+    fn see_off(&self, pe: PeId) {
+        let outside = self.calls.as_ref().map(|calls| &calls.outside);
+        if let Some(outside) = outside {
+            outside.take_last();
+        }
+        self.table.end(pe);
+        if let Some(outside) = outside {
+            outside.part(pe);
+        }
     }
 
     fn accept(&mut self) {
@@ -230,12 +280,73 @@ impl Door {
             0 => None,
             _ => Beside::of(socket, hello.proof_at, hello.from.key()),
         };
+        let way = Way::Mapped { window, beside };
         let number = hello.number;
-        let met = Met {
-            window,
-            number,
-            beside,
+        Ok((pe, Met { way, number }))
+    }
+}
+
+/// Those that come from other hosts.
+struct Calls {
+    outside: Arc<Outside>,
+    listener: TcpListener,
+    callers: VecDeque<Incoming>,
+}
+
+impl Calls {
+    fn new((outside, listener): (Arc<Outside>, TcpListener)) -> Self {
+        let callers = VecDeque::new();
+        Self {
+            outside,
+            listener,
+            callers,
+        }
+    }
+
+    fn fds(&self) -> impl Iterator<Item = (At, BorrowedFd<'_>)> {
+        let callers = self.callers.iter().enumerate();
+        let callers = callers.map(|(at, caller)| (At::Caller(at), caller.stream.as_fd()));
+        core::iter::once((At::Calls, self.listener.as_fd())).chain(callers)
+    }
+
+    fn accept(&mut self) {
+        match self.listener.accept() {
+            Ok((stream, _)) => {
+                // Who has gone meanwhile is not greeted.
+                let Ok(caller) = Incoming::greet(stream) else {
+                    return;
+                };
+                if self.callers.len() >= STRANGERS_MAX {
+                    self.callers.pop_front();
+                }
+                self.callers.push_back(caller);
+            }
+            Err(e) if e.kind() == std::io::ErrorKind::WouldBlock => {}
+            Err(_) => std::thread::sleep(NAP),
+        }
+    }
+
+    /// Hears a caller; the station that it is, if it is let in.
+    fn hear(&mut self, key: Key, at: usize) -> Option<(OwnedFd, PeId)> {
+        let (hello, reply) = match self.callers.get_mut(at)?.read(key) {
+            Said::Nothing => return None,
+            Said::Stranger => {
+                self.callers.remove(at);
+                return None;
+            }
+            Said::Hello(hello, reply) => (hello, reply),
         };
-        Ok((pe, met))
+        let mut caller = self.callers.remove(at)?;
+        match self.outside.admit(&hello) {
+            Ok((pe, answer)) => {
+                let is_told = caller.answer(reply, &answer);
+                is_told.then(|| (caller.stream.into(), pe))
+            }
+            Err(error) => {
+                let why = error.to_string().into();
+                caller.answer(reply, &call::Answer::Refused { why });
+                None
+            }
+        }
     }
 }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Instant;
 
 use super::private::Beside;
 use super::{Name, PEERS_MAX, no_such};
@@ -21,11 +22,22 @@ pub enum News {
 /// A station that this one has met.
 #[derive(Debug)]
 pub(super) struct Met {
-    pub(super) window: Window,
+    pub(super) way: Way,
     /// What this station is called there.
     pub(super) number: PeId,
-    /// Its private memory, if there is a way.
-    pub(super) beside: Option<Beside>,
+}
+
+/// How its memory is reached.
+#[derive(Debug)]
+pub(super) enum Way {
+    /// It is on this host.
+    Mapped {
+        window: Window,
+        /// Its private memory, if there is a way.
+        beside: Option<Beside>,
+    },
+    /// It is on another one.
+    Carried,
 }
 
 /// See the [module text](self).
@@ -36,32 +48,48 @@ pub(super) struct Table {
     own: Window,
     books: Mutex<Books>,
     has_news: AtomicBool,
+    /// Somebody may wait for news.
+    told: Condvar,
+    /// Why no other host can be reached, if so.
+    inside: Option<TransportError>,
 }
 
 struct Books {
     names: Vec<Name>,
+    /// Of stations on other hosts, whether the way there is open or not: what this one is called there.
+    expected: BTreeMap<PeId, PeId>,
     numbers: BTreeMap<u128, PeId>,
     news: Vec<News>,
 }
 
 impl Table {
-    pub(super) fn new(name: Name, own: Window) -> Result<Self, TransportError> {
+    /// - `inside`: why no other host can be reached, if so.
+    pub(super) fn new(
+        name: Name,
+        own: Window,
+        inside: Option<TransportError>,
+    ) -> Result<Self, TransportError> {
         let table = Self {
             met: (0..PEERS_MAX).map(|_| OnceLock::new()).collect(),
             ended: (0..PEERS_MAX).map(|_| AtomicBool::new(false)).collect(),
             own: own.clone(),
             books: Mutex::new(Books {
                 names: vec![name],
+                expected: BTreeMap::new(),
                 numbers: BTreeMap::from([(name.id(), 0)]),
                 news: Vec::new(),
             }),
             has_news: AtomicBool::new(false),
+            told: Condvar::new(),
+            inside,
         };
         if let Some(me) = table.met.first() {
             let _ = me.set(Met {
-                window: own,
+                way: Way::Mapped {
+                    window: own,
+                    beside: None,
+                },
                 number: 0,
-                beside: None,
             });
         }
         Ok(table)
@@ -84,11 +112,11 @@ impl Table {
                 ))),
             };
         }
-        if !books.names.iter().all(|known| known.is_beside(name)) {
-            return Err(failed(EnvironmentFault::Unsupported {
-                missing: "it is on another host, or in another network namespace; stations of \
-                          different hosts cannot meet yet",
-            }));
+        let own = books.names.first();
+        if let Some(why) = &self.inside
+            && !own.is_some_and(|own| own.is_beside(name))
+        {
+            return Err(why.clone());
         }
         let pe = books.names.len() as PeId;
         if pe >= PEERS_MAX {
@@ -109,17 +137,53 @@ impl Table {
         self.met.get(pe as usize)?.get()
     }
 
+    /// A station of another host calls this one so: it has met it when the way there is
+    /// [open](Self::opened).
+    pub(super) fn expect(&self, pe: PeId, number: PeId) -> Result<(), TransportError> {
+        let known = *self.books().expected.entry(pe).or_insert(number);
+        match known == number {
+            true => Ok(()),
+            false => Err(renumbered(pe, known, number)),
+        }
+    }
+
+    /// The way to a station of another host is open.
+    pub(super) fn opened(&self, pe: PeId) {
+        let number = self.books().expected.get(&pe).copied();
+        if let Some(number) = number {
+            let way = Way::Carried;
+            let joined = self.join(pe, Met { way, number });
+            debug_assert_eq!(joined, Ok(()));
+        }
+    }
+
+    /// Whether they have met by then.
+    pub(super) fn wait_until_met(&self, pe: PeId, deadline: Instant) -> bool {
+        let mut books = self.books();
+        loop {
+            if self.has_ended(pe) {
+                return false;
+            }
+            if self.met(pe).is_some() {
+                return true;
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            let waited = self.told.wait_timeout(books, left);
+            books = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
     /// They have met. They may have done so before, with the same result.
     pub(super) fn join(&self, pe: PeId, met: Met) -> Result<(), TransportError> {
         let place = self.met.get(pe as usize).ok_or_else(|| no_such(pe))?;
         let number = met.number;
         if place.set(met).is_ok() {
             self.tell(News::Met(pe));
-        } else if place.get().is_some_and(|known| known.number != number) {
-            let expected = format_args!("number {}", place.get().map_or(0, |met| met.number));
-            let fault = EnvironmentFault::unexpected(expected, format_args!("{number}"));
-            let what = format!("meeting station {pe} again");
-            return Err(TransportError::environment(what, fault));
+        } else if let Some(known) = place.get().filter(|known| known.number != number) {
+            return Err(renumbered(pe, known.number, number));
         }
         Ok(())
     }
@@ -141,6 +205,7 @@ impl Table {
     fn tell(&self, news: News) {
         self.books().news.push(news);
         self.has_news.store(true, Ordering::Release);
+        self.told.notify_all();
         self.own.notify();
     }
 
@@ -152,4 +217,10 @@ impl Table {
         self.has_news.store(false, Ordering::Release);
         core::mem::take(&mut books.news)
     }
+}
+
+fn renumbered(pe: PeId, known: PeId, number: PeId) -> TransportError {
+    let expected = format_args!("number {known}");
+    let fault = EnvironmentFault::unexpected(expected, format_args!("{number}"));
+    TransportError::environment(format!("meeting station {pe} again"), fault)
 }

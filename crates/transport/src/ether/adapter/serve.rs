@@ -12,7 +12,7 @@ use super::region::{Closed, Region};
 use crate::error::{Loss, PeId, TransportError};
 use crate::ether::core::Core;
 use crate::ether::ended_pes::End;
-use crate::ether::{Ether, tally_values};
+use crate::ether::{Ether, HostPath, tally_values};
 use crate::shm::Watch;
 use crate::transport::Transport;
 use crate::wait::{Backoff, WaitLimits, WaitStep};
@@ -305,7 +305,7 @@ impl Server {
     fn note(&mut self, at: usize, core: &mut Core, pe: Option<PeId>, number: u64) {
         core.let_go();
         let now = core.now();
-        let links = self.ether.hosts.iter().filter_map(|path| path.link);
+        let links = self.ether.hosts.iter().filter_map(HostPath::link);
         let only = pe.map(|pe| self.ether.link_to(pe));
         let asked = links.filter(|link| only.is_none_or(|only| only == Some(*link)));
         let mut pending = Vec::new();
@@ -361,7 +361,7 @@ impl Server {
             _ => End::Died,
         };
         guest.life = Life::Announced;
-        let links = self.ether.hosts.iter().filter_map(|path| path.link);
+        let links = self.ether.hosts.iter().filter_map(HostPath::link);
         self.announcements.add(&self.map, links, guest.pe, end);
     }
 
@@ -385,7 +385,7 @@ impl Server {
         }
         let shared = std::sync::Arc::clone(&self.ether.shared);
         for (host, path) in (0..).zip(&self.ether.hosts) {
-            let Some(link) = path.link.filter(|_| self.ether.has_gone(path.first)) else {
+            let Some(link) = path.link().filter(|_| self.ether.has_gone(path.first)) else {
                 continue;
             };
             let mut core = shared.lock();
@@ -433,7 +433,7 @@ impl Turn {
 /// Tells the PEs which hosts cannot be reached any more.
 fn publish_closed(ether: &Ether, core: &Core, region: &Region, is_closed: &mut [bool]) {
     for (host, path) in (0..).zip(&ether.hosts) {
-        let Some(reason) = path.link.and_then(|link| core.closed(link)) else {
+        let Some(reason) = path.link().and_then(|link| core.closed(link)) else {
             continue;
         };
         let why = match ether.ended(path.first, reason) {

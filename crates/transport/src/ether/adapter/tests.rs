@@ -99,7 +99,7 @@ fn both_pes_of_a_host_store_over_one_link() {
         job.other
             .hosts
             .iter()
-            .filter(|host| host.link.is_some())
+            .filter(|host| host.link().is_some())
             .count(),
         1
     );

@@ -96,6 +96,11 @@ impl Door {
         Ok(Self { listener, address })
     }
 
+    /// What it listens with.
+    pub(crate) fn into_listener(self) -> TcpListener {
+        self.listener
+    }
+
     /// Where that is.
     pub fn address(&self) -> SocketAddr {
         self.address
