@@ -155,3 +155,19 @@ fn new_keys_at_their_defaults_leave_the_hash_of_a_configuration() {
     assert_eq!(usual.configuration_hash, said.configuration_hash);
     assert_eq!(usual.configuration_hash, "b0b5747d0dc671d1");
 }
+
+/// Lengths that inches with two decimals cannot say are shown as they are.
+#[test]
+fn lengths_that_differ_are_different_configurations() {
+    let of = |length: &str| {
+        let file = format!("{PING_PONG}[parameters]\ncable_length = \"{length}\"\n");
+        let result = run(&file);
+        let set = result.configuration.parameters.iter();
+        let mut set = set.filter(|parameter| parameter.overridden);
+        let shown = set.next().map(|parameter| parameter.value.to_string());
+        (shown.unwrap_or_default(), result.configuration_hash)
+    };
+    assert_eq!(of("10cm").0, "100mm");
+    assert_ne!(of("10cm"), of("9.99cm"));
+    assert_eq!(of("25.4mm"), of("1in"));
+}

@@ -110,6 +110,16 @@ impl<'a> Sockets<'a> {
         wake(self.sim, &self.cores[seat.core], Ps::ZERO);
     }
 
+    /// Keeps a transfer until the controller has done those before it.
+    fn put_off(&mut self, engine: usize, pe: usize, address: u64, data: Vec<u8>) {
+        self.engines[engine].wait(pe, address, data);
+        if let Some(entry) = self.board.lock().pes.get_mut(pe) {
+            // What it waits for is said to who asks.
+            let data = Vec::new();
+            entry.request = Request::Launch { address, data };
+        }
+    }
+
     /// What a PE asks of the controller of its chip.
     fn take_launch(&mut self, pe: usize) -> Option<(u64, Vec<u8>)> {
         let mut board = self.board.lock();
@@ -277,7 +287,7 @@ impl Cores for Sockets<'_> {
             if let Some(engine) = self.engine_of(pe) {
                 let is_busy = self.board.lock().engines[engine].at_work.is_some();
                 match is_busy {
-                    true => self.engines[engine].wait(pe, address, data),
+                    true => self.put_off(engine, pe, address, data),
                     false => self.launch(engine, pe, address, &data),
                 }
             }

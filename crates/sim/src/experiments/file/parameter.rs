@@ -94,7 +94,9 @@ impl Kind {
             Kind::Time => decimal(value, 1_000, "ns"),
             Kind::Bandwidth => decimal(value / 1_000_000, 1_000, "GB/s"),
             Kind::Bytes | Kind::Block => display_bytes(value),
-            Kind::Length => display_inches(value),
+            // What is shown is what configurations are told apart by.
+            Kind::Length if value % 254 == 0 => display_inches(value),
+            Kind::Length => decimal(value, 1_000, "mm"),
             Kind::Clock => format!("{value}MHz"),
             Kind::Rate => decimal(value, 1_000, "GT/s"),
             Kind::Lanes | Kind::Count | Kind::Credits => value.to_string(),
