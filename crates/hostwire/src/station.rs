@@ -9,7 +9,7 @@
 //! [`hostwire_transport::station`].
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -475,14 +475,25 @@ impl Station {
         })
     }
 
-    /// Does it again without those that break the protocol meanwhile: what needs them fails, and
-    /// nothing else.
+    /// Does it again without those that break the protocol or are lost meanwhile: what needs them fails,
+    /// and nothing else.
     fn in_spite_of_peers<R>(&self, act: impl Fn() -> Result<R>) -> Result<R> {
+        let mut lost = BTreeSet::new();
         for _ in 0..PEERS_MAX {
             match act() {
-                Err(error @ Error::PeerMisbehaved { .. }) => self.part_for(error),
+                Err(error @ Error::PeerMisbehaved { .. }) => {
+                    self.part_for(error);
+                }
+                // The link to it has closed, and this station has not heard of it yet.
+                Err(Error::PeerLost { pe, .. }) if pe != 0 && lost.insert(pe) => {
+                    self.wire.part(pe);
+                    // What else has come to pass does not change that it is done again.
+                    if let Err(error) = self.hear() {
+                        self.part_for(error);
+                    }
+                }
                 done => return done,
-            };
+            }
         }
         act()
     }

@@ -1,5 +1,6 @@
 //! From sockets and addresses to a wire.
 
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -187,6 +188,7 @@ impl Ether {
             shared: Arc::new(Shared::new(core)?),
             agent: None,
             control: None,
+            has_finished: AtomicBool::new(false),
         };
         let wire = wire.start()?;
         wire.wait_until_open(roster, deadline)?;

@@ -62,6 +62,7 @@ pub(crate) mod socket;
 mod station;
 mod tally;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -134,6 +135,8 @@ pub struct Ether {
     agent: Option<JoinHandle<()>>,
     limits: WaitLimits,
     control: Option<Arc<ControlConnections>>,
+    /// Links are finished once: who waited for one in vain does not wait again.
+    has_finished: AtomicBool,
 }
 
 /// The way to a host.
@@ -641,7 +644,7 @@ impl Transport for Ether {
     }
 
     fn finish(&self) {
-        if !self.origin.is_here() {
+        if !self.origin.is_here() || self.has_finished.swap(true, Ordering::AcqRel) {
             return;
         }
         self.shared.stop();

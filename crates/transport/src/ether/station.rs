@@ -5,6 +5,7 @@
 //! pair are the pair's own.
 
 use core::fmt;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -146,6 +147,7 @@ impl Ether {
             shared: Arc::new(Shared::new(core)?),
             agent: None,
             control: None,
+            has_finished: AtomicBool::new(false),
         };
         wire.start()
     }

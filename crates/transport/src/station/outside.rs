@@ -19,6 +19,7 @@ use crate::ether::{
 };
 use crate::faults::Faults;
 use crate::origin::Origin;
+use crate::os::signals;
 use crate::transport::Transport;
 use crate::window::Window;
 
@@ -162,7 +163,9 @@ impl Outside {
             patience: ANSWER_WITHIN,
             lost_after: self.network.lost_after,
         };
-        let wire = Ether::of_station(&self.origin, &self.segment, socket, links, meets)?;
+        // Its thread takes no signals of the program.
+        let open = || Ether::of_station(&self.origin, &self.segment, socket, links, meets);
+        let wire = signals::blocked(&[], open)?;
         Ok(self.wire.get_or_init(|| (wire, address)))
     }
 
@@ -306,7 +309,8 @@ impl Outside {
 }
 
 fn nowhere(pe: PeId) -> TransportError {
-    let missing = "it is on another host, and its name says no address of a network: its process has                    none, or HOSTWIRE_WIRE keeps it within its host";
+    let missing = "it is on another host, and its name says no address of a network: its process has none, \
+                   or HOSTWIRE_WIRE keeps it within its host";
     failed(pe, EnvironmentFault::Unsupported { missing })
 }
 
