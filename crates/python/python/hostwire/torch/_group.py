@@ -128,7 +128,9 @@ class HostwireGroup(dist.ProcessGroup):
         if self._is_open:
             self._is_open = False
             self._worker.close()
-            self._arena.give_back(self._slot, self._lanes)
+            # After a failure a late put may still come, and be taken for one of the next group.
+            if not self._worker.is_broken:
+                self._arena.give_back(self._slot, self._lanes)
 
     abort = shutdown
 

@@ -276,6 +276,11 @@ class Worker:
         if work.end(error):
             self._untold.append(work)
 
+    @property
+    def is_broken(self):
+        """Whether an operation has failed, so that ranks are out of step."""
+        return self._broken is not None
+
     def close(self):
         """Ends the thread, after all that it has to do."""
         with self._lock:
