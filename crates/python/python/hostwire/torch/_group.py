@@ -1,5 +1,6 @@
 """The process group: what `torch.distributed` calls."""
 
+import hashlib
 from datetime import timedelta
 
 import numpy as np
@@ -21,15 +22,19 @@ _TAG_BITS = 32
 _NOTHING = np.empty(0, np.uint8)
 
 _arena = None
-# How often a group of this name has been made here: a store may still have what was there before.
+# How often a group of this name and these members has been made here, as often as by any of its
+# members: a store may still have what was there before.
 _times_made = {}
 
 
 def create(options, _backend_options=None):
     """Makes the group that `torch.distributed` asks for."""
     rank, size, timeout = options.group_rank, options.group_size, options.timeout
-    time = _times_made[options.group_id] = _times_made.get(options.group_id, 0) + 1
-    store = dist.PrefixStore(f"hostwire-{time}", options.store)
+    # None for the group of all.
+    ranks = tuple(options.global_ranks_in_group)
+    time = _times_made[options.group_id, ranks] = _times_made.get((options.group_id, ranks), 0) + 1
+    members_id = hashlib.sha256(repr(ranks).encode()).hexdigest()[:32]
+    store = dist.PrefixStore(f"hostwire-{members_id}-{time}", options.store)
     job, job_name = _launch.job(store, rank, size, timeout)
     arena = _arena_of(job)
     slot, number = arena.take()
