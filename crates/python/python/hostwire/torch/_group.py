@@ -36,7 +36,7 @@ def create(options, _backend_options=None):
     members_id = hashlib.sha256(repr(ranks).encode()).hexdigest()[:32]
     store = dist.PrefixStore(f"hostwire-{members_id}-{time}", options.store)
     job, job_name = _launch.job(store, rank, size, timeout)
-    arena = _arena_of(job)
+    arena = _arena_of(job, size)
     slot, number = arena.take()
     store.set(str(rank), f"{job_name} {job.pe} {slot} {number}")
     store.wait([str(member) for member in range(size)], timeout)
@@ -57,9 +57,15 @@ def create(options, _backend_options=None):
     return HostwireGroup(job, arena, slot, lanes, int(numbers[0]), timeout)
 
 
-def _arena_of(job):
+def _arena_of(job, size):
     global _arena
     if _arena is None or _arena.job is not job:
+        # All PEs make it together: those outside this group would be waited for.
+        if size != job.pes:
+            raise hostwire.CallerError(
+                f"the first group with this backend has {size} of the job's {job.pes} processes; "
+                "first make one that has all of them, by new_group(backend=\"hostwire\")"
+            )
         _arena = Arena(job)
     return _arena
 
