@@ -126,7 +126,13 @@ class MessageWork(Work):
         self._waiter = None
 
     def is_completed(self):
-        return self._request is None or self._request.test()
+        # Held by one that waits for the end, and takes what came.
+        if not self._end_lock.acquire(blocking=False):
+            return self._request is None
+        try:
+            return self._request is None or self._request.test()
+        finally:
+            self._end_lock.release()
 
     def is_success(self):
         return self.is_completed() and self._end() and self._error is None
@@ -163,7 +169,8 @@ class MessageWork(Work):
                 message = self._request.wait()
                 if self._take is not None:
                     self._source = self._take(message)
-            except hostwire.Error as error:
+            except Exception as error:
+                # Of PyTorch, too: a future must not stay empty.
                 self._error = failure(error)
             self._request = None
         return True
