@@ -1,5 +1,6 @@
 """The process group: what `torch.distributed` calls."""
 
+import hashlib
 from datetime import timedelta
 
 import numpy as np
@@ -21,17 +22,21 @@ _TAG_BITS = 32
 _NOTHING = np.empty(0, np.uint8)
 
 _arena = None
-# How often a group of this name has been made here: a store may still have what was there before.
+# How often a group of this name and these members has been made here, as often as by any of its
+# members: a store may still have what was there before.
 _times_made = {}
 
 
 def create(options, _backend_options=None):
     """Makes the group that `torch.distributed` asks for."""
     rank, size, timeout = options.group_rank, options.group_size, options.timeout
-    time = _times_made[options.group_id] = _times_made.get(options.group_id, 0) + 1
-    store = dist.PrefixStore(f"hostwire-{time}", options.store)
+    # None for the group of all.
+    ranks = tuple(options.global_ranks_in_group)
+    time = _times_made[options.group_id, ranks] = _times_made.get((options.group_id, ranks), 0) + 1
+    members_id = hashlib.sha256(repr(ranks).encode()).hexdigest()[:32]
+    store = dist.PrefixStore(f"hostwire-{members_id}-{time}", options.store)
     job, job_name = _launch.job(store, rank, size, timeout)
-    arena = _arena_of(job)
+    arena = _arena_of(job, size)
     slot, number = arena.take()
     store.set(str(rank), f"{job_name} {job.pe} {slot} {number}")
     store.wait([str(member) for member in range(size)], timeout)
@@ -52,9 +57,15 @@ def create(options, _backend_options=None):
     return HostwireGroup(job, arena, slot, lanes, int(numbers[0]), timeout)
 
 
-def _arena_of(job):
+def _arena_of(job, size):
     global _arena
     if _arena is None or _arena.job is not job:
+        # All PEs make it together: those outside this group would be waited for.
+        if size != job.pes:
+            raise hostwire.CallerError(
+                f"the first group with this backend has {size} of the job's {job.pes} processes; "
+                "first make one that has all of them, by new_group(backend=\"hostwire\")"
+            )
         _arena = Arena(job)
     return _arena
 
@@ -128,7 +139,9 @@ class HostwireGroup(dist.ProcessGroup):
         if self._is_open:
             self._is_open = False
             self._worker.close()
-            self._arena.give_back(self._slot, self._lanes)
+            # After a failure a late put may still come, and be taken for one of the next group.
+            if not self._worker.is_broken:
+                self._arena.give_back(self._slot, self._lanes)
 
     abort = shutdown
 

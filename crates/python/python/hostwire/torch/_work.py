@@ -3,6 +3,7 @@
 import queue
 import threading
 import time
+from collections import deque
 from datetime import timedelta
 
 import torch
@@ -39,18 +40,21 @@ class Work(dist.Work):
         self._lock = None
 
     def begin(self):
-        """It will end by `finish`, of another thread."""
+        """It will end by `end`, of the thread that does it."""
         self._ended = threading.Event()
         self._lock = threading.Lock()
         return self
 
-    def finish(self, error=None):
+    def end(self, error=None):
+        """It has ended. True if its future is there already: then `tell` has to be called."""
         self._error = error
         with self._lock:
             self._ended.set()
-            future = self._future
-        if future is not None:
-            self._fill(future)
+            return self._future is not None
+
+    def tell(self):
+        """Fills the future, which runs the callbacks of the program in this thread."""
+        self._fill(self._future)
 
     def _fill(self, future):
         if self._error is None:
@@ -122,7 +126,13 @@ class MessageWork(Work):
         self._waiter = None
 
     def is_completed(self):
-        return self._request is None or self._request.test()
+        # Held by one that waits for the end, and takes what came.
+        if not self._end_lock.acquire(blocking=False):
+            return self._request is None
+        try:
+            return self._request is None or self._request.test()
+        finally:
+            self._end_lock.release()
 
     def is_success(self):
         return self.is_completed() and self._end() and self._error is None
@@ -159,7 +169,8 @@ class MessageWork(Work):
                 message = self._request.wait()
                 if self._take is not None:
                     self._source = self._take(message)
-            except hostwire.Error as error:
+            except Exception as error:
+                # Of PyTorch, too: a future must not stay empty.
                 self._error = failure(error)
             self._request = None
         return True
@@ -186,12 +197,15 @@ class Worker:
 
     def __init__(self):
         self._tasks = queue.SimpleQueue()
+        # Ended ones whose futures the thread has to fill.
+        self._untold = deque()
         self._lock = threading.Lock()
         # Operations that are not at their end.
         self._waiting = 0
         # Held by the one that goes on.
         self._going = threading.Lock()
-        self._thread = None
+        self._thread = self._thread_id = None
+        self._is_closed = False
         # Why no operation is possible any more.
         self._broken = None
 
@@ -199,6 +213,8 @@ class Worker:
         """Does `operation`: a Work."""
         work = Work(tensors)
         with self._lock:
+            if self._is_closed:
+                raise hostwire.CallerError("the process group was destroyed")
             is_inline = not is_async and self._waiting == 0
             self._waiting += 1
             if not is_inline:
@@ -214,7 +230,13 @@ class Worker:
             finally:
                 with self._lock:
                     self._waiting -= 1
-        elif not is_async:
+            return work
+        if threading.get_ident() == self._thread_id:
+            # A callback of the program, which may wait for what only this thread does. Tasks come
+            # in the order of their calls, so this one comes before the end of all.
+            while not work.is_completed():
+                self._do_next(self._tasks.get())
+        if not is_async:
             work.wait()
         return work
 
@@ -240,22 +262,36 @@ class Worker:
             raise
 
     def _serve(self):
+        self._thread_id = threading.get_ident()
         while (task := self._tasks.get()) is not None:
-            operation, work = task
-            error = None
-            try:
-                self._do(operation)
-            except BaseException as raised:
-                error = raised
-            with self._lock:
-                self._waiting -= 1
-            work.finish(error)
+            self._do_next(task)
             # Tensors must not live until the next one comes.
-            del task, operation, work
+            del task
+            # Here only: callbacks do not run within callbacks, however many operations wait.
+            while self._untold:
+                self._untold.popleft().tell()
+
+    def _do_next(self, task):
+        operation, work = task
+        error = None
+        try:
+            self._do(operation)
+        except BaseException as raised:
+            error = raised
+        with self._lock:
+            self._waiting -= 1
+        if work.end(error):
+            self._untold.append(work)
+
+    @property
+    def is_broken(self):
+        """Whether an operation has failed, so that ranks are out of step."""
+        return self._broken is not None
 
     def close(self):
         """Ends the thread, after all that it has to do."""
         with self._lock:
+            self._is_closed = True
             thread, self._thread = self._thread, None
             if thread is not None:
                 self._tasks.put(None)
