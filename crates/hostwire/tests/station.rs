@@ -507,12 +507,15 @@ struct Other {
 const ROLE: &str = "STATION_TEST_RANK";
 /// The host on which it is to be, if it is not this one.
 const HOST: &str = "STATION_TEST_HOST";
-/// Seconds after which they take a silent one for lost: others may need both cores for a while.
-const LOST_AFTER_S: &str = "5";
+/// Seconds after which they take a silent one for lost, where that is tested: others may need both cores for
+/// a while.
+const SOON_LOST_S: &str = "5";
+/// Where it is not: longer than anybody waits for anything, so that silence does not pass for an end.
+const NEVER_LOST_S: &str = "300";
 
 impl Other {
     /// - `hosts`: over how many hosts they are spread, or 0 if they are on this one.
-    fn start(rank: usize, hosts: usize) -> Self {
+    fn start(rank: usize, hosts: usize, lost_after_s: &str) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
         if hosts > 0 {
             command.env(HOST, (rank % hosts).to_string());
@@ -525,7 +528,7 @@ impl Other {
                 "--ignored",
             ])
             .env(ROLE, rank.to_string())
-            .env("HOSTWIRE_LOST_AFTER", LOST_AFTER_S)
+            .env("HOSTWIRE_LOST_AFTER", lost_after_s)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -552,8 +555,10 @@ impl Other {
     }
 }
 
-fn start_all(count: usize, hosts: usize) -> Vec<Other> {
-    let mut all: Vec<Other> = (0..count).map(|rank| Other::start(rank, hosts)).collect();
+fn start_all(count: usize, hosts: usize, lost_after_s: &str) -> Vec<Other> {
+    let mut all: Vec<Other> = (0..count)
+        .map(|rank| Other::start(rank, hosts, lost_after_s))
+        .collect();
     let names: Vec<String> = all.iter_mut().map(|other| other.hear("name=")).collect();
     for other in &mut all {
         other.say(&names.join(" "));
@@ -564,7 +569,7 @@ fn start_all(count: usize, hosts: usize) -> Vec<Other> {
 #[test]
 fn four_processes_meet_by_name() {
     for hosts in [0, 2, 4] {
-        let mut all = start_all(4, hosts);
+        let mut all = start_all(4, hosts, NEVER_LOST_S);
         for other in &mut all {
             assert_eq!(other.hear("done="), "all");
         }
@@ -578,7 +583,7 @@ fn four_processes_meet_by_name() {
 #[test]
 fn a_process_that_is_killed_is_missed() {
     for hosts in [0, 2, 4] {
-        let mut all = start_all(4, hosts);
+        let mut all = start_all(4, hosts, NEVER_LOST_S);
         for other in &mut all {
             assert_eq!(other.hear("done="), "all");
         }
@@ -600,7 +605,7 @@ fn miss_the_third(all: &mut [Other]) {
 /// Its connections stay open, and nothing comes over its links.
 #[test]
 fn a_process_of_another_host_that_is_silent_is_missed() {
-    let mut all = start_all(3, 3);
+    let mut all = start_all(3, 3, SOON_LOST_S);
     for other in &mut all {
         assert_eq!(other.hear("done="), "all");
     }

@@ -254,6 +254,20 @@ impl Outside {
             return Err(TransportError::environment("letting a station in", fault));
         }
         let pe = self.table.number(&hello.from)?;
+        if pe == 0 {
+            return Err(super::porter::own_name());
+        }
+        // A name says its host: one that was met here cannot be there.
+        if self
+            .table
+            .name_of(pe)
+            .is_none_or(|known| known.is_beside(&self.name))
+        {
+            return Err(unlike(
+                &"a station of this host",
+                &"one of another, of that name",
+            ));
+        }
         if self.table.has_ended(pe) {
             return Err(super::ended(pe));
         }

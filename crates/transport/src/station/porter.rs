@@ -272,6 +272,9 @@ impl Door {
             return Err(TransportError::environment("letting a station in", fault));
         }
         let pe = self.table.number(&hello.from)?;
+        if pe == 0 {
+            return Err(own_name());
+        }
         if self.table.has_ended(pe) {
             return Err(super::ended(pe));
         }
@@ -284,6 +287,12 @@ impl Door {
         let number = hello.number;
         Ok((pe, Met { way, number }))
     }
+}
+
+/// Somebody calls by the name of this station.
+pub(super) fn own_name() -> TransportError {
+    let fault = crate::error::EnvironmentFault::unexpected("another station", "this one");
+    TransportError::environment("letting a station in", fault)
 }
 
 /// Those that come from other hosts.

@@ -152,8 +152,10 @@ impl Table {
         let number = self.books().expected.get(&pe).copied();
         if let Some(number) = number {
             let way = Way::Carried;
-            let joined = self.join(pe, Met { way, number });
-            debug_assert_eq!(joined, Ok(()));
+            // It has had another number before: there is no way to it that both mean.
+            if self.join(pe, Met { way, number }).is_err() {
+                self.end(pe);
+            }
         }
     }
 
