@@ -507,10 +507,9 @@ struct Other {
 const ROLE: &str = "STATION_TEST_RANK";
 /// The host on which it is to be, if it is not this one.
 const HOST: &str = "STATION_TEST_HOST";
-/// Seconds after which they take a silent one for lost, where that is tested: others may need both cores for
-/// a while.
+/// Seconds after which they take a silent one for lost: others may need both cores for a while.
 const SOON_LOST_S: &str = "5";
-/// Where it is not: longer than anybody waits for anything, so that silence does not pass for an end.
+/// Longer than anybody waits for anything: silence does not pass for an end.
 const NEVER_LOST_S: &str = "300";
 
 impl Other {
@@ -556,9 +555,8 @@ impl Other {
 }
 
 fn start_all(count: usize, hosts: usize, lost_after_s: &str) -> Vec<Other> {
-    let mut all: Vec<Other> = (0..count)
-        .map(|rank| Other::start(rank, hosts, lost_after_s))
-        .collect();
+    let start = |rank| Other::start(rank, hosts, lost_after_s);
+    let mut all: Vec<Other> = (0..count).map(start).collect();
     let names: Vec<String> = all.iter_mut().map(|other| other.hear("name=")).collect();
     for other in &mut all {
         other.say(&names.join(" "));
@@ -631,12 +629,8 @@ fn be_one_of_several(rank: usize) {
         Err(_) => Station::open().unwrap(),
     };
     let mut lines = std::io::stdin().lines().map(Result::unwrap);
-    let digits: Vec<String> = station
-        .name()
-        .to_bytes()
-        .iter()
-        .map(|b| format!("{b:02x}"))
-        .collect();
+    let name = station.name().to_bytes();
+    let digits: Vec<String> = name.iter().map(|b| format!("{b:02x}")).collect();
     say(&format!("name={}", digits.concat()));
     let names = lines.next().unwrap();
     let numbers: Vec<PeId> = names
