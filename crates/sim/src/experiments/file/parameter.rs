@@ -95,7 +95,7 @@ impl Kind {
             Kind::Bandwidth => decimal(value / 1_000_000, 1_000, "GB/s"),
             Kind::Bytes | Kind::Block => display_bytes(value),
             // What is shown is what configurations are told apart by.
-            Kind::Length if value % 254 == 0 => display_inches(value),
+            Kind::Length if value.is_multiple_of(254) => display_inches(value),
             Kind::Length => decimal(value, 1_000, "mm"),
             Kind::Clock => format!("{value}MHz"),
             Kind::Rate => decimal(value, 1_000, "GT/s"),
