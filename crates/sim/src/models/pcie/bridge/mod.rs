@@ -1,7 +1,7 @@
 //! A bridge from HyperTransport to PCI Express.
 //!
 //! Posted writes of its HyperTransport link become memory writes on its PCI Express link, and the other
-//! way round, to the same address; [reads] of devices below go to memory, and [loads] of the processor to
+//! way round, to the same address; `reads` of devices below go to memory, and `loads` of the processor to
 //! the devices. A buffer is free when its packet leaves on the other link. Posted writes wait for posted
 //! writes only; reads and answers also wait for writes that came before them. Scope and sources:
 //! `docs/sim/bridge.md`.
