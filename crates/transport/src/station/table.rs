@@ -104,12 +104,17 @@ impl Table {
         let failed = |fault| TransportError::environment("numbering a station", fault);
         let mut books = self.books();
         if let Some(pe) = books.numbers.get(&name.id()).copied() {
-            return match books.names.get(pe as usize) {
-                Some(known) if known.key().is(name.key()) => Ok(pe),
-                _ => Err(failed(EnvironmentFault::unexpected(
-                    "the key of that station",
+            let unlike = |expected| {
+                Err(failed(EnvironmentFault::unexpected(
+                    expected,
                     "another one",
-                ))),
+                )))
+            };
+            return match books.names.get(pe as usize) {
+                Some(known) if !known.key().is(name.key()) => unlike("the key of that station"),
+                Some(known) if !known.is_beside(name) => unlike("the host of that station"),
+                Some(_) => Ok(pe),
+                None => Err(no_such(pe)),
             };
         }
         let own = books.names.first();

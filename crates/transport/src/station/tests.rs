@@ -119,6 +119,15 @@ fn a_name_with_the_key_of_another_is_none() {
     assert!(error.to_string().contains("another host"), "{error}");
 }
 
+#[test]
+fn a_name_of_another_host_is_not_that_of_a_station_that_is_known() {
+    let (a, b) = (open(TERMS), open(TERMS));
+    a.number(&b.name()).unwrap();
+    for known in [a.name(), b.name()] {
+        assert!(a.number(&known.moved(7)).is_err());
+    }
+}
+
 /// As if it had a host of its own.
 fn far_with(terms: Terms, is_sealed: bool) -> Stations {
     let host = u64::from_ne_bytes(crate::os::random().unwrap());
