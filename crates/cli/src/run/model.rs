@@ -25,6 +25,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use crate::beside;
 use crate::recorded::{EventOptions, Recorded};
 
+use super::mark::Mark;
 use super::parse;
 use super::plan::StartError;
 
@@ -285,9 +286,10 @@ pub struct Line {
 }
 
 impl Line {
-    /// One for a PE that is about to be started.
-    pub fn new(compute: Compute) -> Result<Self, StartError> {
+    /// One for a PE that is about to be started: its number, of how many, and the mark of their job.
+    pub fn new(compute: Compute, pe: (u32, u32), mark: &Mark) -> Result<Self, StartError> {
         let (seat, there) = Seat::new().map_err(|cause| StartError::Cluster(cause.to_string()))?;
+        seat.assign(pe, mark.number());
         if let Compute::Measured { ns_per_s } = compute {
             seat.measure_computing(ns_per_s);
         }
