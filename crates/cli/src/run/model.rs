@@ -49,9 +49,10 @@ pub struct Options {
     /// A file may also name a cluster file and say [parameters] of its models, as those of
     /// experiments do.
     ///
-    /// The program is an ordinary one and need not know. Its stores become those of modelled
-    /// processors, its time is that of the model, and one PE runs at a time. What the program
-    /// computes takes no time. The same command gives the same result each time.
+    /// The program is an ordinary one and need not know. It uses hostwire, OpenSHMEM, or an MPICH that
+    /// is built for libfabric, which is told to use hostwire unless the environment says otherwise. Its
+    /// stores become those of modelled processors, its time is that of the model, and one PE runs at a
+    /// time. What the program computes takes no time. The same command gives the same result each time.
     #[arg(long, value_name = "FILE")]
     pub cluster: Option<PathBuf>,
 

@@ -5,6 +5,7 @@
 mod job;
 mod mpi;
 mod recordings;
+mod stations;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

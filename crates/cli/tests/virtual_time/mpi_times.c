@@ -1,5 +1,5 @@
 /* How long messages of MPI take, by MPI_Wtime. Each line is a name, half a round trip or a whole operation, and
-   its unit. With an argument of "dies", "waits" or "late" it shows how a run ends. */
+   its unit. With an argument other than "times" it shows how runs end. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -56,24 +56,60 @@ static void looks_for_a_second(int rank)
         printf("a second: %s\n", took >= 1.0 && took < 1.001 && !flag ? "ok" : "wrong");
 }
 
+static void polls(int rank)
+{
+    int flag = 0;
+    if (rank == 0) {
+        printf("rank 0 polls\n");
+        fflush(stdout);
+    }
+    while (!flag) {
+        MPI_Wtime();
+        MPI_Iprobe(MPI_ANY_SOURCE, 9, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    }
+}
+
+/* MPI can be initialised several times by sessions, each of which opens what it needs. */
+static void again(void)
+{
+    for (int i = 0; i < 2; i++) {
+        MPI_Session session;
+        MPI_Group group;
+        MPI_Comm comm;
+        MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+        MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+        MPI_Comm_create_from_group(group, "", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+        MPI_Barrier(comm);
+        MPI_Comm_free(&comm);
+        MPI_Group_free(&group);
+        MPI_Session_finalize(&session);
+    }
+}
+
 int main(int argc, char **argv)
 {
     int rank, size;
+    const char *how = argc > 1 ? argv[1] : "";
+    if (strcmp(how, "again") == 0) {
+        again();
+        return 0;
+    }
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    const char *how = argc > 1 ? argv[1] : "";
     if (strcmp(how, "dies") == 0 && rank == 1)
         raise(SIGKILL);
     if (strcmp(how, "dies") == 0 || strcmp(how, "waits") == 0)
         MPI_Recv(buffer, 1, MPI_CHAR, (rank + 1) % size, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     if (strcmp(how, "aborts") == 0 && rank == 1)
         MPI_Abort(MPI_COMM_WORLD, 3);
+    if (strcmp(how, "polls") == 0)
+        polls(rank);
     if (strcmp(how, "second") == 0) {
         looks_for_a_second(rank);
     } else {
         int sizes[] = {8, 64, 4096, BYTES_MAX};
-        for (int i = 0; i < 4; i++)
+        for (int i = 0; i < 4 && strcmp(how, "sums") != 0; i++)
             ping_pong(rank, sizes[i]);
         allreduce(rank, size);
     }
