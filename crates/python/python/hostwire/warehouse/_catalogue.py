@@ -214,7 +214,8 @@ def merged(found):
     for *_, rows in found:
         begins.append(begins[-1] + rows.num_rows)
     everything = pa.concat_tables([rows.replace_schema_metadata() for *_, rows in found])
-    chosen = everything.take([begins[turn] + place for _, turn, place, _ in order])
+    places = [begins[turn] + place for _, turn, place, _ in order]
+    chosen = everything.take(pa.array(places, pa.int64()))
     groups = []
     for row, (_, _, _, own) in zip(_without_statistics(chosen).to_pylist(), order, strict=True):
         pieces = [

@@ -38,7 +38,8 @@ class Counts:
         self.asked_bytes = 0
         # Row groups that statistics spared.
         self.pruned_groups = 0
-        # Row groups that were asked for again: their owner was lost, or they were damaged.
+        # Row groups that came from another owner because theirs was lost, and damaged ones that were
+        # asked for again.
         self.lost_groups = 0
         self.damaged_groups = 0
         self.buffers_bytes = 0
@@ -103,8 +104,9 @@ class Flow:
             found.append(self.ended.popleft())
         for each in found:
             for credit in each.flying:
-                # The owner still stores into it.
-                self.wait(credit.home[0], credit.number)
+                # The owner still stores into it, if it has been asked.
+                if credit.home is not None:
+                    self.wait(credit.home[0], credit.number)
                 each.free.append(credit.slot)
             each.flying.clear()
         with self._lock:
@@ -271,6 +273,7 @@ class Stream:
                 credit.number = self._flow.ask(pe, parts)
             except PeerLost:
                 continue
+            self._flow.counts.lost_groups += group.homes[0][0] in self._flow.lost
             return
 
     def _refuse(self, group):
@@ -293,16 +296,16 @@ class Stream:
         while True:
             pe = credit.home[0]
             if not self._flow.wait(pe, credit.number):
-                counts.lost_groups += 1
-            else:
-                damage = self._damage(credit)
-                if damage is None:
-                    self._slots.flying.popleft()
-                    return self._batch(credit)
-                counts.damaged_groups += 1
-                credit.tried.add(pe)
-                if all(home[0] in credit.tried for home in self._flow.alive(credit.group)):
-                    raise Damaged(pe, damage)
+                self._ask(credit)
+                continue
+            damage = self._damage(credit)
+            if damage is None:
+                self._slots.flying.popleft()
+                return self._batch(credit)
+            counts.damaged_groups += 1
+            credit.tried.add(pe)
+            if all(home[0] in credit.tried for home in self._flow.alive(credit.group)):
+                raise Damaged(pe, damage)
             self._ask(credit)
 
     def _damage(self, credit):

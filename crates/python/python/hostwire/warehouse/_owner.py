@@ -17,7 +17,7 @@ _WHOLE_FROM = 4
 
 
 def serve(memory):
-    """Does what the consumer asks for until it says that this is all: whether all PEs are there
+    """Does what the consumer asks for until it says that this is all: whether all PEs leave together
     then."""
     parts = _tpch.Parts()
     try:
@@ -30,7 +30,7 @@ def serve(memory):
                 # It waits for this word.
                 memory.loaded.fetch_add(CONSUMER, 1, memory.job.pe)
             elif message[0] == LEAVE:
-                return command_of(message)["all_are_there"]
+                return command_of(message)["in_peace"]
     finally:
         parts.clear()
 

@@ -47,12 +47,11 @@ def run(main, *, buffer_bytes=BUFFER_BYTES, shows_progress=False):
             warehouse = Warehouse(memory, shows_progress)
             try:
                 result = main(warehouse)
-            finally:
-                is_peaceful = warehouse._leave()
+            except BaseException:
+                warehouse._leave(in_peace=False)
+                raise
+            is_peaceful = warehouse._leave(in_peace=True)
         return result
-    except BaseException:
-        is_peaceful = False
-        raise
     finally:
         # Of a job without some of its PEs nobody can leave in peace.
         if is_peaceful:
@@ -270,27 +269,27 @@ class Warehouse:
         if counts.copied_bytes:
             words.append(f"{_bytes(counts.copied_bytes)} copied because the engine kept batches")
         if counts.lost_groups:
-            words.append(f"{counts.lost_groups} row groups asked for again: their owner was lost")
+            words.append(f"{counts.lost_groups} row groups of another owner: theirs is lost")
         if counts.damaged_groups:
             words.append(f"{counts.damaged_groups} row groups asked for again: they were damaged")
         return "; ".join(words)
 
-    def _leave(self):
-        """Lets the owners go. Whether all are there."""
+    def _leave(self, in_peace):
+        """Lets the owners go. Whether all can leave together."""
         # Streams that engines have dropped: owners still store into their slots.
         self._flow.sweep()
-        all_are_there = not self._flow.lost
+        in_peace = in_peace and not self._flow.lost
         for pe in self._flow.owners:
             if pe in self._flow.lost:
                 continue
             try:
-                command = command_message(LEAVE, {"all_are_there": all_are_there})
+                command = command_message(LEAVE, {"in_peace": in_peace})
                 self._job.send(pe, command, TO_OWNER)
             except PeerLost:
-                all_are_there = False
+                in_peace = False
         if self._thread is not None:
             self._thread.join()
-        return all_are_there
+        return in_peace
 
 
 class _Watch:
