@@ -28,6 +28,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+use std::net::TcpStream;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -51,7 +52,7 @@ pub use modelled::ModelledContacts;
 pub use name::Name;
 use outside::{Ears, Outside};
 pub use outside::{Network, NetworkPlace};
-use porter::Porter;
+use porter::{Bell, Porter};
 use private::{Beside, Proof};
 pub use table::News;
 use table::{Met, Table, Way};
@@ -132,12 +133,13 @@ impl Stations {
         };
         let name = ears.as_ref().map_or_else(|| Name::draw(None), Ears::name)?;
         let table = Arc::new(Table::new(name, segment.clone(), inside)?);
+        let bell = Arc::new(Bell::new()?);
         let (outside, heard) = match ears {
             None => (None, None),
             Some(ears) => {
-                let (origin, table) = (origin.clone(), Arc::clone(&table));
-                let what = (name, terms);
-                let (outside, heard) = Outside::new(ears, origin, what, segment.clone(), table);
+                let what = (origin.clone(), name, terms);
+                let known = (Arc::clone(&table), Arc::clone(&bell));
+                let (outside, heard) = Outside::new(ears, what, segment.clone(), known);
                 let outside = Arc::new(outside);
                 (Some(Arc::clone(&outside)), Some((outside, heard)))
             }
@@ -145,7 +147,7 @@ impl Stations {
         let proof = options.lends.then(|| Proof::new(name.key())).transpose()?;
         let proof_at = proof.as_ref().map_or(0, Proof::address);
         let (file_there, table_there) = (Arc::clone(&file), Arc::clone(&table));
-        let porter = Porter::start(terms, file_there, proof_at, table_there, heard)?;
+        let porter = Porter::start(terms, file_there, proof_at, table_there, heard, bell)?;
         Ok(Self {
             origin,
             name,
@@ -279,9 +281,8 @@ impl Contacts for Stations {
         let deadline = Instant::now() + ANSWER_WITHIN;
         if !name.is_beside(&self.name) {
             let outside = self.outside.as_ref().ok_or_else(|| no_such(pe))?;
-            let stream = outside.meet(pe, &name, deadline)?;
-            self.porter.watch(stream.into(), pe);
-            return Ok(());
+            let watch = |stream: TcpStream| self.porter.watch(stream.into(), pe);
+            return outside.meet(pe, &name, deadline, watch);
         }
         loop {
             if let Some((socket, answer)) = self.ask(pe, &name, deadline)? {
