@@ -603,7 +603,11 @@ impl Drop for Station {
     /// Before the buffers go whose messages have not ended.
     fn drop(&mut self) {
         self.contacts.lend_no_more();
-        if self.virtual_time.is_some() && self.is_here() {
+        if !self.is_here() {
+            return;
+        }
+        self.inner.messages().say_what_was_taken();
+        if self.virtual_time.is_some() {
             self.inner.wire().finish();
         }
     }
