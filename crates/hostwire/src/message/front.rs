@@ -12,6 +12,7 @@
 //! are no data; else 16 bytes of the first line.
 
 use hostwire_transport::PeId;
+use hostwire_transport::ring::{FRONT_BYTES, FRONT_WORDS};
 
 use super::Kind;
 use super::long::Announcement;
@@ -28,16 +29,15 @@ pub(super) const ANSWER: u8 = 6;
 const ANSWER_BYTES: usize = 8;
 
 /// What stands in front of a wide message.
-pub(super) const PREFIX_BYTES: usize = 16;
+pub(super) const PREFIX_BYTES: usize = FRONT_BYTES;
 
 /// How a message of this PE enters a ring: the kind, and what stands in front of it.
-pub(super) fn entry(kind: Kind, tag: u64, data: Option<u64>) -> (u8, Option<[u8; PREFIX_BYTES]>) {
+#[inline]
+pub(super) fn entry(kind: Kind, tag: u64, data: Option<u64>) -> (u8, Option<[u64; FRONT_WORDS]>) {
     if tag >> 32 == 0 && data.is_none() {
         return (kind.whole(), None);
     }
-    let mut prefix = [0; PREFIX_BYTES];
-    prefix[..8].copy_from_slice(&upper_word(tag, data).to_le_bytes());
-    prefix[8..].copy_from_slice(&data.unwrap_or(0).to_le_bytes());
+    let prefix = [upper_word(tag, data), data.unwrap_or(0)];
     let wide = match kind {
         Kind::User => WIDE,
         Kind::Team => WIDE_OF_TEAM,

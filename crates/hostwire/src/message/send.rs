@@ -4,7 +4,7 @@ use hostwire_transport::ring::lines_for;
 use hostwire_transport::{PeId, TransportError};
 
 use super::buffer::Buffer;
-use super::front::entry;
+use super::front::{PREFIX_BYTES, entry};
 use super::long::{
     Announcement, DELIVERED, Delivery, Origin, expect_count, load_count, pieces, store_count,
 };
@@ -244,7 +244,7 @@ impl<'a> Sending<'a> {
         }
         let peer = messages.peer(self.to)?;
         let (kind, prefix) = entry(self.kind, self.tag, self.data);
-        let len = self.payload.len_bytes() + prefix.map_or(0, |prefix| prefix.len());
+        let len = self.payload.len_bytes() + prefix.map_or(0, |_| PREFIX_BYTES);
         if len > peer.sender.message_bytes_max() {
             return self.announce(inner, messages);
         }
@@ -261,7 +261,7 @@ impl<'a> Sending<'a> {
         let bytes = copied.as_deref().or(self.payload.bytes());
         let (tag, bytes) = (self.tag as u32, bytes.unwrap_or_default());
         let sent = match prefix {
-            Some(prefix) => peer.sender.try_send_behind(kind, tag, &prefix, bytes)?,
+            Some(prefix) => peer.sender.try_send_behind(kind, tag, prefix, bytes)?,
             None => peer.sender.try_send(kind, tag, bytes)?,
         };
         if sent && self.is_confirmed {

@@ -260,6 +260,12 @@ impl Stations {
         Ok(answer.map(|answer| (socket, answer)))
     }
 
+    /// Whether there is anything to take.
+    #[inline]
+    pub fn has_news(&self) -> bool {
+        self.table.has_news()
+    }
+
     /// What has happened since the last call: at most one call gets each.
     pub fn take_news(&self) -> Vec<News> {
         self.table.take_news()
