@@ -90,6 +90,42 @@ pub(super) enum Form {
     Announced(Announcement),
 }
 
+/// The message that comes next in the ring of a peer, if its first line is there and the rest follows in the
+/// ring: what it is, and how many bytes stand in front of it. What is wrong with a line, [`Peer::look`] says.
+#[inline]
+pub(super) fn whole(peer: &mut Peer) -> Result<Option<(Kind, Envelope, usize)>> {
+    let Some(head) = peer.receiver.peek()? else {
+        return Ok(None);
+    };
+    let (kind, is_wide) = match head.kind {
+        1 => (Kind::User, false),
+        2 => (Kind::Team, false),
+        WIDE => (Kind::User, true),
+        WIDE_OF_TEAM => (Kind::Team, true),
+        _ => return Ok(None),
+    };
+    let mut envelope = Envelope {
+        from: peer.pe,
+        tag: head.tag.into(),
+        data: 0,
+        has_data: false,
+        len_bytes: head.len_bytes,
+    };
+    if !is_wide {
+        return Ok(Some((kind, envelope, 0)));
+    }
+    let Ok([high, data]) = peer.words(head.len_bytes, PREFIX_BYTES) else {
+        return Ok(None);
+    };
+    let Ok((high, data)) = from_upper_word(peer.pe, high, data) else {
+        return Ok(None);
+    };
+    envelope.tag |= u64::from(high) << 32;
+    envelope.set_data(data);
+    envelope.len_bytes -= PREFIX_BYTES;
+    Ok(Some((kind, envelope, PREFIX_BYTES)))
+}
+
 impl Peer {
     /// Looks at what comes next in the ring, of which nothing has been taken.
     #[inline]

@@ -146,7 +146,7 @@ impl Messages {
         let Some(aside) = self.claims.claimed.remove(&claim) else {
             return Ok(None);
         };
-        receiving.take_aside(inner, aside)?;
+        receiving.take_aside(inner, self, aside)?;
         let ticket = self.requests.add(queue, Work::Receive(receiving));
         self.run(inner, ticket);
         Ok(Some(ticket))

@@ -191,8 +191,9 @@ impl<'a> Sending<'a> {
         Ok(())
     }
 
-    pub(crate) fn into_buffer(self) -> Option<Box<dyn Buffer>> {
-        match self.payload {
+    /// The memory that it owns. It has ended.
+    pub(super) fn take_buffer(&mut self) -> Option<Box<dyn Buffer>> {
+        match core::mem::replace(&mut self.payload, Payload::Bytes(&[])) {
             Payload::Owned(buffer) => Some(buffer),
             _ => None,
         }
