@@ -120,10 +120,12 @@ impl Queue {
     /// There is room for `count` entries of the format at `out`, and for as many addresses at `from`
     /// unless that is null.
     unsafe fn read(&self, out: *mut c_void, count: usize, from: *mut u64) -> isize {
-        if self.entries().is_empty()
-            && let Err(error) = self.waits.endpoints.progress()
-        {
-            return crate::code(&error) as isize;
+        if self.entries().is_empty() {
+            match self.waits.endpoints.progress() {
+                Ok(true) => {}
+                Ok(false) => return AGAIN,
+                Err(error) => return crate::code(&error) as isize,
+            }
         }
         let mut entries = self.entries();
         let mut read = 0;
@@ -370,6 +372,7 @@ unsafe extern "C" fn strerror(
         libc::ECANCELED => c"cancelled",
         libc::EKEYREJECTED => c"the peer has no memory registered with this key",
         libc::EACCES => c"the memory with this key is shorter, or may not be used so",
+        libc::EFAULT => c"the peer cannot copy the bytes to its memory",
         libc::ENOMSG => c"there is no such message",
         hostwire_fabric_abi::FI_ETRUNC => c"the message was longer than the buffer",
         _ => c"hostwire cannot go on",

@@ -3,6 +3,8 @@
 use std::io::{self, Error};
 use std::os::fd::{AsFd, AsRawFd};
 
+use crate::memory::Memory;
+
 /// The process at the other end of a Unix socket, by its number here, as it connected or began to listen.
 /// `None` if it has none: it lives in another process namespace.
 pub(crate) fn peer_process(socket: impl AsFd) -> Option<libc::pid_t> {
@@ -36,6 +38,35 @@ pub(crate) fn peer_process(socket: impl AsFd) -> Option<libc::pid_t> {
 pub(crate) fn read_memory(
     process: libc::pid_t,
     (from, dst): (u64, &mut [u8]),
+    proof: (u64, &mut [u64]),
+) -> io::Result<usize> {
+    let (at, len) = (dst.as_mut_ptr(), dst.len());
+    // SAFETY: they are borrowed exclusively for the call.
+    unsafe { read(process, (from, at, len), proof) }
+}
+
+/// As [`read_memory`], to `len` bytes of memory that others may use at the same time.
+///
+/// # Errors
+/// Those of `read_memory`; `EINVAL` if the memory is shorter.
+pub(crate) fn read_memory_to(
+    process: libc::pid_t,
+    from: u64,
+    (memory, offset_bytes, len): (&Memory, usize, usize),
+    proof: (u64, &mut [u64]),
+) -> io::Result<usize> {
+    let too_short = |_| Error::from_raw_os_error(libc::EINVAL);
+    let at = memory.range(offset_bytes, len).map_err(too_short)?;
+    // SAFETY: `range` has checked that they are there, `memory` keeps them, and no reference to them
+    // exists.
+    unsafe { read(process, (from, at, len), proof) }
+}
+
+/// # Safety
+/// `len` bytes at `at` may be written to, and have any value, during the call.
+unsafe fn read(
+    process: libc::pid_t,
+    (from, at, len): (u64, *mut u8, usize),
     (proof_at, proof): (u64, &mut [u64]),
 ) -> io::Result<usize> {
     let there = |at: u64, len: usize| libc::iovec {
@@ -43,21 +74,21 @@ pub(crate) fn read_memory(
         iov_len: len,
     };
     let theirs = [
-        there(from, dst.len()),
+        there(from, len),
         there(proof_at, size_of_val::<[u64]>(proof)),
     ];
     let ours = [
         libc::iovec {
-            iov_base: dst.as_mut_ptr().cast(),
-            iov_len: dst.len(),
+            iov_base: at.cast(),
+            iov_len: len,
         },
         libc::iovec {
             iov_base: proof.as_mut_ptr().cast(),
             iov_len: size_of_val::<[u64]>(proof),
         },
     ];
-    // SAFETY: the kernel writes to the places of `ours` alone, which are borrowed exclusively for the call
-    // and may have any bytes. Those of `theirs` are addresses of the other process: the kernel
+    // SAFETY: the kernel writes to the places of `ours` alone: the first by the promise, and the second is
+    // borrowed exclusively for the call and may have any bytes. Those of `theirs` are addresses of the other process: the kernel
     // looks whether anything is there.
     let got = unsafe { libc::process_vm_readv(process, ours.as_ptr(), 2, theirs.as_ptr(), 2, 0) };
     usize::try_from(got).map_err(|_| Error::last_os_error())
