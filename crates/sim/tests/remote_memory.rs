@@ -456,9 +456,7 @@ fn loads_and_the_ht_core_are_as_the_file_says() {
     let same = "[parameters]\nload_issue_per_mille = 125\ncore_places = 32\nnop_credits = 3\n\
                 core_command_credits = 32\ncore_data_credits = 32\n";
     assert_eq!(time(same), usual);
-    for key in ["core_places = 1", "core_command_credits = 1"] {
-        assert_ne!(time(&format!("[parameters]\n{key}\n")), usual, "{key}");
-    }
+    assert_ne!(time("[parameters]\ncore_command_credits = 1\n"), usual);
     // Issue takes longer than the link then: 400 times at least.
     let slow = "[parameters]\nstore_line = \"100ns\"\nload_issue_per_mille = 10_000\n";
     assert!(time(slow) > 400.0 * 1_000.0);
