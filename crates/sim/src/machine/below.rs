@@ -10,7 +10,7 @@ use hostwire_plan::registers::peach2::NORTH;
 use crate::engine::ComponentId;
 use crate::models::ht::Buffers;
 use crate::models::ht::carry::Notes;
-use crate::models::ht::nic::{CORE_DEPTH, Nic, NicConfig};
+use crate::models::ht::nic::{Nic, NicConfig};
 use crate::models::ht::opteron::registers::MemoryType;
 use crate::models::ht::opteron::{Mapping, OpteronConfig};
 use crate::models::link::End;
@@ -99,10 +99,11 @@ impl Machine {
                 ..board
             };
             let name = self.socket_name(port)?;
+            let core = (board.core_buffers(), board.core_places);
             let nic = Nic::new(board).with_notes(&notes);
             let nic = self.sim.add(format!("{name}.board"), nic);
             self.adapters.push(nic);
-            let host = (config.port_depth, Buffers::HT_CORE, CORE_DEPTH);
+            let host = (config.port_depth, core.0, core.1);
             let here = self.add_adapter_wire((port, nic), "board", host)?;
             if let Some(model) = self.sim.component_mut::<Nic>(nic) {
                 model.attach(here);

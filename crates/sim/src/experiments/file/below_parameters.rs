@@ -4,10 +4,10 @@
 use hostwire_plan::file::{Findings, Section};
 use hostwire_plan::{AdapterKind, Diagnostic, Plan};
 
-use super::cluster_parameters::{BOARDS_NETWORK, HTX, HTX_BELOW};
+use super::cluster_parameters::{BOARDS_NETWORK, HT_CORE, HT_CORE_BELOW, HTX, HTX_BELOW};
 use super::parameter::{Parameter, ParameterValue};
 use super::parameters::Models;
-use super::tca_parameters::{PEACH2_BELOW, TCA, TCA_JOBS, check_credits};
+use super::tca_parameters::{PEACH2_BELOW, TCA, TCA_JOBS, TCA_LATER, check_credits};
 
 /// A table in `[parameters]`.
 struct Table {
@@ -24,7 +24,8 @@ const TABLES: [Table; 2] = [
         of: AdapterKind::Htx,
         parameters: || {
             let boards = HTX.iter().filter(|of| HTX_BELOW.contains(&of.key));
-            boards.chain(BOARDS_NETWORK).collect()
+            let core = HT_CORE.iter().filter(|of| HT_CORE_BELOW.contains(&of.key));
+            boards.chain(BOARDS_NETWORK).chain(core).collect()
         },
     },
     Table {
@@ -32,7 +33,7 @@ const TABLES: [Table; 2] = [
         title: "[parameters.peach2]",
         of: AdapterKind::Peach2,
         parameters: || {
-            let chips = TCA.iter().chain(TCA_JOBS);
+            let chips = TCA.iter().chain(TCA_JOBS).chain(TCA_LATER);
             let chips = chips.filter(|of| PEACH2_BELOW.contains(&of.key));
             chips.collect()
         },

@@ -22,7 +22,7 @@ pub use config::OpteronConfig;
 pub use coroutine::{Aborted, CoreHandle, CoroutineProgram};
 pub use mapping::Mapping;
 pub use memory::Memory;
-pub use observer::{WriteObserver, origin, packet_number};
+pub use observer::{WriteObserver, origin, origin_of, packet_number};
 pub use program::{Arrival, Local, Op, Outcome, Program, Script};
 pub use registers::Registers;
 pub use status::{Incident, OpteronCounters};
