@@ -42,15 +42,14 @@ pub(super) struct UpDown {
 
 /// The shortest of such routes that fit the registers and cannot deadlock.
 pub(super) fn find(topology: &Topology, adjacency: &Adjacency, map: &AddressMap) -> Option<UpDown> {
-    let Budget::Mmio { with_southbridge } = Budget::new(topology, map) else {
+    let Budget::Mmio { taken } = Budget::new(topology, map) else {
         return None;
     };
     let ranges = crate::registers::opteron::MMIO_RANGES;
     let depths = Depths::new(topology.shape.as_ref()?, adjacency.len());
     let graph = Graph::new(topology, adjacency, &depths);
-    let budgets = with_southbridge
-        .iter()
-        .map(|with| ranges - usize::from(*with));
+    let budgets = taken.iter();
+    let budgets = budgets.map(|taken| ranges.saturating_sub(taken.count()));
     let budgets: Vec<usize> = budgets.collect();
     let is_small = adjacency.len() <= THOROUGH_MAX;
     let parents = [Parent::Highest, Parent::Beside, Parent::Across];

@@ -360,7 +360,7 @@ impl Cores for Hosts<'_, '_> {
                 beside: beside.collect(),
                 look: poll,
                 send_work: Ps::ZERO,
-                dma: None,
+                dma: Vec::new(),
                 messages: None,
             });
         }

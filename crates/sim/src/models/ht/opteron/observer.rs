@@ -15,7 +15,7 @@ pub fn origin(packet: &Packet) -> usize {
     origin_of(packet.number)
 }
 
-/// The same of a number.
+/// As [`origin`], by the number of the packet.
 pub fn origin_of(number: u64) -> usize {
     (number >> NUMBER_BITS) as usize
 }
