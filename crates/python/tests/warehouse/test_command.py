@@ -75,6 +75,8 @@ def test_mistakes_are_told(command, arguments, text):
 def test_what_the_engine_refuses(command, people):
     status, text, errors = command("run", "--table", f"people={people}", "--query", "SELEC", *SMALL)
     assert (status, text) == (1, "") and "Parser Error" in errors and "Traceback" not in errors, errors
+    # The owners have left in peace.
+    assert "PE 1" not in errors and "PE 2" not in errors, errors
 
 
 @pytest.fixture

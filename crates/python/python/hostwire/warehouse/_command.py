@@ -9,6 +9,7 @@ import pyarrow as pa
 from .. import errors
 from . import _launch, _tpch
 from ._engines import ENGINES
+from ._errors import Damaged
 from ._text import table_text
 from ._warehouse import BUFFER_BYTES, ROWS_MAX, run
 
@@ -181,7 +182,18 @@ def _in_job(options, arguments, main):
     """Runs `main` with the warehouse of this job, or starts one."""
     if not _launch.is_in_job():
         _launch.start(options, arguments)
-    return run(main, buffer_bytes=options.buffers, shows_progress=True)
+    refused = []
+
+    def told(warehouse):
+        # The owners are let go in peace; what was wrong is said behind that.
+        try:
+            main(warehouse)
+        except (errors.CallerError, errors.EnvironmentFault, Damaged, OSError) as error:
+            refused.append(error)
+
+    run(told, buffer_bytes=options.buffers, shows_progress=True)
+    if refused:
+        raise refused[0]
 
 
 def _load_tables(warehouse, options):

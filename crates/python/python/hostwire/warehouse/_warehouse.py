@@ -73,6 +73,7 @@ class Warehouse:
         self._used = {}
         self.tables = {}
         self.scale = 1.0
+        self._loads = 0
         self._thread = None
         if memory.job.pes == 1:
             self._thread = threading.Thread(target=_owner.serve, args=(memory,), daemon=True)
@@ -140,13 +141,15 @@ class Warehouse:
         owners = self._may_load(name, copies, rows_max)
         command = {"table": name, "source": source, "copies": copies, "owners": owners}
         command["rows_max"] = rows_max
+        self._loads += 1
+        command["number"] = self._loads
         self._memory.loaded.local[:] = 0
         ranges = {pe: self._stores[pe].largest() for pe in owners}
         for pe in owners:
             own = {**command, "range": ranges[pe]}
             self._job.send(pe, command_message(LOAD, own), TO_OWNER)
         with _bar(self._shows_progress, f"load {name}", rows, " rows", delay_s=0) as bar:
-            answers = [self._answer(pe, name, bar) for pe in owners]
+            answers = self._answers(command, bar)
         refused = [answer[1:].decode() for answer in answers if answer[:1] != _owner.DONE]
         if refused:
             raise CallerError(f"loading {name}: {refused[0]}")
@@ -156,20 +159,36 @@ class Warehouse:
         ]
         self._keep(_catalogue.merged(found), {pe: begin for pe, (begin, _) in ranges.items()})
 
-    def _answer(self, pe, name, bar):
+    def _answers(self, command, bar):
+        """What the owners answer, in their order. All of them, also if one is lost: no answer stays."""
+        answers, lost = [], None
+        for pe in command["owners"]:
+            try:
+                answers.append(self._answer(pe, command, bar))
+            except PeerLost as error:
+                lost = error
+        if lost is not None:
+            raise lost
+        return answers
+
+    def _answer(self, pe, command, bar):
         """What PE `pe` answers; draws how far all are meanwhile."""
         loaded = self._memory.loaded
         while True:
             before = int(loaded.local[pe])
             if self._job.try_probe(pe, TO_CONSUMER) is not None:
-                return self._job.recv(pe, TO_CONSUMER).data
+                number, answer = _owner.numbered(self._job.recv(pe, TO_CONSUMER).data)
+                if number == command["number"]:
+                    return answer
+                # Of a load that Ctrl-C has ended.
+                continue
             bar.update(int(loaded.local.sum()) - bar.n)
             try:
                 loaded.wait_until("!=", before, pe, timeout_s=_LOOK_S)
             except PeerLost as lost:
                 self._flow.lost.add(lost.pe)
             if pe in self._flow.lost:
-                error = PeerLost(f"PE {pe} is lost while it loads its part of {name}")
+                error = PeerLost(f"PE {pe} is lost while it loads its part of {command['table']}")
                 error.pe = pe
                 raise error
 
