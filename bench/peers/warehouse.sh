@@ -21,6 +21,7 @@ columns=(l_quantity l_extendedprice l_discount l_tax l_returnflag l_linestatus l
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
+openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=localhost -keyout key.pem -out certificate.pem 2>/dev/null
 "$bin/tpchgen-cli" parquet --quiet --scale-factor "$scale" --tables lineitem --output-dir "$work"
 
 bandwidth() {

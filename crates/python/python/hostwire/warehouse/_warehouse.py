@@ -255,16 +255,17 @@ class Warehouse:
             watch = _Watch(self._flow.counts, bar)
             tables = {name: table._watched(watch) for name, table in self.tables.items()}
             try:
-                return _engines.run(engine, text, tables, self.scale, threads)
-            except (CallerError, EnvironmentFault, PeerError, KeyboardInterrupt):
+                result = _engines.run(engine, text, tables, self.scale, threads)
+                # Not after an exception: `Flow.take` does it, too.
+                self._flow.sweep()
+                return result
+            except (CallerError, EnvironmentFault, PeerError):
                 raise
             except Exception as error:
                 # Engines tell what a stream raised in their own words.
                 if watch.failure is not None:
                     raise watch.failure from error
                 raise CallerError(f"{engine}: {error}") from error
-            finally:
-                self._flow.sweep()
 
     @property
     def counts(self):
@@ -295,8 +296,9 @@ class Warehouse:
 
     def _leave(self, in_peace):
         """Lets the owners go. Whether all can leave together."""
-        # Streams that engines have dropped: owners still store into their slots.
-        self._flow.sweep()
+        if in_peace:
+            # Streams that engines have dropped: owners still store into their slots.
+            self._flow.sweep()
         in_peace = in_peace and not self._flow.lost
         for pe in self._flow.owners:
             if pe in self._flow.lost:
