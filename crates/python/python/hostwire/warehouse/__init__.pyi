@@ -1,6 +1,6 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from os import PathLike
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -114,5 +114,5 @@ class Warehouse:
     def report(self) -> str: ...
 
 def run(
-    main: Callable[[Warehouse], _Result], *, buffer_bytes: int = ..., shows_progress: bool = False
+    main: Callable[[Warehouse], _Result], *, buffer_bytes: int = ..., progress: IO[str] | None = None
 ) -> _Result | None: ...

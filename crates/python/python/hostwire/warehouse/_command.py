@@ -1,6 +1,7 @@
 """The command `hostwire-warehouse`."""
 
 import argparse
+import contextlib
 import sys
 import time
 
@@ -67,6 +68,8 @@ def add_launch_options(parser):
         metavar="SIZE",
         help="memory of each owner for tables (a share of 85 %% of the machine's, taken as it is used)",
     )
+    # Where bars are drawn: what starts the job says so to its processes.
+    group.add_argument("--terminal", help=argparse.SUPPRESS)
     parser.add_argument(
         "--buffers",
         type=_bytes,
@@ -191,7 +194,12 @@ def _in_job(options, arguments, main):
         except (errors.CallerError, errors.EnvironmentFault, Damaged, OSError) as error:
             refused.append(error)
 
-    run(told, buffer_bytes=options.buffers, shows_progress=True)
+    with contextlib.ExitStack() as stack:
+        progress = sys.stderr
+        if options.terminal is not None:
+            with contextlib.suppress(OSError):
+                progress = stack.enter_context(open(options.terminal, "w", encoding="utf-8"))
+        run(told, buffer_bytes=options.buffers, progress=progress)
     if refused:
         raise refused[0]
 

@@ -25,13 +25,14 @@ _LOOK_S = 0.1
 _LONG_S = 1.0
 
 
-def run(main, *, buffer_bytes=BUFFER_BYTES, shows_progress=False):
+def run(main, *, buffer_bytes=BUFFER_BYTES, progress=None):
     """Runs a warehouse on the PEs of this job. Collective.
 
     PE 0 calls `main` with the Warehouse, and gets what it returns; the other PEs hold the tables until
     it returns, and get None. A job of one PE does both. `buffer_bytes` bounds the memory into which
-    tables are streamed; it and the tables lie in the symmetric heap (`hostwire run --heap`). With
-    `shows_progress`, loads and long queries draw a bar on a terminal.
+    tables are streamed; it and the tables lie in the symmetric heap (`hostwire run --heap`). Loads and
+    long queries draw a bar on the text file `progress` if it is a terminal. (The launcher gives a PE none: its
+    `sys.stderr` is a pipe.)
     """
     job = _job.Job()
     is_peaceful = False
@@ -44,7 +45,7 @@ def run(main, *, buffer_bytes=BUFFER_BYTES, shows_progress=False):
         if job.pe != CONSUMER:
             is_peaceful = _owner.serve(memory)
         else:
-            warehouse = Warehouse(memory, shows_progress)
+            warehouse = Warehouse(memory, progress)
             try:
                 result = main(warehouse)
             except BaseException:
@@ -63,11 +64,11 @@ def run(main, *, buffer_bytes=BUFFER_BYTES, shows_progress=False):
 class Warehouse:
     """The tables of a job; `run` makes it. `tables` has them by name, as `pyarrow` datasets."""
 
-    def __init__(self, memory, shows_progress=False):
+    def __init__(self, memory, progress=None):
         self._memory = memory
         self._job = memory.job
         self._flow = Flow(memory)
-        self._shows_progress = shows_progress
+        self._progress = progress
         self._stores = {pe: Ranges(len(memory.store)) for pe in self._flow.owners}
         # The ranges of each table: `(pe, begin, bytes)`.
         self._used = {}
@@ -148,7 +149,7 @@ class Warehouse:
         for pe in owners:
             own = {**command, "range": ranges[pe]}
             self._job.send(pe, command_message(LOAD, own), TO_OWNER)
-        with _bar(self._shows_progress, f"load {name}", rows, " rows", delay_s=0) as bar:
+        with _bar(self._progress, f"load {name}", rows, " rows", delay_s=0) as bar:
             answers = self._answers(command, bar)
         refused = [answer[1:].decode() for answer in answers if answer[:1] != _owner.DONE]
         if refused:
@@ -251,7 +252,7 @@ class Warehouse:
         Raises CallerError for what the engine refuses, PeerLost if an owner is lost whose row groups have
         no other, Damaged if row groups are not what was loaded and have no other owner.
         """
-        with _bar(self._shows_progress, _short(text), 0, "B", delay_s=_LONG_S) as bar:
+        with _bar(self._progress, _short(text), 0, "B", delay_s=_LONG_S) as bar:
             watch = _Watch(self._flow.counts, bar)
             tables = {name: table._watched(watch) for name, table in self.tables.items()}
             try:
@@ -330,8 +331,8 @@ class _Watch:
         self.failure = self.failure or error
 
 
-def _bar(is_shown, what, total, unit, delay_s):
-    """A bar on a terminal; nothing elsewhere."""
+def _bar(file, what, total, unit, delay_s):
+    """A bar on a file that is a terminal; nothing elsewhere."""
     tqdm.tqdm.monitor_interval = 0
     return tqdm.tqdm(
         desc=what,
@@ -340,7 +341,8 @@ def _bar(is_shown, what, total, unit, delay_s):
         unit_scale=True,
         delay=delay_s,
         leave=False,
-        disable=None if is_shown else True,
+        file=file,
+        disable=True if file is None else None,
     )
 
 
