@@ -17,6 +17,7 @@
 //! | `team` | groups of PEs and collective operations |
 //! | `request` | messages in the background |
 //! | `job` | the job, and messages |
+//! | `tca` | copies between memory of hosts and devices |
 
 mod arguments;
 mod array;
@@ -28,6 +29,7 @@ mod job;
 mod reduce;
 mod request;
 mod shared;
+mod tca;
 mod team;
 mod waiting;
 mod words;
@@ -45,6 +47,8 @@ mod _hostwire {
     use crate::job::Job;
     #[pymodule_export]
     use crate::request::Request;
+    #[pymodule_export]
+    use crate::tca::{Buffer, Chain, Prepared, Spot, Stream, Tca};
     #[pymodule_export]
     use crate::team::Team;
 }
