@@ -96,7 +96,12 @@ impl State {
 
     /// Ends all that stands on the job.
     pub fn into_job(self) -> Job {
-        let Self { buffers, stream, tca, job } = self;
+        let Self {
+            buffers,
+            stream,
+            tca,
+            job,
+        } = self;
         drop((buffers, stream, tca));
         job
     }

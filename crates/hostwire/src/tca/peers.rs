@@ -5,6 +5,7 @@
 //! whether the name still stands there.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hostwire_address::Place;
@@ -117,18 +118,17 @@ impl Peers {
         {
             opened.remove(&key);
         }
-        if !opened.contains_key(&key) {
-            let Some(found) = open(window, door, first, device)? else {
-                return Ok(None);
-            };
-            opened.insert(key, found);
-        }
-        let known = opened.get(&key);
-        Ok(known.and_then(|known| {
-            let is_on = to.device().number().map(u64::from) == Some(known.number);
-            let fits = is_on && offset.checked_add(len)? <= known.len;
-            known.at.filter(|_| fits).map(|at| at + offset)
-        }))
+        let known = match opened.entry(key) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(free) => match open(window, door, first, device)? {
+                Some(found) => free.insert(found),
+                None => return Ok(None),
+            },
+        };
+        let is_on = to.device().number().map(u64::from) == Some(known.number);
+        let end = offset.checked_add(len);
+        let fits = is_on && end.is_some_and(|end| end <= known.len);
+        Ok(known.at.filter(|_| fits).map(|at| at + offset))
     }
 }
 
