@@ -201,7 +201,7 @@ impl Endpoint {
                 }
                 Some((claim, envelope)) => {
                     let context = note.context as usize;
-                    self.books().claims.insert(context, claim);
+                    self.books().claims.insert(context, (claim, envelope));
                     Some(envelope)
                 }
             },
@@ -218,7 +218,7 @@ impl Endpoint {
     fn receive_claimed(&self, bytes: Bytes, flags: u64) -> Result<(), Code> {
         let note = bytes.note;
         let claim = self.books().claims.remove(&(note.context as usize));
-        let claim = claim.ok_or(-libc::EINVAL)?;
+        let (claim, envelope) = claim.ok_or(-libc::EINVAL)?;
         let is_dropped = flags & FI_DISCARD != 0;
         let room: Option<Box<dyn hostwire::station::Buffer>> = match is_dropped {
             true => None,
@@ -231,7 +231,10 @@ impl Endpoint {
                 entry.error = libc::ECONNRESET;
                 self.tell_receiver(entry);
             }
-            Some(_) if is_dropped && note.tells => self.tell_receiver(entry),
+            Some(_) if is_dropped && note.tells => {
+                self.describe(&mut entry, &envelope);
+                self.tell_receiver(entry);
+            }
             Some(_) => {}
         }
         Ok(())

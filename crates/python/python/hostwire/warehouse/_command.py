@@ -140,7 +140,28 @@ def parser():
     load.add_argument("--at", default=_URL, metavar="URL", help=f"({_URL})")
     tables = commands.add_parser("tables", help="list the tables of a warehouse that serves")
     tables.add_argument("--at", default=_URL, metavar="URL", help=f"({_URL})")
+    _add_paper(commands)
     return parser
+
+
+def _add_paper(commands):
+    paper = commands.add_parser(
+        "paper",
+        help="the question of the paper on HyperTransport over Ethernet: what is the limit of queries 1 and 21?",
+    )
+    paper.add_argument("--scale", type=_scale, default=1.0, metavar="S", help="scale factor of TPC-H (1)")
+    paper.add_argument("--html", metavar="FILE", help="write a page with charts, too")
+    paper.add_argument(
+        "--wires",
+        type=lambda text: [word for word in text.split(",") if word],
+        metavar="LIST",
+        help="wires between hosts (ether,xdp,udp); hosts are made of this machine, which needs root",
+    )
+    paper.add_argument("--owners", type=_count, default=2, metavar="N", help="owners of the tables (2)")
+    paper.add_argument("--memory", type=_bytes, metavar="SIZE", help="memory of each owner for tables")
+    paper.add_argument("--buffers", type=_bytes, default=BUFFER_BYTES, metavar="SIZE", help="(256M)")
+    paper.add_argument("--scratch", metavar="DIR", help="folder for Parquet files meanwhile")
+    _add_engine(paper)
 
 
 def main(arguments=None):
@@ -248,10 +269,21 @@ def _tables(options, _):
             print(f"{name:12} {rows:>12} rows {size / 1e6:>10.1f} MB")
 
 
+def _paper(options, _):
+    from . import _page, _paper
+
+    questions = _paper.asked(options)
+    print(_paper.text_of(questions, options))
+    if options.html is not None:
+        with open(options.html, "w", encoding="utf-8") as file:
+            file.write(_page.html(questions, options))
+
+
 _COMMANDS = {
     "run": _run,
     "serve": _serve,
     "query": _query,
     "load": _load,
     "tables": _tables,
+    "paper": _paper,
 }

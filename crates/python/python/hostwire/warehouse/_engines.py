@@ -64,7 +64,7 @@ def run(engine, text, tables, scale=1.0, threads=None):
     if engine not in ENGINES:
         raise CallerError(f"there is no engine {engine}; expected one of {', '.join(ENGINES)}")
     if _tpch.is_query(text):
-        missing = [name for name in _tpch.TABLES if name not in tables]
+        missing = [name for name in _tpch.tables_of(text) if name not in tables]
         if missing:
             raise CallerError(f"{text} is a query of TPC-H, and the table {missing[0]} is not loaded")
         if engine == "polars":

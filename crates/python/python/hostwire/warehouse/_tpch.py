@@ -40,6 +40,12 @@ def sql(query, scale):
     return text.replace(":share", f"{0.0001 / scale:.12f}")
 
 
+def tables_of(query):
+    """The tables that a query reads."""
+    words = set(re.findall(r"\w+", sql(query, 1.0)))
+    return [name for name in TABLES if name in words]
+
+
 def is_query(text):
     return re.fullmatch(r"q([1-9]|1[0-9]|2[0-2])", text) is not None
 
