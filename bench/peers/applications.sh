@@ -82,7 +82,7 @@ lammps() {
 
 scalapack() {
     local tests=/usr/lib/x86_64-linux-gnu/scalapack/openmpi-tests program why
-    for program in ${PROGRAMS:-xFbtest xdlu xzllt xdqr xdls}; do
+    for program in ${PROGRAMS:-xdlu xzllt xdqr xdls}; do
         local folder=$out/scalapack.$program
         rm -rf "$folder" && mkdir -p "$folder" && cp "$tests"/*.dat "$folder" && cd "$folder" || return
         why=''

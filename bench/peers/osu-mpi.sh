@@ -75,7 +75,6 @@ numbers=(-T mpi_int)
 for program in latency bw bibw; do
     run 2 "$program" -c -m "$SIZES" "${few[@]}"
 done
-run 2 latency_mt -m "$SIZES" "${few[@]}"
 for program in put_latency put_bw put_bibw get_latency get_bw acc_latency get_acc_latency; do
     run 2 "$program" -m "$SIZES" "${few[@]}"
 done

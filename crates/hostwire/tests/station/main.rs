@@ -6,7 +6,7 @@ mod processes;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hostwire::station::{Finished, Label, Lane, Name, Station, Wanted};
+use hostwire::station::{Finished, Label, Lane, Station, Wanted};
 use hostwire::{Error, PeId, Source, Tag, Ticket};
 use proptest::prelude::*;
 
