@@ -2,7 +2,7 @@
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 
-use hostwire::station::{KEPT_BYTES_MAX, Name, PLACES_MAX};
+use hostwire::station::{KEPT_BYTES_MAX, Name, PLACES_MAX, is_in_virtual_time};
 use hostwire_fabric_abi::*;
 
 use crate::library::{self, Library};
@@ -198,7 +198,12 @@ fn meets_ep(ep: &EpAttr) -> bool {
 }
 
 fn meets_domain(domain: &DomainAttr) -> bool {
-    let is_known = |progress| (FI_PROGRESS_UNSPEC..=FI_PROGRESS_MANUAL).contains(&progress);
+    // A thread beside that of the program would run when the machine lets it.
+    let is_model = is_in_virtual_time();
+    let is_known = |progress| {
+        (FI_PROGRESS_UNSPEC..=FI_PROGRESS_MANUAL).contains(&progress)
+            && !(is_model && progress == FI_PROGRESS_AUTO)
+    };
     is_known(domain.control_progress)
         && is_known(domain.data_progress)
         && domain.cq_data_size <= 8

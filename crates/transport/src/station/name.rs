@@ -53,6 +53,16 @@ impl Name {
         })
     }
 
+    /// That of a PE of a job in virtual time. A boot and a network of this machine have no such host.
+    pub(super) fn of_pe(job: u128, pe: u32) -> Self {
+        Self {
+            host: (job ^ job >> 64) as u64,
+            socket: pe.into(),
+            key: Key::new(job),
+            outside: None,
+        }
+    }
+
     /// What is known of the name of a station before it is opened here: the host. It leads to nobody.
     ///
     /// # Errors
