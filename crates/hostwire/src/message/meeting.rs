@@ -65,9 +65,8 @@ impl Messages {
         self.know(pe + 1)?;
         // What it stored before it ended is there. If it is damaged, it is lost all the same.
         let _ = self.pump(inner, pe, None);
-        // So is what it put into the staging memory, and what it has said of messages to it: it may have
-        // taken them, and ended then.
-        for ticket in self.requests.under_way_with(pe) {
+        // So is what it put into the staging memory.
+        for ticket in self.requests.receives_from(pe) {
             self.run(inner, ticket);
         }
         // And what it had taken was taken.

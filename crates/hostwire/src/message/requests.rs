@@ -281,15 +281,11 @@ impl Requests {
         posted.next().or_else(|| Some(under_way()?.0))
     }
 
-    /// Receives that only `pe` can end, and sends to it that it knows of.
-    pub(crate) fn under_way_with(&self, pe: PeId) -> Vec<Ticket> {
+    /// Receives that only `pe` can end.
+    pub(crate) fn receives_from(&self, pe: PeId) -> Vec<Ticket> {
         let of_it = |(ticket, request): (Ticket, &Request)| {
-            let is_known = match &request.work {
-                Work::Receive(_) => true,
-                Work::Send(sending) => sending.has_begun(),
-                Work::Ask(_) => false,
-            };
-            (is_known && request.work.peer() == Some(pe)).then_some(ticket)
+            let is_receive = matches!(request.work, Work::Receive(_));
+            (is_receive && request.work.peer() == Some(pe)).then_some(ticket)
         };
         self.all().filter_map(of_it).collect()
     }
