@@ -309,6 +309,10 @@ impl Endpoint {
         if !self.is_here() {
             return;
         }
+        // What peers have asked behind messages that were taken is answered, whoever reads no more.
+        if self.progress().is_err() {
+            return;
+        }
         let begin = Instant::now();
         while (self.sending.load(Relaxed) > 0 || self.station.owes()) && begin.elapsed() < LINGER {
             let turn = Duration::from_millis(1);

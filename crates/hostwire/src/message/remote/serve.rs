@@ -7,7 +7,7 @@ use hostwire_transport::ring::lines_for;
 
 use super::super::Messages;
 use super::super::front::ANSWER;
-use super::super::peer::Arriving;
+use super::super::peer::{Arriving, Peer};
 use super::super::receive::COPIED_BYTES;
 use super::words::{COPIES, HAS_DATA, HEADER_BYTES, Header, Message, WANTS_OLD, What, bad_length};
 use super::{ATOMIC_BYTES_MAX, Event, KEPT_BYTES_MAX, OPERATIONS_MAX};
@@ -278,7 +278,8 @@ impl Messages {
 
     /// Whether peers are owed answers.
     pub(crate) fn owes(&mut self) -> bool {
-        self.peers.iter().any(|peer| !peer.shut && peer.owes())
+        let owes = |peer: &Peer| peer.owes() || peer.has_backlog();
+        self.peers.iter().any(|peer| !peer.shut && owes(peer))
     }
 
     /// Answers `pe`, as far as there is room in the ring.
