@@ -40,6 +40,7 @@ pub(crate) struct Entry {
 unsafe impl Send for Entry {}
 
 impl Entry {
+    #[inline(always)]
     pub(crate) fn new(context: *mut c_void, flags: u64) -> Self {
         Self {
             entry: CqTaggedEntry {
@@ -94,12 +95,22 @@ impl Queue {
         self.entries.lock()
     }
 
+    /// Inlined, so that the entry is made where it stays: moved as a whole right after it was made, it would
+    /// be loaded in larger pieces than it was stored in, and such a load waits until the lines that a send has just
+    /// stored have left the core.
+    #[inline(always)]
     pub(crate) fn push(&self, endpoint: &Endpoint, entry: Entry) {
         if self.is_void {
             return;
         }
         self.entries().push_back(entry);
         self.waits.tell(Some(endpoint));
+    }
+
+    /// Tells of the success of an operation of which nothing else is to be said.
+    #[inline(never)]
+    pub(crate) fn push_done(&self, endpoint: &Endpoint, context: *mut c_void, flags: u64) {
+        self.push(endpoint, Entry::new(context, flags));
     }
 
     /// Whether the program should read before it starts more.

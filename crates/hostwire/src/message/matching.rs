@@ -125,9 +125,15 @@ impl Messages {
         }
     }
 
-    /// The same for a turn of progress, which wants none, and sets few aside. False if there is more.
+    /// The same for a turn of progress, which wants none, and at a station sets few aside. False if there is
+    /// more.
     pub(super) fn pump_some(&mut self, inner: &Inner, pe: PeId) -> Result<bool> {
-        let stop = self.pump_until(inner, pe, None, ASIDES_MAX)?;
+        let most = if self.is_station {
+            ASIDES_MAX
+        } else {
+            usize::MAX
+        };
+        let stop = self.pump_until(inner, pe, None, most)?;
         Ok(!matches!(stop, Stop::Full))
     }
 
@@ -238,7 +244,7 @@ impl Messages {
                 Err(error) => match error.into_refusal() {
                     Ok(refusal) => self.requests.finish(ticket, request, Err(refusal)),
                     // It may have one of another peer yet.
-                    Err(error) if self.accuses && request.is_for_anybody() => {
+                    Err(error) if self.is_station && request.is_for_anybody() => {
                         self.requests.put_back(ticket, request);
                         self.requests.post_again(place.unwrap_or(0), ticket);
                         return Err(error);
@@ -434,7 +440,7 @@ impl Messages {
             }
             Ok(Some(envelope)) => self.requests.finish(ticket, request, Ok(envelope)),
             Err(error) => {
-                if self.accuses && matches!(error, Error::PeerMisbehaved { .. }) {
+                if self.is_station && matches!(error, Error::PeerMisbehaved { .. }) {
                     self.accused = Some(error.clone());
                     if request.is_for_anybody() {
                         return self.requests.put_back(ticket, request);

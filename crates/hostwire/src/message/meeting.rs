@@ -29,7 +29,7 @@ impl Messages {
     pub(crate) fn alone(wire: &Arc<dyn Transport>, layout: &Layout) -> Result<Self> {
         let mut alone = Self::with(wire, layout, 1)?;
         alone.listens = false;
-        alone.accuses = true;
+        alone.is_station = true;
         Ok(alone)
     }
 

@@ -129,7 +129,8 @@ pub(crate) struct Messages {
     pub(crate) remote: remote::Shared,
     /// What a peer did that no correct peer does, where only what needs that peer is to fail.
     accused: Option<Error>,
-    accuses: bool,
+    /// Peers come one by one, and one at fault costs what needs it and nothing else.
+    is_station: bool,
 }
 
 impl Messages {
@@ -165,7 +166,7 @@ impl Messages {
             claims: meeting::Claims::default(),
             remote: remote::Shared::default(),
             accused: None,
-            accuses: false,
+            is_station: false,
             sending: Vec::new(),
             staging: None,
             wire: Arc::clone(wire),

@@ -3,8 +3,6 @@
 use std::io::{self, Error};
 use std::os::fd::{AsFd, AsRawFd};
 
-use crate::memory::Memory;
-
 /// The process at the other end of a Unix socket, by its number here, as it connected or began to listen.
 /// `None` if it has none: it lives in another process namespace.
 pub(crate) fn peer_process(socket: impl AsFd) -> Option<libc::pid_t> {
@@ -42,29 +40,17 @@ pub(crate) fn read_memory(
 ) -> io::Result<usize> {
     let (at, len) = (dst.as_mut_ptr(), dst.len());
     // SAFETY: they are borrowed exclusively for the call.
-    unsafe { read(process, (from, at, len), proof) }
+    unsafe { read_memory_at(process, (from, at, len), proof) }
 }
 
-/// As [`read_memory`], to `len` bytes of memory that others may use at the same time.
+/// As [`read_memory`], to `len` bytes at `at`, which others may use at the same time.
 ///
 /// # Errors
-/// Those of `read_memory`; `EINVAL` if the memory is shorter.
-pub(crate) fn read_memory_to(
-    process: libc::pid_t,
-    from: u64,
-    (memory, offset_bytes, len): (&Memory, usize, usize),
-    proof: (u64, &mut [u64]),
-) -> io::Result<usize> {
-    let too_short = |_| Error::from_raw_os_error(libc::EINVAL);
-    let at = memory.range(offset_bytes, len).map_err(too_short)?;
-    // SAFETY: `range` has checked that they are there, `memory` keeps them, and no reference to them
-    // exists.
-    unsafe { read(process, (from, at, len), proof) }
-}
-
+/// Those of `read_memory`.
+///
 /// # Safety
 /// `len` bytes at `at` may be written to, and have any value, during the call.
-unsafe fn read(
+pub(crate) unsafe fn read_memory_at(
     process: libc::pid_t,
     (from, at, len): (u64, *mut u8, usize),
     (proof_at, proof): (u64, &mut [u64]),

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::error::TransportError;
 use crate::memory::Memory;
 use crate::origin::OriginWords;
-use crate::os::neighbour::{peer_process, read_memory, read_memory_to};
+use crate::os::neighbour::{peer_process, read_memory, read_memory_at};
 use crate::shm::key::Key;
 
 /// Where a station keeps its key for those that copy from its memory.
@@ -85,9 +85,19 @@ impl Beside {
     }
 
     /// See [`Transport::copy_private_to`](crate::Transport::copy_private_to).
-    pub(super) fn copy_to(&self, address: u64, to: (&Memory, usize, usize)) -> bool {
-        self.read(to.2, |proof| {
-            read_memory_to(self.process, address, to, (self.proof_at, proof))
+    pub(super) fn copy_to(
+        &self,
+        address: u64,
+        (memory, offset_bytes, len): (&Memory, usize, usize),
+    ) -> bool {
+        let Ok(at) = memory.range(offset_bytes, len) else {
+            return false;
+        };
+        self.read(len, |proof| {
+            let proof = (self.proof_at, proof);
+            // SAFETY: `range` has checked that the bytes are there, `memory` keeps them, and no reference
+            // to them exists.
+            unsafe { read_memory_at(self.process, (address, at, len), proof) }
         })
     }
 
