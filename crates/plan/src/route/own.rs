@@ -29,8 +29,11 @@ pub(crate) struct Devices<'a> {
     /// The devices with an adapter on each network.
     pub networks: Vec<Vec<usize>>,
     /// A port of a device as the file writes it: processor, or 0, and link.
-    pub parse: &'a dyn Fn(usize, &str) -> Option<(u8, u8)>,
+    pub parse: &'a ParsePort<'a>,
 }
+
+/// The port of a device by its name in the file.
+pub(crate) type ParsePort<'a> = dyn Fn(usize, &str) -> Option<(u8, u8)> + 'a;
 
 /// A port with a cable or an adapter in it.
 pub(crate) struct Way {

@@ -10,7 +10,7 @@ use hostwire_plan::registers::peach2::NORTH;
 use crate::engine::ComponentId;
 use crate::models::ht::Buffers;
 use crate::models::ht::carry::Notes;
-use crate::models::ht::nic::{CORE_DEPTH, Nic, NicConfig};
+use crate::models::ht::nic::{Nic, NicConfig};
 use crate::models::ht::opteron::registers::MemoryType;
 use crate::models::ht::opteron::{Mapping, Opteron, OpteronConfig};
 use crate::models::link::End;
@@ -108,10 +108,11 @@ impl Machine {
             };
             let socket = self.socket_name(port)?;
             let name = adapter.kind.name(adapter.index);
+            let core = (board.core_buffers(), board.core_places);
             let nic = Nic::new(board).with_notes(&notes);
             let nic = self.sim.add(format!("{socket}.{name}"), nic);
             self.adapters.push(nic);
-            let host = (config.port_depth, Buffers::HT_CORE, CORE_DEPTH);
+            let host = (config.port_depth, core.0, core.1);
             let here = self.add_adapter_wire((port, nic), &name, host)?;
             if let Some(model) = self.sim.component_mut::<Nic>(nic) {
                 model.attach(here);

@@ -354,10 +354,6 @@ impl Cores for Sockets<'_> {
         [stores].into_iter().chain(moved).collect()
     }
 
-    fn unit(&self) -> &'static str {
-        ""
-    }
-
     fn is_idle_core(&self, component: &str, resource: &str) -> bool {
         self.cores.iter().any(|core| {
             let name = self.sim.name(core.component);

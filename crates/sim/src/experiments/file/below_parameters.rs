@@ -5,10 +5,12 @@ use hostwire_plan::file::{Findings, Section};
 use hostwire_plan::htx::HtxPlan;
 use hostwire_plan::{AdapterKind, Diagnostic, Plan};
 
-use super::cluster_parameters::{BOARDS_NETWORK, HTX, HTX_BELOW, REMOTE};
+use super::cluster_parameters::{
+    BOARDS_NETWORK, HT_CORE, HT_CORE_BELOW, HTX, HTX_BELOW, REMOTE,
+};
 use super::parameter::{Parameter, ParameterValue};
 use super::parameters::Models;
-use super::tca_parameters::{PEACH2_BELOW, TCA, TCA_JOBS, check_credits};
+use super::tca_parameters::{PEACH2_BELOW, TCA, TCA_JOBS, TCA_LATER, check_credits};
 
 /// A table in `[parameters]`.
 struct Table {
@@ -25,12 +27,14 @@ const TABLES: [Table; 2] = [
         of: AdapterKind::Htx,
         parameters: |plan| {
             let boards = HTX.iter().filter(|of| HTX_BELOW.contains(&of.key));
+            let core = HT_CORE.iter().filter(|of| HT_CORE_BELOW.contains(&of.key));
             let regions = plan.and_then(Plan::boards).map(HtxPlan::regions);
             let remote = match regions.is_some_and(|regions| !regions.is_empty()) {
                 true => REMOTE,
                 false => &[],
             };
-            boards.chain(BOARDS_NETWORK).chain(remote).collect()
+            let boards = boards.chain(BOARDS_NETWORK).chain(core);
+            boards.chain(remote).collect()
         },
     },
     Table {
@@ -38,7 +42,7 @@ const TABLES: [Table; 2] = [
         title: "[parameters.peach2]",
         of: AdapterKind::Peach2,
         parameters: |_| {
-            let chips = TCA.iter().chain(TCA_JOBS);
+            let chips = TCA.iter().chain(TCA_JOBS).chain(TCA_LATER);
             let chips = chips.filter(|of| PEACH2_BELOW.contains(&of.key));
             chips.collect()
         },

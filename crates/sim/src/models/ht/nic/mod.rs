@@ -35,11 +35,6 @@ use crate::models::link::LinkEvent;
 
 use remote::Remote;
 
-/// Transmit places of the HT-Core per virtual channel.
-///
-/// Source: acchdl documentation, FIFOs of 32 entries.
-pub const CORE_DEPTH: usize = 32;
-
 /// The board on its host's I/O link.
 const UNIT: u8 = 1;
 
