@@ -3,7 +3,7 @@
     hostwire run -n 3 [--wire W --hosts 3] python warehouse.py FILE COLUMN...
 
 FILE is a Parquet file that all PEs see. The owners hold its row groups twice: in a warehouse, and as record
-batches of a Flight server. PE 0 streams both by turns, and drops the batches. It also copies as many bytes out of
+batches of a Flight server, without and with TLS (certificate.pem and key.pem here). PE 0 streams all by turns, and drops the batches. It also copies as many bytes out of
 the memory of an owner that it maps, where it maps one: what one consumer gets from memory. Prints JSON.
 """
 
@@ -29,8 +29,8 @@ PORT = 18815
 
 
 class Server(flight.FlightServerBase):
-    def __init__(self, location, batches):
-        super().__init__(location)
+    def __init__(self, location, batches, **options):
+        super().__init__(location, **options)
         self._batches = batches
 
     def do_get(self, context, ticket):
@@ -53,9 +53,19 @@ def serve(path, columns, pe, owners):
     # What Flight sends is what a warehouse keeps: no views.
     plain = [f.with_type(pa.string()) if f.type == pa.string_view() else f for f in table.schema]
     batches = table.cast(pa.schema(plain)).combine_chunks().to_batches(ROWS)
-    server = Server(f"grpc://0.0.0.0:{PORT + pe}", batches)
-    threading.Thread(target=server.serve, daemon=True).start()
-    Path(f"flight-{pe}").write_text(f"grpc://{own_address()}:{PORT + pe}")
+    pair = (Path("certificate.pem").read_bytes(), Path("key.pem").read_bytes())
+    for scheme, port, options in (
+        ("grpc", PORT, {}),
+        ("grpc+tls", PORT + 100, {"tls_certificates": [pair]}),
+    ):
+        server = Server(f"{scheme}://0.0.0.0:{port + pe}", batches, **options)
+        threading.Thread(target=server.serve, daemon=True).start()
+        Path(f"{scheme}-{pe}").write_text(f"{scheme}://{own_address()}:{port + pe}")
+
+
+def clients_of(scheme, pes):
+    options = {"disable_server_verification": True} if scheme == "grpc+tls" else {}
+    return [flight.connect(Path(f"{scheme}-{pe}").read_text(), **options) for pe in range(1, pes)]
 
 
 def by_flight(clients):
@@ -104,11 +114,11 @@ def main():
 
     def consume(w):
         w.load("t", [path], rows_max=ROWS)
-        urls = [Path(f"flight-{pe}").read_text() for pe in range(1, pes)]
-        clients = [flight.connect(url) for url in urls]
+        plain, sealed = clients_of("grpc", pes), clients_of("grpc+tls", pes)
         ways = {
             "hostwire": lambda: by_hostwire(w, columns),
-            "flight": lambda: by_flight(clients),
+            "flight": lambda: by_flight(plain),
+            "flight, TLS": lambda: by_flight(sealed),
             "copy": lambda: by_copy(w, w.tables["t"].nbytes),
         }
         rates = {name: [] for name in ways}
@@ -120,8 +130,8 @@ def main():
                 if turn and moved:
                     rates[name].append(moved / (time.perf_counter() - begin) / 1e9)
         found = {name: round(statistics.median(each), 3) for name, each in rates.items() if each}
-        print(json.dumps({"bytes": by_hostwire(w, columns), "GB/s": found, "to": urls}), flush=True)
-        for client in clients:
+        print(json.dumps({"bytes": by_hostwire(w, columns), "GB/s": found}), flush=True)
+        for client in plain + sealed:
             client.close()
 
     warehouse.run(consume)

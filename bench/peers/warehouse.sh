@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Streaming a table out of the memory of two owners: hostwire.warehouse, Arrow Flight and a copy, in one job by
+# Streaming a table out of the memory of owners: hostwire.warehouse, Arrow Flight and a copy, in one job by
 # turns (bench/peers/warehouse.py), and what `hostwire bench bandwidth` gives on the same wire before and after.
 # By the environment that `scripts/python.sh release warehouse` makes, or that of PYTHON, an interpreter that has the
-# package hostwire in release mode. The first job is on one host; each further WIRE makes three hosts of this machine, which
-# needs root. Let nothing else run meanwhile.
+# package hostwire in release mode. The first job is on one host; each WIRE makes two hosts of this machine, and then
+# three, which needs root. Let nothing else run meanwhile.
 #
 #     bench/peers/warehouse.sh [SCALE [WIRE...]]        1 ether xdp udp
 set -euo pipefail
@@ -21,6 +21,7 @@ columns=(l_quantity l_extendedprice l_discount l_tax l_returnflag l_linestatus l
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
+openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=localhost -keyout key.pem -out certificate.pem 2>/dev/null
 "$bin/tpchgen-cli" parquet --quiet --scale-factor "$scale" --tables lineitem --output-dir "$work"
 
 bandwidth() {
@@ -29,23 +30,27 @@ bandwidth() {
 import json, sys
 for line in sys.stdin:
     row = json.loads(line)
-    print("   bench bandwidth:", row)'
+    if row["bench"] == "bandwidth":
+        print("  bench bandwidth, %s: %.2f GB/s" % (row["wire"], row["median"]))'
 }
 
+# job OWNERS OPTION...
 job() {
-    timeout 120 "$bin/hostwire" run -n 3 --heap 3G "$@" "$python" "$here/bench/peers/warehouse.py" \
+    local pes=$(($1 + 1))
+    shift
+    timeout 120 "$bin/hostwire" run -n "$pes" --heap 3G "$@" "$python" "$here/bench/peers/warehouse.py" \
         lineitem.parquet "${columns[@]}"
 }
 
 echo "one host, two owners:"
 bandwidth --wire shm
-job
+job 2
 bandwidth --wire shm
 for wire in "${wires[@]}"; do
-    for how in "" --insecure-wire; do
-        echo "$wire $how, three hosts:"
-        bandwidth --wire "$wire" $how
-        job --wire "$wire" --hosts 3 $how 2> >(grep -v encrypt >&2)
-        bandwidth --wire "$wire" $how
+    bandwidth --wire "$wire"
+    for owners in 1 2; do
+        echo "$wire, $owners owners on hosts of their own:"
+        job "$owners" --wire "$wire" --hosts $((owners + 1))
     done
+    bandwidth --wire "$wire"
 done

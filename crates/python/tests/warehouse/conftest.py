@@ -9,8 +9,8 @@ import pytest
 
 BIN = Path(sys.executable).parent
 COMMAND = BIN / "hostwire-warehouse"
-# Of the data; with a larger one the queries are tests of make test-long.
-SCALE = float(os.environ.get("HOSTWIRE_WAREHOUSE_SCALE", "0.02"))
+# Of the data; make test-long has a larger one.
+SCALE = float(os.environ.get("HOSTWIRE_WAREHOUSE_SCALE", "0.1"))
 LIMIT_S = 600
 
 HEAD = """

@@ -1,7 +1,9 @@
 """The command `hostwire-warehouse`."""
 
+import contextlib
 import json
 import os
+import pty
 import signal
 import subprocess
 
@@ -54,6 +56,24 @@ def test_under_a_launcher(command, people):
     assert (status, text) == (0, "  m\n999\n"), errors
 
 
+def test_a_bar_on_a_terminal(people):
+    """Loads show how far they are, if somebody looks."""
+    ours, theirs = pty.openpty()
+    words = [COMMAND, "run", "--table", f"people={people}", "--query", "SELECT 1 AS one", *SMALL]
+    with subprocess.Popen(
+        words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=theirs, start_new_session=True
+    ) as process:
+        os.close(theirs)
+        seen = b""
+        # The terminal ends with the last process that has it.
+        with contextlib.suppress(OSError):
+            while part := os.read(ours, 4096):
+                seen += part
+        assert process.stdout.read().split() == [b"one", b"1"]
+    os.close(ours)
+    assert b"load people:" in seen and b"rows/s" in seen, seen
+
+
 @pytest.mark.parametrize(
     "arguments, text",
     [
@@ -75,6 +95,8 @@ def test_mistakes_are_told(command, arguments, text):
 def test_what_the_engine_refuses(command, people):
     status, text, errors = command("run", "--table", f"people={people}", "--query", "SELEC", *SMALL)
     assert (status, text) == (1, "") and "Parser Error" in errors and "Traceback" not in errors, errors
+    # The owners have left in peace.
+    assert "PE 1" not in errors and "PE 2" not in errors, errors
 
 
 @pytest.fixture

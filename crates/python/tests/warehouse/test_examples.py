@@ -3,6 +3,7 @@
 import subprocess
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from conftest import BIN, COMMAND, LIMIT_S
@@ -29,7 +30,7 @@ def test_dask_reads_the_parts_of_a_table(tpch):
     lines = done.stdout.splitlines()
     assert lines[0] == "4 partitions"
     table = pq.read_table(path, columns=["l_shipmode", "l_receiptdate", "l_commitdate"])
-    table = table.cast(table.schema.set(0, table.schema.field(0).with_type("string")))
+    table = table.cast(table.schema.set(0, table.schema.field(0).with_type(pa.string())))
     days = pc.subtract(table["l_receiptdate"].cast("int32"), table["l_commitdate"].cast("int32"))
     late = table.append_column("days", days).filter(pc.field("days") > 0)
     expected = late.group_by("l_shipmode").aggregate([("days", "count"), ("days", "max")]).sort_by("l_shipmode")

@@ -1,5 +1,7 @@
 """Loading and streaming, with real jobs."""
 
+import os
+
 import pytest
 
 # A table of 40 row groups, sorted by `key`; 64 kB of data each.
@@ -201,7 +203,7 @@ def main(w):
         (lambda: w.load("a", ["none.parquet"], copies=4), "expected 1 to 3"),
         (lambda: w.drop("a"), "there is no table a"),
         (lambda: w.query("SELECT * FROM missing"), "missing"),
-        (lambda: w.query("q1"), "region is not loaded"),
+        (lambda: w.query("q1"), "lineitem is not loaded"),
         (lambda: w.query("SELECT 1", engine="other"), "there is no engine other"),
         (lambda: w.query("SET threads = 1"), "locked"),
         (lambda: w.query("SELECT * FROM read_csv('/etc/passwd')"), "disabled"),
@@ -327,3 +329,35 @@ def main(w):
     for word in ("went on", "told", "loads"):
         assert word in text, text
     assert "Traceback" not in text, text
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="hosts are made of this machine by root alone")
+def test_a_host_that_dies(warehouse):
+    """Two owners on each of two hosts, the consumer on a third; copies are on different hosts."""
+    _, text = warehouse(
+        6,
+        TABLE
+        + """
+import os, signal
+with open(f"pid-{os.environ['PMI_RANK']}", "w") as file:
+    file.write(str(os.getpid()))
+def main(w):
+    make("t.parquet")
+    assert w._job.node(0) == w._job.node(1) == 0 and w._job.node(5) == 2
+    w.load("t", ["t.parquet"], copies=2)
+    for group in w.tables["t"]._catalogue.row_groups:
+        (one, _), (other, _) = group.homes
+        assert w._job.node(one) != w._job.node(other)
+    assert w.tables["t"].to_table().num_rows == 160_000
+    stream = w.tables["t"].to_batches()
+    rows = next(stream).num_rows
+    for pe in (4, 5):
+        os.kill(int(open(f"pid-{pe}").read()), signal.SIGKILL)
+    rows += sum(batch.num_rows for batch in stream)
+    assert rows == 160_000 and w.counts.lost_groups > 0, w.report()
+    print("went on", flush=True)
+""",
+        fails=True,
+        launcher=["--keep-going", "--wire", "udp", "--hosts", "3"],
+    )
+    assert "went on" in text and "Traceback" not in text, text

@@ -1,6 +1,7 @@
 """The command `hostwire-warehouse`."""
 
 import argparse
+import contextlib
 import sys
 import time
 
@@ -9,6 +10,7 @@ import pyarrow as pa
 from .. import errors
 from . import _launch, _tpch
 from ._engines import ENGINES
+from ._errors import Damaged
 from ._text import table_text
 from ._warehouse import BUFFER_BYTES, ROWS_MAX, run
 
@@ -66,6 +68,8 @@ def add_launch_options(parser):
         metavar="SIZE",
         help="memory of each owner for tables (a share of 85 %% of the machine's, taken as it is used)",
     )
+    # Where bars are drawn: what starts the job says so to its processes.
+    group.add_argument("--terminal", help=argparse.SUPPRESS)
     parser.add_argument(
         "--buffers",
         type=_bytes,
@@ -181,7 +185,23 @@ def _in_job(options, arguments, main):
     """Runs `main` with the warehouse of this job, or starts one."""
     if not _launch.is_in_job():
         _launch.start(options, arguments)
-    return run(main, buffer_bytes=options.buffers, shows_progress=True)
+    refused = []
+
+    def told(warehouse):
+        # The owners are let go in peace; what was wrong is said behind that.
+        try:
+            main(warehouse)
+        except (errors.CallerError, errors.EnvironmentFault, Damaged, OSError) as error:
+            refused.append(error)
+
+    with contextlib.ExitStack() as stack:
+        progress = sys.stderr
+        if options.terminal is not None:
+            with contextlib.suppress(OSError):
+                progress = stack.enter_context(open(options.terminal, "w", encoding="utf-8"))
+        run(told, buffer_bytes=options.buffers, progress=progress)
+    if refused:
+        raise refused[0]
 
 
 def _load_tables(warehouse, options):

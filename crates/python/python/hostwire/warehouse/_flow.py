@@ -125,14 +125,14 @@ class Flow:
         message = move_message(parts)
         # Numbers and messages in one order. The lock is not held by who answers.
         with self._order[pe]:
-            self._sent[pe] += 1
-            number = self._sent[pe]
             try:
                 self.memory.job.send(pe, message, TO_OWNER)
             except PeerLost as lost:
                 self.lost.add(lost.pe)
                 raise
-        return number
+            # Ctrl-C ends a send before it has sent anything.
+            self._sent[pe] += 1
+            return self._sent[pe]
 
     def wait(self, pe, number):
         """Waits until PE `pe` has used its credit: whether it has. If not, it is lost."""

@@ -68,7 +68,11 @@ def command(options, arguments):
         words += ["--insecure-wire"]
     # The consumer says what is lost with an owner, and goes on if nothing is.
     words += ["--keep-going", "--", sys.executable, "-m", "hostwire.warehouse"]
-    return words + list(arguments)
+    words += arguments
+    if sys.stderr.isatty():
+        # The launcher reads what its PEs write; a bar is for the terminal itself.
+        words += ["--terminal", os.ttyname(sys.stderr.fileno())]
+    return words
 
 
 def start(options, arguments):

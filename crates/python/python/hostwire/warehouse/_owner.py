@@ -1,6 +1,7 @@
 """Owners: they load row groups into their memory, and put them where credits say."""
 
 import math
+import struct
 
 import pyarrow.parquet as pq
 
@@ -12,6 +13,8 @@ from ._pieces import pack, plain_schema, statistics
 
 # The first byte of an answer.
 DONE, REFUSED = b"\0", b"\1"
+# What is in front of an answer: the number of the command.
+_NUMBER = struct.Struct("<I")
 # A file with at least so many row groups for each owner is spread by whole ones.
 _WHOLE_FROM = 4
 
@@ -26,13 +29,20 @@ def serve(memory):
             if message[0] == MOVE:
                 _move(memory, message)
             elif message[0] == LOAD:
-                memory.job.send(CONSUMER, _load(memory, command_of(message), parts), TO_CONSUMER)
+                command = command_of(message)
+                answer = _NUMBER.pack(command["number"]) + _load(memory, command, parts)
+                memory.job.send(CONSUMER, answer, TO_CONSUMER)
                 # It waits for this word.
                 memory.loaded.fetch_add(CONSUMER, 1, memory.job.pe)
             elif message[0] == LEAVE:
                 return command_of(message)["in_peace"]
     finally:
         parts.clear()
+
+
+def numbered(answer):
+    """The number of the command that is answered, and the answer."""
+    return _NUMBER.unpack_from(answer)[0], answer[_NUMBER.size :]
 
 
 def _message(job):

@@ -93,8 +93,11 @@ def _column(tree):
 
 
 def _literal(tree):
-    scalar = tree.get("Literal", {}) if isinstance(tree, dict) else {}
-    scalar = scalar.get("Scalar", {}) if isinstance(scalar, dict) else {}
+    literal = tree.get("Literal") if isinstance(tree, dict) else None
+    if not isinstance(literal, dict):
+        return None
+    # Without and with a type of its own.
+    scalar = literal.get("Dyn", literal.get("Scalar"))
     if not isinstance(scalar, dict) or len(scalar) != 1:
         return None
     (kind, value), *_ = scalar.items()

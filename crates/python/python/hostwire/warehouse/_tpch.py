@@ -24,8 +24,6 @@ _ROWS = {
     "lineitem": 6_001_215,
 }
 _FIXED_ROWS = {"region": 5, "nation": 25}
-# Arrow bytes of all tables at scale factor 1, rounded up: measured, 2026-11-24.
-SCALE_1_BYTES = 1_600_000_000
 
 
 def rows_about(table, scale):

@@ -25,13 +25,14 @@ _LOOK_S = 0.1
 _LONG_S = 1.0
 
 
-def run(main, *, buffer_bytes=BUFFER_BYTES, shows_progress=False):
+def run(main, *, buffer_bytes=BUFFER_BYTES, progress=None):
     """Runs a warehouse on the PEs of this job. Collective.
 
     PE 0 calls `main` with the Warehouse, and gets what it returns; the other PEs hold the tables until
     it returns, and get None. A job of one PE does both. `buffer_bytes` bounds the memory into which
-    tables are streamed; it and the tables lie in the symmetric heap (`hostwire run --heap`). With
-    `shows_progress`, loads and long queries draw a bar on a terminal.
+    tables are streamed; it and the tables lie in the symmetric heap (`hostwire run --heap`). Loads and
+    long queries draw a bar on the text file `progress` if it is a terminal. (The launcher gives a PE none: its
+    `sys.stderr` is a pipe.)
     """
     job = _job.Job()
     is_peaceful = False
@@ -44,7 +45,7 @@ def run(main, *, buffer_bytes=BUFFER_BYTES, shows_progress=False):
         if job.pe != CONSUMER:
             is_peaceful = _owner.serve(memory)
         else:
-            warehouse = Warehouse(memory, shows_progress)
+            warehouse = Warehouse(memory, progress)
             try:
                 result = main(warehouse)
             except BaseException:
@@ -63,16 +64,17 @@ def run(main, *, buffer_bytes=BUFFER_BYTES, shows_progress=False):
 class Warehouse:
     """The tables of a job; `run` makes it. `tables` has them by name, as `pyarrow` datasets."""
 
-    def __init__(self, memory, shows_progress=False):
+    def __init__(self, memory, progress=None):
         self._memory = memory
         self._job = memory.job
         self._flow = Flow(memory)
-        self._shows_progress = shows_progress
+        self._progress = progress
         self._stores = {pe: Ranges(len(memory.store)) for pe in self._flow.owners}
         # The ranges of each table: `(pe, begin, bytes)`.
         self._used = {}
         self.tables = {}
         self.scale = 1.0
+        self._loads = 0
         self._thread = None
         if memory.job.pes == 1:
             self._thread = threading.Thread(target=_owner.serve, args=(memory,), daemon=True)
@@ -140,13 +142,15 @@ class Warehouse:
         owners = self._may_load(name, copies, rows_max)
         command = {"table": name, "source": source, "copies": copies, "owners": owners}
         command["rows_max"] = rows_max
+        self._loads += 1
+        command["number"] = self._loads
         self._memory.loaded.local[:] = 0
         ranges = {pe: self._stores[pe].largest() for pe in owners}
         for pe in owners:
             own = {**command, "range": ranges[pe]}
             self._job.send(pe, command_message(LOAD, own), TO_OWNER)
-        with _bar(self._shows_progress, f"load {name}", rows, " rows", delay_s=0) as bar:
-            answers = [self._answer(pe, name, bar) for pe in owners]
+        with _bar(self._progress, f"load {name}", rows, " rows", delay_s=0) as bar:
+            answers = self._answers(command, bar)
         refused = [answer[1:].decode() for answer in answers if answer[:1] != _owner.DONE]
         if refused:
             raise CallerError(f"loading {name}: {refused[0]}")
@@ -156,20 +160,36 @@ class Warehouse:
         ]
         self._keep(_catalogue.merged(found), {pe: begin for pe, (begin, _) in ranges.items()})
 
-    def _answer(self, pe, name, bar):
+    def _answers(self, command, bar):
+        """What the owners answer, in their order. All of them, also if one is lost: no answer stays."""
+        answers, lost = [], None
+        for pe in command["owners"]:
+            try:
+                answers.append(self._answer(pe, command, bar))
+            except PeerLost as error:
+                lost = error
+        if lost is not None:
+            raise lost
+        return answers
+
+    def _answer(self, pe, command, bar):
         """What PE `pe` answers; draws how far all are meanwhile."""
         loaded = self._memory.loaded
         while True:
             before = int(loaded.local[pe])
             if self._job.try_probe(pe, TO_CONSUMER) is not None:
-                return self._job.recv(pe, TO_CONSUMER).data
+                number, answer = _owner.numbered(self._job.recv(pe, TO_CONSUMER).data)
+                if number == command["number"]:
+                    return answer
+                # Of a load that Ctrl-C has ended.
+                continue
             bar.update(int(loaded.local.sum()) - bar.n)
             try:
                 loaded.wait_until("!=", before, pe, timeout_s=_LOOK_S)
             except PeerLost as lost:
                 self._flow.lost.add(lost.pe)
             if pe in self._flow.lost:
-                error = PeerLost(f"PE {pe} is lost while it loads its part of {name}")
+                error = PeerLost(f"PE {pe} is lost while it loads its part of {command['table']}")
                 error.pe = pe
                 raise error
 
@@ -232,20 +252,21 @@ class Warehouse:
         Raises CallerError for what the engine refuses, PeerLost if an owner is lost whose row groups have
         no other, Damaged if row groups are not what was loaded and have no other owner.
         """
-        with _bar(self._shows_progress, _short(text), 0, "B", delay_s=_LONG_S) as bar:
+        with _bar(self._progress, _short(text), 0, "B", delay_s=_LONG_S) as bar:
             watch = _Watch(self._flow.counts, bar)
             tables = {name: table._watched(watch) for name, table in self.tables.items()}
             try:
-                return _engines.run(engine, text, tables, self.scale, threads)
-            except (CallerError, EnvironmentFault, PeerError, KeyboardInterrupt):
+                result = _engines.run(engine, text, tables, self.scale, threads)
+                # Not after an exception: `Flow.take` does it, too.
+                self._flow.sweep()
+                return result
+            except (CallerError, EnvironmentFault, PeerError):
                 raise
             except Exception as error:
                 # Engines tell what a stream raised in their own words.
                 if watch.failure is not None:
                     raise watch.failure from error
                 raise CallerError(f"{engine}: {error}") from error
-            finally:
-                self._flow.sweep()
 
     @property
     def counts(self):
@@ -276,8 +297,9 @@ class Warehouse:
 
     def _leave(self, in_peace):
         """Lets the owners go. Whether all can leave together."""
-        # Streams that engines have dropped: owners still store into their slots.
-        self._flow.sweep()
+        if in_peace:
+            # Streams that engines have dropped: owners still store into their slots.
+            self._flow.sweep()
         in_peace = in_peace and not self._flow.lost
         for pe in self._flow.owners:
             if pe in self._flow.lost:
@@ -309,8 +331,8 @@ class _Watch:
         self.failure = self.failure or error
 
 
-def _bar(is_shown, what, total, unit, delay_s):
-    """A bar on a terminal; nothing elsewhere."""
+def _bar(file, what, total, unit, delay_s):
+    """A bar on a file that is a terminal; nothing elsewhere."""
     tqdm.tqdm.monitor_interval = 0
     return tqdm.tqdm(
         desc=what,
@@ -319,7 +341,8 @@ def _bar(is_shown, what, total, unit, delay_s):
         unit_scale=True,
         delay=delay_s,
         leave=False,
-        disable=None if is_shown else True,
+        file=file,
+        disable=True if file is None else None,
     )
 
 
