@@ -209,7 +209,7 @@ impl Endpoint {
                 }
                 Some((claim, envelope)) => {
                     let context = note.context as usize;
-                    self.books().claims.insert(context, claim);
+                    self.books().claims.insert(context, (claim, envelope));
                     Some(envelope)
                 }
             },
@@ -226,7 +226,7 @@ impl Endpoint {
     fn receive_claimed(&self, bytes: Bytes, flags: u64) -> Result<(), Code> {
         let note = bytes.note;
         let claim = self.books().claims.remove(&(note.context as usize));
-        let claim = claim.ok_or(-libc::EINVAL)?;
+        let (claim, envelope) = claim.ok_or(-libc::EINVAL)?;
         let is_dropped = flags & FI_DISCARD != 0;
         let room: Option<Box<dyn hostwire::station::Buffer>> = match is_dropped {
             true => None,
@@ -239,7 +239,10 @@ impl Endpoint {
                 entry.error = libc::ECONNRESET;
                 self.tell_receiver(entry);
             }
-            Some(_) if is_dropped && note.tells => self.tell_receiver(entry),
+            Some(_) if is_dropped && note.tells => {
+                self.describe(&mut entry, &envelope);
+                self.tell_receiver(entry);
+            }
             Some(_) => {}
         }
         Ok(())
@@ -266,10 +269,7 @@ impl Endpoint {
 
     /// Makes progress, and tells of what has ended. Returns whether anything has.
     pub(crate) fn progress(&self) -> Result<bool, Error> {
-        let turn = match self.station.turn() {
-            Ok(turn) => turn,
-            Err(error) => return Err(error),
-        };
+        let turn = self.station.turn()?;
         let any = turn.has_finished && self.tell_all(None);
         Ok(turn.has_notes && self.tell_uses() || any)
     }

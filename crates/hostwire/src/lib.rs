@@ -108,7 +108,7 @@ pub use message::{Envelope, Source, Tag, Ticket};
 pub use queue::{Completion, Queue};
 pub use registered::{Key, Opened, Registered};
 pub use sizes::{PES_MAX, Sizes};
-pub use symmetric::{Get, SignalOp, Symmetric};
+pub use symmetric::{Get, SignalOp, StartedGet, Symmetric};
 pub use team::{Rank, Team};
 /// The traits of [`Element`]s, for structures of the program: see there.
 pub use zerocopy::{self, FromBytes, FromZeros, Immutable, IntoBytes};

@@ -13,9 +13,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use hostwire_transport::station::{Network, NetworkPlace, Options, PEERS_MAX, Stations, Terms};
+use hostwire_transport::station::{
+    Contacts, ModelledContacts, Network, NetworkPlace, Options, PEERS_MAX, Stations, Terms,
+};
 use hostwire_transport::{EnvironmentFault, Loss, PeId, Transport, TransportError};
 
+use crate::attach;
 use crate::attachment::Attachment;
 use crate::error::{Error, Result};
 use crate::inner::Inner;
@@ -24,8 +27,11 @@ use crate::message::{Asking, Kind, Pattern, Payload, QueueId, Receiving, Sending
 use crate::message::{Envelope, Source, Tag, Ticket};
 use crate::settings::{Settings, Wire, WireChoice};
 
+use virtual_time::VirtualTime;
+
 pub use crate::message::{Buffer, Deed, Event, Finished, Use};
 pub use crate::region::{Atomic, Change, Number, Place, Refusal, Region, Regions, Rights, Witness};
+pub use hostwire_transport::modelled::is_inherited as is_in_virtual_time;
 pub use hostwire_transport::owner_lock::{Guard, OwnerLock};
 pub use hostwire_transport::station::Name;
 pub use turn::Turn;
@@ -101,7 +107,9 @@ pub struct Claim(u64);
 /// Dropping it is its end: peers learn of it, and have what was sent by then.
 pub struct Station {
     inner: Inner,
-    wire: Arc<Stations>,
+    contacts: Arc<dyn Contacts>,
+    /// Where time is that of a model.
+    virtual_time: Option<VirtualTime>,
     queue: QueueId,
     /// Stations that broke the protocol, and how: this one has parted from them.
     parted: Mutex<BTreeMap<PeId, Error>>,
@@ -122,7 +130,11 @@ impl Station {
     /// # Errors
     /// As `open`.
     pub fn with(regions: Arc<Regions>) -> Result<Self> {
-        Self::over(options()?, regions)
+        let job = |pes| Layout::new(pes, SIZES).map(|layout| layout.segment_bytes());
+        match ModelledContacts::inherited(job)? {
+            Some(contacts) => Self::in_virtual_time(contacts, regions),
+            None => Self::over(options()?, regions),
+        }
     }
 
     /// As [`open`](Self::open), and as if the kernel let no process copy from the memory of another: long
@@ -155,23 +167,42 @@ impl Station {
     fn over(options: Options, regions: Arc<Regions>) -> Result<Self> {
         let wire = Arc::new(Stations::open(terms()?, options)?);
         let attachment = Attachment::over(Arc::clone(&wire) as Arc<dyn Transport>, SIZES)?;
-        let inner = Inner::alone(attachment)?;
+        Ok(Self::among(wire, Inner::alone(attachment)?, regions, None))
+    }
+
+    /// One among those of a job, all of whom it knows.
+    fn in_virtual_time(contacts: ModelledContacts, regions: Arc<Regions>) -> Result<Self> {
+        let wire = Arc::clone(contacts.wire()) as Arc<dyn Transport>;
+        let wire = attach::as_settings_want(wire, &Settings::from_env()?)?;
+        let inner = Inner::new(Attachment::over(wire, SIZES)?)?;
+        let contacts = Arc::new(contacts);
+        let time = VirtualTime::new(Arc::clone(&contacts));
+        Ok(Self::among(contacts, inner, regions, Some(time)))
+    }
+
+    fn among(
+        contacts: Arc<dyn Contacts>,
+        inner: Inner,
+        regions: Arc<Regions>,
+        virtual_time: Option<VirtualTime>,
+    ) -> Self {
         let queue = {
             let messages = &mut *inner.messages();
             messages.remote.regions = regions;
             messages.requests.open_queue()
         };
-        Ok(Self {
+        Self {
+            virtual_time,
             inner,
-            wire,
+            contacts,
             queue,
             parted: Mutex::default(),
-        })
+        }
     }
 
     /// What others need to reach it.
     pub fn name(&self) -> Name {
-        self.wire.name()
+        self.contacts.name()
     }
 
     /// The number of the station of this name, here and from now on. 0 is this one.
@@ -179,14 +210,14 @@ impl Station {
     /// # Errors
     /// [`Error::Environment`] if it cannot be reached from here: see [`Stations::number`].
     pub fn number(&self, name: &Name) -> Result<PeId> {
-        let pe = self.wire.number(name)?;
+        let pe = self.contacts.number(name)?;
         self.inner.messages().know(pe + 1)?;
         Ok(pe)
     }
 
     /// The name of a station that has a number.
     pub fn name_of(&self, pe: PeId) -> Option<Name> {
-        self.wire.name_of(pe)
+        self.contacts.name_of(pe)
     }
 
     /// Sends bytes, if that takes no wait: then they may be reused. Meets `to` before.
@@ -269,11 +300,11 @@ impl Station {
     /// # Errors
     /// As [`receive`](Self::receive).
     pub fn peek(&self, wanted: Wanted) -> Result<Option<Envelope>> {
-        self.get_on()?;
-        self.in_spite_of_peers(|| {
+        let probe = || {
             let messages = &mut *self.inner.messages();
             messages.probe(&self.inner, &wanted.pattern())
-        })
+        };
+        self.look(|| self.in_spite_of_peers(probe))
     }
 
     /// As [`peek`](Self::peek), and takes it out of turn: only
@@ -282,12 +313,11 @@ impl Station {
     /// # Errors
     /// As [`receive`](Self::receive).
     pub fn claim(&self, wanted: Wanted) -> Result<Option<(Claim, Envelope)>> {
-        self.get_on()?;
         let claim = || {
             let messages = &mut *self.inner.messages();
             messages.claim(&self.inner, &wanted.pattern())
         };
-        let claimed = self.in_spite_of_peers(claim)?;
+        let claimed = self.look(|| self.in_spite_of_peers(claim))?;
         Ok(claimed.map(|(number, envelope)| (Claim(number), envelope)))
     }
 
@@ -328,7 +358,7 @@ impl Station {
         places: Vec<Place>,
         buffer: Box<dyn Buffer>,
     ) -> Result<Ticket> {
-        check_lengths(&deed, &places, buffer.bytes().len())?;
+        lengths::check(&deed, &places, buffer.bytes().len())?;
         self.meet(to)?;
         let asking = Asking::new(to, deed, places, buffer);
         let messages = &mut *self.inner.messages();
@@ -394,32 +424,32 @@ impl Station {
         let Error::PeerMisbehaved { pe, .. } = error else {
             return error;
         };
-        if pe == 0 || self.parted().contains_key(&pe) {
+        if pe == self.inner.pe() || self.parted().contains_key(&pe) {
             return error;
         }
         self.parted().insert(pe, error.clone());
         // It is told by what ends: nothing else has to be done here.
         let _ = self.inner.messages().ended(&self.inner, pe, &error);
         self.inner.lost.end(pe, Loss::Ended);
-        self.wire.part(pe);
+        self.contacts.part(pe);
         error
     }
 
     fn meet(&self, to: PeId) -> Result<()> {
-        if to == 0 {
+        if to == self.inner.pe() && self.virtual_time.is_none() {
             return self.inner.check_is_here();
         }
         if !self.inner.is_there(to) {
             let parted = self.parted().get(&to).cloned();
             return Err(parted.unwrap_or_else(|| self.lost(to)));
         }
-        self.wire.meet(to).map_err(Error::from)?;
+        self.contacts.meet(to).map_err(Error::from)?;
         // News of others as well, which this has nothing to do with.
         self.in_spite_of_peers(|| self.hear())
     }
 
     fn lost(&self, pe: PeId) -> Error {
-        let loss = self.wire.loss(pe);
+        let loss = self.inner.wire().loss(pe);
         Error::PeerLost { pe, loss }
     }
 }
@@ -427,7 +457,14 @@ impl Station {
 impl Drop for Station {
     /// Before the buffers go whose messages have not ended.
     fn drop(&mut self) {
-        self.wire.lend_no_more();
+        self.contacts.lend_no_more();
+        if !self.is_here() {
+            return;
+        }
+        self.inner.messages().say_what_was_taken();
+        if self.virtual_time.is_some() {
+            self.inner.wire().finish();
+        }
     }
 }
 
@@ -468,66 +505,8 @@ fn network(settings: &Settings, place: NetworkPlace) -> Network {
     }
 }
 
-/// What a peer could only take for a broken protocol.
-fn check_lengths(deed: &Deed, places: &[Place], buffer_bytes: usize) -> Result<()> {
-    let is = |what, expected, got| match expected == got {
-        true => Ok(()),
-        false => Err(Error::Length {
-            what,
-            expected,
-            got,
-        }),
-    };
-    is(
-        "places in memory",
-        places.len().min(PLACES_MAX),
-        places.len(),
-    )?;
-    let mut len = 0_usize;
-    for place in places {
-        let sum = usize::try_from(place.len)
-            .ok()
-            .and_then(|more| len.checked_add(more));
-        len = sum
-            .filter(|len| isize::try_from(*len).is_ok())
-            .ok_or(Error::Length {
-                what: "bytes in memory",
-                expected: isize::MAX as usize,
-                got: usize::MAX,
-            })?;
-    }
-    let Deed::Atomic {
-        atomic,
-        operands,
-        compares,
-        wants_old,
-    } = deed
-    else {
-        return is("bytes to put or to get", len, buffer_bytes);
-    };
-    let size = atomic.number.bytes();
-    for place in places {
-        is("bytes of numbers", 0, place.len as usize % size)?;
-    }
-    is("bytes of numbers", len.min(ATOMIC_BYTES_MAX), len)?;
-    let needs = |does: bool| if does { len } else { 0 };
-    is(
-        "bytes of operands",
-        needs(atomic.change != Change::Read),
-        operands.len(),
-    )?;
-    is(
-        "bytes to compare with",
-        needs(atomic.change.compares()),
-        compares.len(),
-    )?;
-    match wants_old {
-        true => is("bytes for what was there", len, buffer_bytes),
-        false => Ok(()),
-    }
-}
-
-mod turn;
-
+mod lengths;
 #[cfg(test)]
 mod tests;
+mod turn;
+mod virtual_time;

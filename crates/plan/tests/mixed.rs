@@ -3,7 +3,7 @@
 mod common;
 
 use common::check_delivery;
-use hostwire_plan::{AdapterKind, AdapterPlan, Plan, report};
+use hostwire_plan::{AdapterKind, AdapterPlan, Plan, Scheme, report};
 
 const MIXED: &str = include_str!("../../../examples/clusters/mixed.toml");
 
@@ -138,4 +138,57 @@ fn a_ring_of_networks_becomes_a_tree() {
     file = file.replacen("board = true\nchip = true", "board = true", 1);
     let plan = planned(&file);
     check_delivery(&plan);
+}
+
+/// Routes of one's own lead over networks of all kinds: by the link or the kind of the adapter, and
+/// where they come out is the destination, the only adapter of its island, or as they say.
+#[test]
+fn routes_of_the_file_lead_over_adapters() {
+    let rule = |at: &str, by: &str, to: &str| {
+        format!("[[route]]\nat = \"{at}\"\nby = \"{by}\"\nto = {to}\n")
+    };
+    let own = |of_b0: &[String], of_c0: &[String]| {
+        let a = [
+            rule("a0", "l1", "\"a1\""),
+            rule("a0", "board", "[\"b0\", \"b1\"]"),
+            rule("a0", "l3", "\"c0\""),
+            rule("a1", "l1", "\"*\""),
+            rule("b0", "l1", "\"b1\""),
+            rule("b1", "l1", "\"*\""),
+        ];
+        let rules: Vec<String> = [&a, of_b0, of_c0].into_iter().flatten().cloned().collect();
+        format!("{MIXED}\n{}", rules.join(""))
+    };
+    let as_planned = planned(&own(
+        &[
+            rule("b0", "l2", "[\"a0\", \"a1\"]"),
+            rule("b0", "adapter", "\"c0\""),
+        ],
+        &[
+            rule("c0", "chip", "[\"a0\", \"a1\"]"),
+            rule("c0", "l3", "\"*\""),
+        ],
+    ));
+    check_delivery(&as_planned);
+    assert_eq!(as_planned.scheme(), Scheme::File);
+    assert_eq!(as_planned.warnings(), []);
+    let of_planner = planned(MIXED);
+    let targets = |plan: &Plan| -> Vec<_> {
+        let adapters = plan.adapters().iter();
+        adapters.map(|adapter| adapter.targets.clone()).collect()
+    };
+    assert_eq!(targets(&as_planned), targets(&of_planner));
+    // Not over Ethernet: from b to c by boards and chips, through a0.
+    let through_a0 = planned(&own(
+        &[rule("b0", "board", "\"*\"")],
+        &[rule("c0", "chip", "\"*\"") + "over = \"a0\"\n"],
+    ));
+    check_delivery(&through_a0);
+    assert_eq!(through_a0.hop_statistics().hops_max, 3);
+    let unused = through_a0.warnings().iter();
+    let unused: Vec<_> = unused.map(|warning| warning.code).collect();
+    assert_eq!(unused, ["unused-adapter"; 2]);
+    let first = hostwire_plan::plan("x", own(&[], &[]).as_bytes());
+    let rejected = first.expect_err("b0 and c0 lack routes").to_string();
+    assert!(rejected.contains("`c0` has no route to a0"), "{rejected}");
 }

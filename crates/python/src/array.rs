@@ -1,14 +1,22 @@
 //! Symmetric arrays.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | `transfer` | puts and gets |
+//! | `words` | atomic operations, and waiting for words |
+
+mod transfer;
+mod words;
 
 use std::sync::Arc;
 
-use hostwire::{SignalOp, Symmetric};
+use hostwire::Symmetric;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PySlice, PyTuple};
 
-use crate::arguments::{Whole, comparison, limit};
+use crate::arguments::Whole;
 use crate::block::Block;
-use crate::buffer::{with_bytes, with_bytes_mut};
+use crate::buffer::with_bytes;
 use crate::dtype::{self, DType};
 use crate::errors;
 use crate::shared::Shared;
@@ -76,6 +84,27 @@ impl Array {
             local,
             shared: Arc::clone(shared),
         })
+    }
+
+    /// The memory, as bytes.
+    pub(crate) fn bytes(&self) -> hostwire::Result<Symmetric<u8>> {
+        self.bytes.part(..)
+    }
+
+    /// The elements as signals.
+    ///
+    /// # Errors
+    /// If they are not of uint64.
+    pub(crate) fn signals(&self, py: Python<'_>) -> PyResult<&Symmetric<u64>> {
+        self.words.signals().ok_or_else(|| {
+            let text = "signal: expected an array of uint64";
+            errors::caller(py, text)
+        })
+    }
+
+    /// The job that it is of.
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
     }
 
     /// The memory, for who may keep it.
@@ -357,293 +386,5 @@ impl Array {
         let local = self.open(py)?;
         let shape = local.getattr("shape")?;
         ndarray(&self.bytes, pe.pe(), &self.dtype, shape.cast::<PyTuple>()?)
-    }
-
-    /// Copies `values` to the elements from `index` on of PE `pe`.
-    ///
-    /// `values` is anything that NumPy makes an array of, of any shape; `index` counts elements, in C
-    /// order. Returns when `values` may change again. Puts to one PE may become visible in any order
-    /// unless `Job.fence` lies between them; `Job.quiet` waits until they are visible.
-    ///
-    /// Raises CallerError, and stores nothing, for a PE or elements that are not there, or values that
-    /// the dtype cannot take; PeerLost.
-    #[pyo3(signature = (pe, values, index=Whole::ZERO))]
-    fn put(
-        &self,
-        py: Python<'_>,
-        pe: Whole,
-        values: &Bound<'_, PyAny>,
-        index: Whole,
-    ) -> PyResult<()> {
-        self.shared.check(py)?;
-        self.with_values(values, |bytes| {
-            self.put_bytes(py, pe.pe(), index.index(), bytes)
-        })
-    }
-
-    /// Copies elements of PE `pe` from `index` on, and returns them.
-    ///
-    /// With `out`, an array of the same dtype, as many as it has go there. Else they come in a new
-    /// array: `count` elements, or all from `index` on; all elements come in the shape of the array.
-    ///
-    /// Raises CallerError for a PE or elements that are not there; PeerLost.
-    #[pyo3(signature = (pe, out=None, index=Whole::ZERO, count=None))]
-    fn get<'py>(
-        &self,
-        py: Python<'py>,
-        pe: Whole,
-        out: Option<Bound<'py, PyAny>>,
-        index: Whole,
-        count: Option<Whole>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        self.shared.check(py)?;
-        let local = self.local.bind(py);
-        let (pe, index) = (pe.pe(), index.index());
-        let fresh = |out: Bound<'py, PyAny>| {
-            with_bytes_mut(&out, |into| self.get_bytes(py, pe, index, into))?;
-            Ok(out)
-        };
-        let Some(out) = out else {
-            let shape = match (count, index) {
-                (None, 0) => local.getattr("shape")?,
-                (None, index) => PyTuple::new(py, [self.len.saturating_sub(index)])?.into_any(),
-                (Some(count), _) => {
-                    self.locate(py, index, count.index())?;
-                    PyTuple::new(py, [count.index()])?.into_any()
-                }
-            };
-            let empty = dtype::numpy(py)?.getattr("empty")?;
-            return fresh(empty.call1((shape, self.dtype.object(py)))?);
-        };
-        if count.is_some() {
-            let text = "either out, whose size is the count, or a count";
-            return Err(errors::caller(py, text));
-        }
-        if !self.dtype.is_of(&out) {
-            let text = format!(
-                "out: expected an array of {}, got {}",
-                self.dtype.object(py),
-                out.getattr("dtype").unwrap_or(out.get_type().into_any())
-            );
-            return Err(errors::caller(py, &text));
-        }
-        let mut reached = false;
-        let got = with_bytes_mut(&out, |into| {
-            reached = true;
-            self.get_bytes(py, pe, index, into)
-        });
-        if reached {
-            return got.map(|()| out);
-        }
-        // Its elements lie apart, or it is not to be written, which the assignment refuses.
-        let values = fresh(dtype::values(py, "room_for", (&out,))?)?;
-        dtype::values(py, "assign", (&out, values))?;
-        Ok(out)
-    }
-
-    /// As `put`, and then sets element `signal_index` of `signal`, an array of uint64, of the same PE
-    /// to `value`; with `add`, adds `value`. The signal is never visible before the values: who waits
-    /// for it by `wait_until` has both.
-    #[pyo3(signature = (pe, values, signal, value, index=Whole::ZERO, signal_index=Whole::ZERO, add=false))]
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "a put and a signal; Python passes them by name"
-    )]
-    fn put_signal(
-        &self,
-        py: Python<'_>,
-        pe: Whole,
-        values: &Bound<'_, PyAny>,
-        signal: &Bound<'_, Self>,
-        value: Whole,
-        index: Whole,
-        signal_index: Whole,
-        add: bool,
-    ) -> PyResult<()> {
-        self.shared.check(py)?;
-        let signal = signal.get();
-        let Some(signals) = signal.words.signals() else {
-            let text = "signal: expected an array of uint64";
-            return Err(errors::caller(py, text));
-        };
-        signal.locate(py, signal_index.index(), 1)?;
-        let op = match add {
-            true => SignalOp::Add(value.0),
-            false => SignalOp::Set(value.0),
-        };
-        let pe = pe.pe();
-        self.with_values(values, |bytes| {
-            let at = self.locate(py, index.index(), bytes.len() / self.dtype.size_bytes)?;
-            let copy = matches!(self.way(pe, at, bytes), Way::ByCopy).then(|| bytes.to_vec());
-            let bytes = copy.as_deref().unwrap_or(bytes);
-            self.wait(py, || {
-                let bytes_of_all = &self.bytes;
-                bytes_of_all.put_with_signal(pe, at, bytes, signals, signal_index.index(), op)
-            })
-        })
-    }
-
-    /// Reads element `index` of PE `pe`, atomically. For numbers of 32 or 64 bits, as all atomic
-    /// operations; the result is a Python number.
-    #[pyo3(signature = (pe, index=Whole::ZERO))]
-    fn fetch<'py>(&self, py: Python<'py>, pe: Whole, index: Whole) -> PyResult<Bound<'py, PyAny>> {
-        self.words.fetch(py, &self.place(py, pe, index)?)
-    }
-
-    /// Sets element `index` of PE `pe` to `value`, atomically.
-    #[pyo3(signature = (pe, value, index=Whole::ZERO))]
-    fn set<'py>(
-        &self,
-        py: Python<'py>,
-        pe: Whole,
-        value: &Bound<'py, PyAny>,
-        index: Whole,
-    ) -> PyResult<()> {
-        self.swap(py, pe, value, index).map(|_| ())
-    }
-
-    /// Sets element `index` of PE `pe` to `value`, atomically, and returns what it was.
-    #[pyo3(signature = (pe, value, index=Whole::ZERO))]
-    fn swap<'py>(
-        &self,
-        py: Python<'py>,
-        pe: Whole,
-        value: &Bound<'py, PyAny>,
-        index: Whole,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        self.words.swap(py, &self.place(py, pe, index)?, value)
-    }
-
-    /// Sets element `index` of PE `pe` to `new` if it is `expected`, atomically, and returns what it was.
-    /// For integers of 32 or 64 bits, as all atomic changes.
-    #[pyo3(signature = (pe, expected, new, index=Whole::ZERO))]
-    fn compare_swap<'py>(
-        &self,
-        py: Python<'py>,
-        pe: Whole,
-        expected: &Bound<'py, PyAny>,
-        new: &Bound<'py, PyAny>,
-        index: Whole,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let at = self.place(py, pe, index)?;
-        self.words.compare_swap(py, &at, (expected, new))
-    }
-
-    /// Adds `value` to element `index` of PE `pe`, atomically, and returns what it was. Wraps.
-    #[pyo3(signature = (pe, value, index=Whole::ZERO))]
-    fn fetch_add<'py>(
-        &self,
-        py: Python<'py>,
-        pe: Whole,
-        value: &Bound<'py, PyAny>,
-        index: Whole,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        self.fetch_and_change(py, (pe, index), FetchOp::Add, value)
-    }
-
-    /// Ands element `index` of PE `pe` with `value`, atomically, and returns what it was.
-    #[pyo3(signature = (pe, value, index=Whole::ZERO))]
-    fn fetch_and<'py>(
-        &self,
-        py: Python<'py>,
-        pe: Whole,
-        value: &Bound<'py, PyAny>,
-        index: Whole,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        self.fetch_and_change(py, (pe, index), FetchOp::And, value)
-    }
-
-    /// Ors element `index` of PE `pe` with `value`, atomically, and returns what it was.
-    #[pyo3(signature = (pe, value, index=Whole::ZERO))]
-    fn fetch_or<'py>(
-        &self,
-        py: Python<'py>,
-        pe: Whole,
-        value: &Bound<'py, PyAny>,
-        index: Whole,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        self.fetch_and_change(py, (pe, index), FetchOp::Or, value)
-    }
-
-    /// Xors element `index` of PE `pe` with `value`, atomically, and returns what it was.
-    #[pyo3(signature = (pe, value, index=Whole::ZERO))]
-    fn fetch_xor<'py>(
-        &self,
-        py: Python<'py>,
-        pe: Whole,
-        value: &Bound<'py, PyAny>,
-        index: Whole,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        self.fetch_and_change(py, (pe, index), FetchOp::Xor, value)
-    }
-
-    /// Makes element `index` of PE `pe` the lesser of itself and `value`, atomically, and returns what
-    /// it was.
-    #[pyo3(signature = (pe, value, index=Whole::ZERO))]
-    fn fetch_min<'py>(
-        &self,
-        py: Python<'py>,
-        pe: Whole,
-        value: &Bound<'py, PyAny>,
-        index: Whole,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        self.fetch_and_change(py, (pe, index), FetchOp::Min, value)
-    }
-
-    /// Makes element `index` of PE `pe` the greater of itself and `value`, atomically, and returns what
-    /// it was.
-    #[pyo3(signature = (pe, value, index=Whole::ZERO))]
-    fn fetch_max<'py>(
-        &self,
-        py: Python<'py>,
-        pe: Whole,
-        value: &Bound<'py, PyAny>,
-        index: Whole,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        self.fetch_and_change(py, (pe, index), FetchOp::Max, value)
-    }
-
-    /// Whether own element `index` compares so with `value`, without waiting. `sign` is one of
-    /// `== != < <= > >=`. If not, the job makes progress, so a program may call this until it holds.
-    #[pyo3(signature = (sign, value, index=Whole::ZERO))]
-    fn test<'py>(
-        &self,
-        py: Python<'py>,
-        sign: &str,
-        value: &Bound<'py, PyAny>,
-        index: Whole,
-    ) -> PyResult<bool> {
-        let _operation = self.shared.begin(py)?;
-        self.locate(py, index.index(), 1)?;
-        let compare = comparison(py, sign)?;
-        self.words.test(py, index.index(), compare, value)
-    }
-
-    /// Waits until own element `index` compares so with `value`: `flags.wait_until(">=", 1)`. `sign` is
-    /// one of `== != < <= > >=`, for numbers of 32 or 64 bits. Everything is visible then that was
-    /// stored before the signal, or before a fence and the put.
-    ///
-    /// With `timeout_s`, waits for so many seconds at most, and returns whether the comparison holds.
-    /// Other threads run meanwhile; Ctrl-C ends it.
-    ///
-    /// Raises PeerLost when a PE of the job is found to have died while waiting: once for each loss, so
-    /// a program may go on waiting for others.
-    #[pyo3(signature = (sign, value, index=Whole::ZERO, timeout_s=None))]
-    fn wait_until<'py>(
-        &self,
-        py: Python<'py>,
-        sign: &str,
-        value: &Bound<'py, PyAny>,
-        index: Whole,
-        timeout_s: Option<f64>,
-    ) -> PyResult<bool> {
-        let _operation = self.shared.begin(py)?;
-        self.locate(py, index.index(), 1)?;
-        let compare = comparison(py, sign)?;
-        let limit = timeout_s
-            .map(|timeout_s| limit(py, timeout_s))
-            .transpose()?;
-        let index = index.index();
-        self.words.wait_until(py, index, (compare, value), limit)
     }
 }

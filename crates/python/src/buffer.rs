@@ -5,6 +5,7 @@
 //! [`check_plain`]. Where the caller knows the dtype, as with symmetric arrays, that is known already.
 
 use core::ffi::c_int;
+use core::ops::Range;
 
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -39,6 +40,23 @@ impl View {
 
     fn len(&self) -> usize {
         usize::try_from(self.raw.len).unwrap_or(0)
+    }
+
+    /// Where the bytes are.
+    fn range(&self) -> Range<usize> {
+        let begin = self.raw.buf.addr();
+        begin..begin + self.len()
+    }
+
+    /// # Safety
+    /// As of [`with_bytes`]: none of the bytes is written while the slice is in use.
+    unsafe fn bytes(&self) -> &[u8] {
+        match self.len() {
+            0 => &[],
+            // SAFETY: the exporter keeps so many readable bytes there until the view is given back,
+            // and the caller promises the rest.
+            len => unsafe { core::slice::from_raw_parts(self.raw.buf.cast(), len) },
+        }
     }
 }
 
@@ -133,4 +151,65 @@ pub(crate) fn in_place<R>(
         }
         done => done,
     }
+}
+
+/// Calls `operation` with the bytes of all `values`, which are only read, and of all `outs`.
+///
+/// What lies in both is copied first, so `values` are those from before the call.
+///
+/// # Errors
+/// `CallerError` if two of `outs` overlap; as [`with_bytes`] and [`in_place`].
+pub(crate) fn with_exchanged<R>(
+    values: &[Bound<'_, PyAny>],
+    outs: &[Bound<'_, PyAny>],
+    operation: impl FnOnce(&[&[u8]], &mut [&mut [u8]]) -> PyResult<R>,
+) -> PyResult<R> {
+    // Boxed, since an exporter may have pointed into a view.
+    let views = |objects: &[Bound<'_, PyAny>], flags| {
+        let view = |object| {
+            check_plain(object)?;
+            let mut view = Box::new(View::empty());
+            view.fill(object, flags)?;
+            Ok(view)
+        };
+        objects.iter().map(view).collect::<PyResult<Vec<_>>>()
+    };
+    let read = views(values, ffi::PyBUF_SIMPLE)?;
+    let written = views(outs, ffi::PyBUF_WRITABLE)?;
+    let mut ranges: Vec<_> = written.iter().map(|view| view.range()).collect();
+    ranges.retain(|range| !range.is_empty());
+    ranges.sort_unstable_by_key(|range| range.start);
+    let overlap = ranges.windows(2).any(|pair| pair[0].end > pair[1].start);
+    if let (true, Some(out)) = (overlap, outs.first()) {
+        let text = "outputs: two of them have elements in common";
+        return Err(errors::caller(out.py(), text));
+    }
+    let is_written = |view: &View| {
+        let at = view.range();
+        let reach = ranges.partition_point(|range| range.end <= at.start);
+        let next = ranges.get(reach);
+        !at.is_empty() && next.is_some_and(|range| range.start < at.end)
+    };
+    // Many may be one and the same.
+    let mut copies: Vec<(Range<usize>, Vec<u8>)> = Vec::new();
+    for view in &read {
+        if is_written(view) && !copies.iter().any(|(range, _)| *range == view.range()) {
+            // SAFETY: as in `with_bytes`; no other slice of these bytes is alive.
+            let bytes = unsafe { view.bytes() }.to_vec();
+            copies.push((view.range(), bytes));
+        }
+    }
+    let values = read.iter().map(|view| {
+        let copied = copies.iter().find(|(range, _)| *range == view.range());
+        // SAFETY: as in `with_bytes`; what is written is not among them.
+        copied.map_or_else(|| unsafe { view.bytes() }, |(_, bytes)| bytes)
+    });
+    let values: Vec<_> = values.collect();
+    let outs = written.iter().map(|view| match view.len() {
+        0 => Default::default(),
+        // SAFETY: as in `with_bytes_mut`; no two of them overlap.
+        len => unsafe { core::slice::from_raw_parts_mut(view.raw.buf.cast(), len) },
+    });
+    let mut outs: Vec<_> = outs.collect();
+    operation(&values, &mut outs)
 }

@@ -18,10 +18,50 @@ pub(crate) enum Number {
     U16,
     U32,
     U64,
+    F16,
+    /// NumPy has none: PyTorch.
+    BF16,
     F32,
     F64,
     C64,
     C128,
+}
+
+impl Number {
+    const ALL: [(Self, &'static str, usize); 15] = [
+        (Self::Bool, "bool", 1),
+        (Self::I8, "int8", 1),
+        (Self::I16, "int16", 2),
+        (Self::I32, "int32", 4),
+        (Self::I64, "int64", 8),
+        (Self::U8, "uint8", 1),
+        (Self::U16, "uint16", 2),
+        (Self::U32, "uint32", 4),
+        (Self::U64, "uint64", 8),
+        (Self::F16, "float16", 2),
+        (Self::BF16, "bfloat16", 2),
+        (Self::F32, "float32", 4),
+        (Self::F64, "float64", 8),
+        (Self::C64, "complex64", 8),
+        (Self::C128, "complex128", 16),
+    ];
+
+    /// By the name that NumPy and PyTorch have for it.
+    ///
+    /// # Errors
+    /// If none has it.
+    pub(crate) fn named(py: Python<'_>, name: &str) -> PyResult<Self> {
+        let found = Self::ALL.iter().find(|(_, of, _)| *of == name);
+        found
+            .map(|(number, ..)| *number)
+            .ok_or_else(|| errors::caller(py, &format!("elements of {name} are not combined")))
+    }
+
+    /// Of one element.
+    pub(crate) fn size_bytes(self) -> usize {
+        let found = Self::ALL.iter().find(|(of, ..)| *of == self);
+        found.map_or(1, |(.., size_bytes)| *size_bytes)
+    }
 }
 
 /// A NumPy dtype.
@@ -95,6 +135,7 @@ fn number(kind: &str, size_bytes: usize) -> Option<Number> {
         ("u", 2) => Number::U16,
         ("u", 4) => Number::U32,
         ("u", 8) => Number::U64,
+        ("f", 2) => Number::F16,
         ("f", 4) => Number::F32,
         ("f", 8) => Number::F64,
         ("c", 8) => Number::C64,

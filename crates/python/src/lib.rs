@@ -12,8 +12,10 @@
 //! | `shared` | the job, for as long as it is open |
 //! | `block` | symmetric memory as a Python buffer |
 //! | `words` | atomic operations, and waiting for words |
+//! | `get` | gets that do not wait |
 //! | `array` | symmetric arrays |
 //! | `reduce` | combining values |
+//! | `lanes` | collective operations of groups that nobody else takes part in making |
 //! | `team` | groups of PEs and collective operations |
 //! | `request` | messages in the background |
 //! | `job` | the job, and messages |
@@ -24,7 +26,9 @@ mod block;
 mod buffer;
 mod dtype;
 mod errors;
+mod get;
 mod job;
+mod lanes;
 mod reduce;
 mod request;
 mod shared;
@@ -42,7 +46,11 @@ mod _hostwire {
     #[pymodule_export]
     use crate::block::Block;
     #[pymodule_export]
+    use crate::get::Get;
+    #[pymodule_export]
     use crate::job::Job;
+    #[pymodule_export]
+    use crate::lanes::Lanes;
     #[pymodule_export]
     use crate::request::Request;
     #[pymodule_export]

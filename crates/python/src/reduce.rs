@@ -1,5 +1,6 @@
 //! Combining values of all members of a team, by the name of an operation and the type of elements.
 
+use half::{bf16, f16};
 use hostwire::{Element, Error, FromBytes, Result, Team, op};
 use pyo3::prelude::*;
 
@@ -11,8 +12,12 @@ use crate::errors;
 pub(crate) enum Op {
     Sum,
     Prod,
+    /// Where one of two is a NaN, the left one.
     Min,
     Max,
+    /// Where one of two is a NaN, that.
+    Minimum,
+    Maximum,
     And,
     Or,
     Xor,
@@ -20,53 +25,63 @@ pub(crate) enum Op {
 
 /// A collective operation that combines.
 pub(crate) trait Operation {
+    type Result;
+
     /// Does it with elements `T`.
-    fn run<T: Element>(self, team: &Team, combine: impl Fn(T, T) -> T) -> Result<()>;
+    fn run<T: Element>(self, combine: impl Fn(T, T) -> T) -> Self::Result;
 }
 
 /// Into `values` of all.
-pub(crate) struct AllReduce<'a>(pub(crate) &'a mut [u8]);
+pub(crate) struct AllReduce<'a>(pub(crate) &'a Team, pub(crate) &'a mut [u8]);
 
 /// Into `values` of one.
 pub(crate) struct Reduce<'a> {
+    pub(crate) team: &'a Team,
     pub(crate) root: u32,
     pub(crate) values: &'a mut [u8],
 }
 
 /// A piece of the result into `into`.
 pub(crate) struct ReduceScatter<'a> {
+    pub(crate) team: &'a Team,
     pub(crate) values: &'a [u8],
     pub(crate) into: &'a mut [u8],
 }
 
 /// Those of all ranks up to the own one.
-pub(crate) struct Scan<'a>(pub(crate) &'a mut [u8]);
+pub(crate) struct Scan<'a>(pub(crate) &'a Team, pub(crate) &'a mut [u8]);
 
 impl Operation for AllReduce<'_> {
-    fn run<T: Element>(self, team: &Team, combine: impl Fn(T, T) -> T) -> Result<()> {
-        team.all_reduce::<T>(elements_mut(self.0)?, combine)
+    type Result = Result<()>;
+    fn run<T: Element>(self, combine: impl Fn(T, T) -> T) -> Result<()> {
+        self.0.all_reduce::<T>(elements_mut(self.1)?, combine)
     }
 }
 
 impl Operation for Reduce<'_> {
-    fn run<T: Element>(self, team: &Team, combine: impl Fn(T, T) -> T) -> Result<()> {
-        team.reduce::<T>(self.root, elements_mut(self.values)?, combine)
+    type Result = Result<()>;
+    fn run<T: Element>(self, combine: impl Fn(T, T) -> T) -> Result<()> {
+        let values = elements_mut(self.values)?;
+        self.team.reduce::<T>(self.root, values, combine)
     }
 }
 
 impl Operation for ReduceScatter<'_> {
-    fn run<T: Element>(self, team: &Team, combine: impl Fn(T, T) -> T) -> Result<()> {
-        team.reduce_scatter::<T>(elements(self.values)?, elements_mut(self.into)?, combine)
+    type Result = Result<()>;
+    fn run<T: Element>(self, combine: impl Fn(T, T) -> T) -> Result<()> {
+        let (values, into) = (elements(self.values)?, elements_mut(self.into)?);
+        self.team.reduce_scatter::<T>(values, into, combine)
     }
 }
 
 impl Operation for Scan<'_> {
-    fn run<T: Element>(self, team: &Team, combine: impl Fn(T, T) -> T) -> Result<()> {
-        team.scan::<T>(elements_mut(self.0)?, combine)
+    type Result = Result<()>;
+    fn run<T: Element>(self, combine: impl Fn(T, T) -> T) -> Result<()> {
+        self.0.scan::<T>(elements_mut(self.1)?, combine)
     }
 }
 
-fn elements<T: Element>(bytes: &[u8]) -> Result<&[T]> {
+pub(crate) fn elements<T: Element>(bytes: &[u8]) -> Result<&[T]> {
     // Where none are may be anywhere.
     if bytes.is_empty() {
         return Ok(&[]);
@@ -74,7 +89,7 @@ fn elements<T: Element>(bytes: &[u8]) -> Result<&[T]> {
     <[T]>::ref_from_bytes(bytes).map_err(|_| misplaced::<T>(bytes))
 }
 
-fn elements_mut<T: Element>(bytes: &mut [u8]) -> Result<&mut [T]> {
+pub(crate) fn elements_mut<T: Element>(bytes: &mut [u8]) -> Result<&mut [T]> {
     if bytes.is_empty() {
         return Ok(&mut []);
     }
@@ -106,11 +121,15 @@ impl Op {
             "prod" => Self::Prod,
             "min" => Self::Min,
             "max" => Self::Max,
+            "minimum" => Self::Minimum,
+            "maximum" => Self::Maximum,
             "and" => Self::And,
             "or" => Self::Or,
             "xor" => Self::Xor,
             other => {
-                let text = format!("expected sum, prod, min, max, and, or or xor, got {other:?}");
+                let text = format!(
+                    "expected sum, prod, min, max, minimum, maximum, and, or or xor, got {other:?}"
+                );
                 return Err(errors::caller(py, &text));
             }
         })
@@ -121,69 +140,115 @@ impl Op {
         let is_bitwise = matches!(self, Self::And | Self::Or | Self::Xor);
         match number {
             Number::Bool => is_bitwise,
-            Number::F32 | Number::F64 => !is_bitwise,
+            Number::F16 | Number::BF16 | Number::F32 | Number::F64 => !is_bitwise,
             Number::C64 | Number::C128 => matches!(self, Self::Sum | Self::Prod),
             _ => true,
         }
     }
 }
 
+/// The lesser one; a NaN if one of them is.
+fn minimum<T: PartialOrd + Copy>(a: T, b: T) -> T {
+    if is_nan(a) || a <= b { a } else { b }
+}
+
+/// The greater one; a NaN if one of them is.
+fn maximum<T: PartialOrd + Copy>(a: T, b: T) -> T {
+    if is_nan(a) || a >= b { a } else { b }
+}
+
+#[expect(clippy::eq_op, reason = "what is not equal to itself is a NaN")]
+fn is_nan<T: PartialEq>(value: T) -> bool {
+    value != value
+}
+
+/// Does `$operation` with elements that are stored as `$type`, and combined as `$wide`.
 macro_rules! arithmetic {
-    ($type:ty, $op:expr, $team:expr, $operation:expr) => {
-        match $op {
-            Op::Prod => $operation.run::<$type>($team, op::product),
-            Op::Min => $operation.run::<$type>($team, op::min),
-            Op::Max => $operation.run::<$type>($team, op::max),
-            // What else `Op::takes` lets through.
-            _ => $operation.run::<$type>($team, op::sum),
-        }
+    ($type:ty, $op:expr, $operation:expr) => {
+        arithmetic!($type, $type, |wide| wide, |stored| stored, $op, $operation)
     };
+    ($type:ty, $wide:ty, $store:expr, $load:expr, $op:expr, $operation:expr) => {{
+        let (store, load) = (
+            |wide: $wide| -> $type { $store(wide) },
+            |stored: $type| -> $wide { $load(stored) },
+        );
+        macro_rules! by {
+            ($combine:expr) => {
+                $operation.run::<$type>(|a, b| store($combine(load(a), load(b))))
+            };
+        }
+        match $op {
+            Op::Prod => by!(op::product::<$wide>),
+            Op::Min => by!(op::min::<$wide>),
+            Op::Max => by!(op::max::<$wide>),
+            Op::Minimum => by!(minimum::<$wide>),
+            Op::Maximum => by!(maximum::<$wide>),
+            // What else `Op::takes` lets through.
+            _ => by!(op::sum::<$wide>),
+        }
+    }};
 }
 
 macro_rules! bitwise {
-    ($type:ty, $op:expr, $team:expr, $operation:expr) => {
+    ($type:ty, $op:expr, $operation:expr) => {
         match $op {
-            Op::And => $operation.run::<$type>($team, op::and),
-            Op::Or => $operation.run::<$type>($team, op::or),
-            _ => $operation.run::<$type>($team, op::xor),
+            Op::And => $operation.run::<$type>(op::and),
+            Op::Or => $operation.run::<$type>(op::or),
+            _ => $operation.run::<$type>(op::xor),
         }
     };
 }
 
 macro_rules! integer {
-    ($type:ty, $op:expr, $team:expr, $operation:expr) => {
+    ($type:ty, $op:expr, $operation:expr) => {
         match $op {
-            Op::And | Op::Or | Op::Xor => bitwise!($type, $op, $team, $operation),
-            _ => arithmetic!($type, $op, $team, $operation),
+            Op::And | Op::Or | Op::Xor => bitwise!($type, $op, $operation),
+            _ => arithmetic!($type, $op, $operation),
         }
     };
 }
 
+/// Floats of 16 bits: each result is that of float32, rounded.
+macro_rules! half {
+    ($type:ident, $op:expr, $operation:expr) => {
+        arithmetic!(
+            u16,
+            f32,
+            |wide| $type::from_f32(wide).to_bits(),
+            |stored| $type::from_bits(stored).to_f32(),
+            $op,
+            $operation
+        )
+    };
+}
+
 macro_rules! complex {
-    ($type:ty, $prod:ident, $op:expr, $team:expr, $operation:expr) => {
+    ($type:ty, $prod:ident, $op:expr, $operation:expr) => {
         match $op {
-            Op::Prod => $operation.run::<[$type; 2]>($team, $prod),
-            _ => $operation.run::<[$type; 2]>($team, |a, b| [a[0] + b[0], a[1] + b[1]]),
+            Op::Prod => $operation.run::<[$type; 2]>($prod),
+            _ => $operation.run::<[$type; 2]>(|a, b| [a[0] + b[0], a[1] + b[1]]),
         }
     };
 }
 
 /// Does `operation` with elements that are `number`s, which `op` takes.
-pub(crate) fn run(team: &Team, number: Number, op: Op, operation: impl Operation) -> Result<()> {
+pub(crate) fn run<O: Operation>(number: Number, op: Op, operation: O) -> O::Result {
     match number {
         // 0 or 1, which these operations keep.
-        Number::Bool => bitwise!(u8, op, team, operation),
-        Number::I8 => integer!(i8, op, team, operation),
-        Number::I16 => integer!(i16, op, team, operation),
-        Number::I32 => integer!(i32, op, team, operation),
-        Number::I64 => integer!(i64, op, team, operation),
-        Number::U8 => integer!(u8, op, team, operation),
-        Number::U16 => integer!(u16, op, team, operation),
-        Number::U32 => integer!(u32, op, team, operation),
-        Number::U64 => integer!(u64, op, team, operation),
-        Number::F32 => arithmetic!(f32, op, team, operation),
-        Number::F64 => arithmetic!(f64, op, team, operation),
-        Number::C64 => complex!(f32, complex_prod_32, op, team, operation),
-        Number::C128 => complex!(f64, complex_prod_64, op, team, operation),
+        Number::Bool => bitwise!(u8, op, operation),
+        Number::I8 => integer!(i8, op, operation),
+        Number::I16 => integer!(i16, op, operation),
+        Number::I32 => integer!(i32, op, operation),
+        Number::I64 => integer!(i64, op, operation),
+        Number::U8 => integer!(u8, op, operation),
+        Number::U16 => integer!(u16, op, operation),
+        Number::U32 => integer!(u32, op, operation),
+        Number::U64 => integer!(u64, op, operation),
+        Number::F16 => half!(f16, op, operation),
+        Number::BF16 => half!(bf16, op, operation),
+        Number::F32 => arithmetic!(f32, op, operation),
+        Number::F64 => arithmetic!(f64, op, operation),
+        Number::C64 => complex!(f32, complex_prod_32, op, operation),
+        Number::C128 => complex!(f64, complex_prod_64, op, operation),
     }
 }

@@ -169,7 +169,8 @@ impl Team {
     /// the same on all PEs, to the last bit.
     ///
     /// `op` is sum, prod, min or max of numbers (integers wrap; where one of two is a NaN, min and
-    /// max keep that of the lower rank), and, or, xor of integers and bools. With `out`, an array of
+    /// max keep that of the lower rank, minimum and maximum the NaN), and, or, xor of integers and
+    /// bools. float16 is combined as float32, and rounded each time. With `out`, an array of
     /// the same shape and dtype, the result goes there; `out` may be `values`.
     ///
     /// Raises CallerError if the elements cannot be combined so, or the PEs pass different lengths.
@@ -197,7 +198,7 @@ impl Team {
             }
         };
         in_place(&out, |bytes| {
-            self.run(py, |team| reduce::run(team, number, op, AllReduce(bytes)))
+            self.run(py, |team| reduce::run(number, op, AllReduce(team, bytes)))
         })?;
         Ok(out)
     }
@@ -216,7 +217,7 @@ impl Team {
         let root = root.pe();
         let is_root = in_place(&out, |values| {
             self.run(py, |team| {
-                reduce::run(team, number, op, Reduce { root, values })?;
+                reduce::run(number, op, Reduce { team, root, values })?;
                 Ok(team.rank() == root)
             })
         })?;
@@ -238,7 +239,7 @@ impl Team {
         with_bytes(&values, |values| {
             in_place(&out, |into| {
                 self.run(py, |team| {
-                    reduce::run(team, number, op, ReduceScatter { values, into })
+                    reduce::run(number, op, ReduceScatter { team, values, into })
                 })
             })
         })?;
@@ -256,7 +257,7 @@ impl Team {
         let out = dtype::values(py, "copied", (values,))?;
         let (number, op) = combining(&out, op)?;
         in_place(&out, |bytes| {
-            self.run(py, |team| reduce::run(team, number, op, Scan(bytes)))
+            self.run(py, |team| reduce::run(number, op, Scan(team, bytes)))
         })?;
         Ok(out)
     }

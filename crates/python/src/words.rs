@@ -65,6 +65,14 @@ pub(crate) enum FetchOp {
     Max,
 }
 
+/// How many of several words a program waits for.
+#[derive(Clone, Copy)]
+pub(crate) enum HowMany {
+    Any,
+    Some,
+    All,
+}
+
 /// Where an operation goes. `far` is nothing where the CPU does it, which takes no time.
 pub(crate) struct Place<'a> {
     pub(crate) pe: u32,
@@ -208,6 +216,36 @@ impl Words {
                 Some(limit) => words.wait_until_for(index, compare, value, limit),
                 None => words.wait_until(index, compare, value).map(|()| true),
             })
+        })
+    }
+
+    /// Which of the elements `indices` compare so, if as many do as `how_many` asks for; with `waits`,
+    /// when they do.
+    pub(crate) fn several(
+        &self,
+        py: Python<'_>,
+        indices: &[usize],
+        (compare, value): (Compare, Value<'_, '_>),
+        (how_many, waits): (HowMany, bool),
+    ) -> PyResult<Option<Vec<usize>>> {
+        words!(py, self, "waiting for words", words => {
+            let value = element(value)?;
+            let one = |found: Option<usize>| found.map(|index| vec![index]);
+            let all = || Some(indices.to_vec());
+            blocking(py, || Ok(match (how_many, waits) {
+                (HowMany::Any, false) => one(words.test_any(indices, compare, value)?),
+                (HowMany::Any, true) => one(words.wait_until_any(indices, compare, value)?),
+                (HowMany::Some, false) => Some(words.test_some(indices, compare, value)?),
+                (HowMany::Some, true) => Some(words.wait_until_some(indices, compare, value)?),
+                (HowMany::All, false) => match words.test_all(indices, compare, value)? {
+                    true => all(),
+                    false => None,
+                },
+                (HowMany::All, true) => {
+                    words.wait_until_all(indices, compare, value)?;
+                    all()
+                }
+            }))
         })
     }
 }

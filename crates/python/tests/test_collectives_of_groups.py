@@ -7,19 +7,25 @@ import pytest
 # A group of the PEs `members`, in this order; None on the others.
 GROUP = """
 import hostwire._lanes as lanes
-from hostwire._collectives import Collectives
+
+SUM = ("float32", "sum")
+NOTHING = np.empty(0, "uint8")
 
 def group(job, arena, members):
-    slot = arena.take()[0] if job.pe in members else 0
-    slots = job.world.all_gather(np.array([slot]))[:, 0].tolist()
+    slot, number = arena.take() if job.pe in members else (0, 0)
+    of_all = job.world.all_gather(np.array([slot, number]))
     if job.pe not in members:
         return None
-    here = lanes.Lanes(arena, members.index(job.pe), members, [slots[pe] for pe in members])
-    here.slot = slot
-    return Collectives(here)
+    here = arena.lanes(
+        members.index(job.pe),
+        members,
+        [int(of_all[pe, 0]) for pe in members],
+        int(of_all[members[0], 1]),
+    )
+    slots[here] = slot
+    return here
 
-def adding(out, left, right):
-    np.add(left.view("float32"), right.view("float32"), out=out.view("float32"))
+slots = {}
 """
 
 
@@ -45,11 +51,16 @@ def test_all_reduce_gives_all_the_bits_of_the_order_of_ranks(run):
                 for pe in members[1:]:
                     expected = expected + of(pe)
                 values = of(job.pe)
-                team.all_reduce(values.view("uint8"), adding)
+                team.all_reduce(values, SUM, 100.0)
                 assert values.tobytes() == expected.astype("float32").tobytes(), count
                 for root in range(len(members)):
                     values = of(job.pe)
-                    team.reduce(values.view("uint8"), adding, root)
+                    if team.rank == root:
+                        team.reduce(values, SUM, None)
+                    else:
+                        sent = [NOTHING] * team.size
+                        sent[root] = values
+                        team.exchange(sent, [NOTHING] * team.size, "reduce", None)
                     right = expected if team.rank == root else of(job.pe)
                     assert values.tobytes() == right.tobytes(), count
     """)
@@ -65,14 +76,25 @@ def test_pieces_go_where_they_belong(run):
             def of(source, to):
                 return np.full((count + 1000 * source) * (to + 1), 16 * source + to, "uint8")
             outs = [np.zeros_like(of(source, rank)) for source in range(size)]
-            team.exchange([of(rank, to) for to in range(size)], outs, "all_to_all")
+            team.exchange([of(rank, to) for to in range(size)], outs, "all_to_all", None)
             for source, out in enumerate(outs):
                 assert np.array_equal(out, of(source, rank))
-            parts = [np.full(count, rank + to, "float32").view("uint8") for to in range(size)]
-            out = np.empty(4 * count, "uint8")
-            team.reduce_scatter(parts, out, adding)
-            assert (out.view("float32") == sum(range(size)) + size * rank).all()
-        team.barrier()
+            parts = [np.full(count, rank + to, "float32") for to in range(size)]
+            out = np.empty(count, "float32")
+            team.reduce_scatter(parts, out, SUM, None)
+            assert (out == sum(range(size)) + size * rank).all()
+            # In place: what is sent lies in what is received.
+            rows = np.zeros((size, count), "uint8")
+            rows[rank] = rank + 1
+            team.exchange([rows[rank]] * size, list(rows), "all_gather", None)
+            assert (rows == np.arange(1, size + 1, dtype="uint8")[:, None]).all()
+        team.barrier(None)
+        try:
+            team.exchange([NOTHING] * size, [rows[0]] * size, "gather", None)
+        except hostwire.CallerError as error:
+            assert str(error).startswith("outputs: two of them"), error
+        else:
+            raise AssertionError("no error")
     """)
     run(3, program)
 
@@ -87,7 +109,7 @@ def test_a_barrier_waits_for_all(run, pes):
             for pe in range(job.pes):
                 seen.put(pe, [step], job.pe)
             job.quiet()
-            team.barrier()
+            team.barrier(None)
             assert seen.local.min() >= step
     """)
     run(pes, program)
@@ -98,10 +120,10 @@ def test_different_calls_are_an_error(run):
     with hostwire.Job() as job:
         arena = lanes.Arena(job)
         for first, second in (
-            (lambda team: team.all_reduce(np.zeros(8, "uint8"), adding),
-             lambda team: team.all_reduce(np.zeros(16, "uint8"), adding)),
-            (lambda team: team.barrier(),
-             lambda team: team.all_reduce(np.zeros(16, "uint8"), adding)),
+            (lambda team: team.all_reduce(np.zeros(2, "float32"), SUM, None),
+             lambda team: team.all_reduce(np.zeros(4, "float32"), SUM, None)),
+            (lambda team: team.barrier(None),
+             lambda team: team.all_reduce(np.zeros(4, "float32"), SUM, None)),
         ):
             team = group(job, arena, [0, 1])
             try:
@@ -119,9 +141,8 @@ def test_a_wait_ends_at_its_limit(run):
     with hostwire.Job() as job:
         team = group(job, lanes.Arena(job), [0, 1])
         if job.pe == 0:
-            team.lanes.limit(0.2)
             try:
-                team.barrier()
+                team.barrier(0.2)
             except TimeoutError as error:
                 print(error)
         job.barrier()
@@ -138,28 +159,92 @@ def test_slots_are_used_again_when_nobody_writes_there(run):
         for step in range(3 * lanes.SLOTS_MAX):
             team = group(job, arena, [0, 1])
             values = np.full(8, step + job.pe, "float32")
-            team.all_reduce(values.view("uint8"), adding)
+            team.all_reduce(values, SUM, None)
             assert (values == 2 * step + 1).all()
-            arena.give_back(team.lanes.slot, team.lanes)
+            arena.give_back(slots[team], team)
         # One that PE 1 has not taken part in yet: PE 0 has something on its way.
         team = group(job, arena, [0, 1])
         if job.pe == 0:
-            team.lanes.put(1, np.zeros(8, "uint8"), 1)
-            arena.give_back(team.lanes.slot, team.lanes)
+            team.exchange([NOTHING, np.zeros(8, "uint8")], [NOTHING] * 2, "scatter", None)
+            arena.give_back(slots[team], team)
             held = [arena.take()[0] for _ in range(lanes.SLOTS_MAX - 1)]
-            assert team.lanes.slot not in held
+            assert slots[team] not in held
             try:
                 arena.take()
             except hostwire.CallerError as error:
                 print(error)
             job.barrier()
             job.barrier()
-            assert arena.take()[0] == team.lanes.slot
+            assert arena.take()[0] == slots[team]
         else:
             job.barrier()
-            team.lanes.take(0, 8, 1)
-            team.lanes.release(0)
+            team.exchange([NOTHING] * 2, [np.zeros(8, "uint8"), NOTHING], "scatter", None)
             job.barrier()
     """)
     said = run(2, program, launcher=("--heap", "256M"))
     assert len(said) == 1 and said[0].startswith("too many groups at a time")
+
+
+def test_who_leaves_is_missed_at_once(run):
+    program = in_group("""
+    import time
+
+    with hostwire.Job() as job:
+        arena = lanes.Arena(job)
+        team = group(job, arena, list(range(job.pes)))
+        values = np.full(100_000, 1.0, "float32")
+        team.all_reduce(values, SUM, None)
+        assert (values == job.pes).all()
+        if job.pe == 1:
+            # Its part of the last operation still counts.
+            team.barrier(None)
+            team.leave()
+        else:
+            team.barrier(None)
+            begin = time.monotonic()
+            try:
+                team.all_reduce(values, SUM, 100.0)
+            except hostwire.PeerLeft as error:
+                assert error.pe == 1 and time.monotonic() - begin < 50
+                print("missed")
+    """)
+    assert run(3, program) == ["missed", "missed"]
+
+
+def test_elements_of_all_kinds_are_combined(run):
+    program = in_group("""
+    KINDS = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+             "float16", "float32", "float64", "complex64", "complex128"]
+
+    with hostwire.Job() as job:
+        team = group(job, lanes.Arena(job), list(range(job.pes)))
+        for dtype in KINDS:
+            def of(pe):
+                generator = np.random.default_rng([pe, 7])
+                return (generator.standard_normal(1000) * 9).astype(dtype)
+            op = "xor" if dtype == "bool" else "prod" if "complex" in dtype else "sum"
+            function = {"xor": np.logical_xor, "prod": np.multiply, "sum": np.add}[op]
+            expected = of(0)
+            for pe in range(1, job.pes):
+                expected = function(expected, of(pe))
+            values = of(job.pe)
+            team.all_reduce(values, (dtype, op), None)
+            if "complex" in dtype:
+                # NumPy may fuse a product and a sum.
+                assert np.allclose(values, expected, rtol=1e-5), dtype
+            else:
+                assert values.tobytes() == expected.tobytes(), dtype
+            # The operations of teams know the same kinds.
+            assert job.world.all_reduce(of(job.pe), op).tobytes() == values.tobytes(), dtype
+        # 1.0 + 2^-8 has no bfloat16; ties go to the even one.
+        values = np.full(5, 0x3F80, "uint16") if job.pe == 0 else np.full(5, 0x3B80, "uint16")
+        team.all_reduce(values, ("bfloat16", "sum"), None)
+        assert (values == 0x3F80).all()
+        nan = np.array([np.nan if job.pe == 1 else 1.0])
+        for op in ("minimum", "maximum"):
+            values = nan.copy()
+            team.all_reduce(values, ("float64", op), None)
+            assert np.isnan(values).all()
+        assert job.world.all_reduce(nan, "min") == 1.0
+    """)
+    run(2, program)

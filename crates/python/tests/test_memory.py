@@ -184,3 +184,108 @@ def test_what_cannot_be_done_is_refused_and_nothing_is_done(run):
             assert not array.local.any() and not words.local.any()
         """,
     )
+
+
+def test_strided_puts_and_gets_are_as_on_plain_arrays(run):
+    run(
+        2,
+        """
+        with hostwire.Job() as job:
+            for dtype in ("uint8", "int32", "float64", "complex128", "S5"):
+                array = job.zeros((4, 6), dtype)
+                if job.pe == 0:
+                    oracle = np.zeros(24, dtype)
+                    for count, stride, index in ((0, 3, 24), (1, 99, 23), (4, 6, 2), (8, 3, 1), (24, 1, 0)):
+                        values = np.arange(count).astype(dtype)
+                        array.put_strided(1, values, stride, index)
+                        oracle[index : index + count * stride : stride] = values
+                        got = array.get_strided(1, count, stride, index)
+                        assert got.dtype == array.dtype and got.tobytes() == values.tobytes()
+                    assert array.get(1).tobytes() == oracle.tobytes()
+                    for call in (
+                        lambda: array.put_strided(1, values[:5], 6),
+                        lambda: array.put_strided(1, values[:2], 0),
+                        lambda: array.get_strided(1, 5, 6),
+                        lambda: array.get_strided(1, 2, 2**63),
+                        lambda: array.get_strided(1, 2**62, 2**62),
+                    ):
+                        try:
+                            call()
+                        except hostwire.CallerError:
+                            continue
+                        raise AssertionError("no error")
+                    assert array.get(1).tobytes() == oracle.tobytes()
+                job.barrier()
+        """,
+    )
+
+
+def test_gets_that_do_not_wait(run):
+    run(
+        3,
+        """
+        import gc
+        with hostwire.Job() as job:
+            array = job.zeros(1000, "float32")
+            array.local[:] = np.arange(1000) + 1000 * job.pe
+            job.barrier()
+            begun = [array.start_get(pe) for pe in range(job.pes)]
+            # One that nobody waits for.
+            array.start_get(0, 5)
+            gc.collect()
+            for pe, get in enumerate(begun):
+                assert (get.wait() == np.arange(1000) + 1000 * pe).all()
+                assert get.wait() is get.wait()
+            assert array.start_get(1, index=998).wait().tolist() == [1998, 1999]
+            assert array.start_get(1, 3, 2).wait().tolist() == [1003, 1004]
+            assert array.start_get(1, 1000).wait().size == 0
+            for call in (lambda: array.start_get(3), lambda: array.start_get(0, 999, 2)):
+                try:
+                    call()
+                except hostwire.CallerError:
+                    continue
+                raise AssertionError("no error")
+            job.barrier()
+            late = array.start_get(0)
+        try:
+            late.wait()
+        except hostwire.CallerError as error:
+            assert "closed" in str(error), error
+        else:
+            raise AssertionError("no error")
+        """,
+    )
+
+
+def test_waiting_for_several_words(run):
+    run(
+        2,
+        """
+        with hostwire.Job() as job:
+            flags = job.zeros(6, "int32")
+            assert flags.test_any("!=", 0) is None and flags.test_some("!=", 0) == []
+            assert not flags.test_all("!=", 0) and flags.test_all("==", 0)
+            assert flags.wait_until_any("!=", 0, []) is None
+            job.barrier()
+            if job.pe == 0:
+                for index in (4, 1, 2, 3, 0, 5):
+                    flags.put(1, [index + 10], index)
+                    job.fence()
+            else:
+                # The first of those in the order of the list.
+                first = flags.wait_until_any(">=", 10, [1, 4])
+                assert first in (1, 4)
+                some = flags.wait_until_some(">=", 10, [2, 4])
+                assert set(some) <= {2, 4} and some
+                flags.wait_until_all(">=", 10)
+                assert flags.local.tolist() == [10, 11, 12, 13, 14, 15]
+                assert flags.test_any("==", 12) == 2
+                assert flags.test_some(">", 12, [5, 0, 3]) == [5, 3]
+                try:
+                    flags.wait_until_any("==", 0, [6])
+                except hostwire.CallerError:
+                    pass
+                else:
+                    raise AssertionError("no error")
+        """,
+    )

@@ -69,6 +69,10 @@ impl Messages {
         for ticket in self.requests.receives_from(pe) {
             self.run(inner, ticket);
         }
+        // And what it had taken was taken.
+        for ticket in self.requests.sends_to(pe) {
+            self.end_if_taken(inner, ticket);
+        }
         let announced = |aside: &Aside| matches!(aside.body, Body::Announced(_));
         while let Some(index) = self.peer(pe)?.aside.iter().position(announced) {
             self.take_aside(pe, index)?;
@@ -88,6 +92,33 @@ impl Messages {
         self.sending.retain(|sending| *sending != pe);
         self.free_staging_of(pe);
         Ok(())
+    }
+
+    fn end_if_taken(&mut self, inner: &Inner, ticket: Ticket) {
+        let Some(request) = self.requests.take(ticket) else {
+            return;
+        };
+        let taken = match &request.work {
+            Work::Send(sending) => {
+                // Damaged words say nothing.
+                let was_taken = sending.was_taken(inner, self) == Ok(true);
+                was_taken.then(|| sending.envelope(inner.pe))
+            }
+            _ => None,
+        };
+        match taken {
+            Some(envelope) => self.requests.finish(ticket, request, Ok(envelope)),
+            None => self.requests.put_back(ticket, request),
+        }
+    }
+
+    /// Tells all peers what it has taken of theirs, before it ends.
+    pub(crate) fn say_what_was_taken(&mut self) {
+        let peers = self.peers.iter_mut();
+        for peer in peers.filter(|peer| !peer.own && !peer.shut) {
+            // Who cannot be told is lost.
+            let _ = peer.receiver.return_all_credit();
+        }
     }
 
     /// The short way out: `bytes` as one message, if the ring takes it now.

@@ -401,6 +401,15 @@ impl Requests {
         self.all().filter_map(of_it).collect()
     }
 
+    /// Sends to `pe`.
+    pub(crate) fn sends_to(&self, pe: PeId) -> Vec<Ticket> {
+        let of_it = |(ticket, request): (Ticket, &Request)| {
+            let is_send = matches!(request.work, Work::Send(_));
+            (is_send && request.work.peer() == Some(pe)).then_some(ticket)
+        };
+        self.all().filter_map(of_it).collect()
+    }
+
     /// Ends all that `pe` would have to do something for. Returns whether there was
     /// anything.
     pub(crate) fn fail(&mut self, pe: PeId, error: &Error) -> bool {

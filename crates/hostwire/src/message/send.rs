@@ -102,10 +102,11 @@ enum State {
     },
     /// All of it is put; the receiver has to hear so.
     Telling,
-    /// All of it is in the ring; the receiver is to be asked whether it has taken it.
-    Asking,
+    /// All of it is in the ring, which has so many lines by then; the receiver is to be asked whether it
+    /// has taken it.
+    Asking(u64),
     /// The receiver is asked.
-    Asked,
+    Asked(u64),
     Done,
 }
 
@@ -152,13 +153,34 @@ impl<'a> Sending<'a> {
     pub(super) fn goes_on_by_itself(&self) -> bool {
         matches!(
             self.state,
-            State::Staging { .. } | State::Telling | State::Asking
+            State::Staging { .. } | State::Telling | State::Asking(_)
         )
     }
 
     /// Whether its receiver is asked for nothing but whether it has taken it.
     pub(super) fn is_asked(&self) -> bool {
-        matches!(self.state, State::Asked)
+        matches!(self.state, State::Asked(_))
+    }
+
+    /// Whether its receiver, which has ended, had taken it: all that was missing is a word about that.
+    pub(super) fn was_taken(&self, inner: &Inner, messages: &mut Messages) -> Result<bool> {
+        Ok(match self.state {
+            State::Announced(number) => {
+                let answer = messages.peer(self.to)?.far().unaccepted.take(number);
+                answer.is_some_and(|word| {
+                    matches!(Delivery::from_word(self.to, word), Ok(Delivery::Fetched))
+                })
+            }
+            State::Staging { number, put, freed } => {
+                put == pieces(self.payload.len_bytes())
+                    && load_count(inner, self.to, Count::Freed, number, freed, put)? == put
+            }
+            State::Asking(lines) | State::Asked(lines) => {
+                messages.peer(self.to)?.sender.lines_taken()? >= lines
+            }
+            State::Done => true,
+            State::Begin | State::Telling => false,
+        })
     }
 
     pub(super) fn envelope(&self, own: PeId) -> Envelope {
@@ -208,8 +230,8 @@ impl<'a> Sending<'a> {
                 State::Announced(number) => self.deliver(inner, messages, number)?,
                 State::Staging { number, put, freed } => self.stage(inner, number, put, freed)?,
                 State::Telling => self.finish(messages.flush(self.to)?),
-                State::Asking => self.ask(messages)?,
-                State::Asked => false,
+                State::Asking(lines) => self.ask(messages, lines)?,
+                State::Asked(_) => false,
                 State::Done => return Ok(true),
             };
             if !goes_on {
@@ -266,19 +288,19 @@ impl<'a> Sending<'a> {
             None => peer.sender.try_send(kind, tag, bytes)?,
         };
         if sent && self.is_confirmed {
-            self.state = State::Asking;
+            self.state = State::Asking(peer.sender.lines_stored());
             return Ok(true);
         }
         Ok(self.finish(sent))
     }
 
     /// Asks the receiver, behind the message, whether it has taken it.
-    fn ask(&mut self, messages: &mut Messages) -> Result<bool> {
+    fn ask(&mut self, messages: &mut Messages, lines: u64) -> Result<bool> {
         let Some(ticket) = self.ticket else {
             return Ok(self.finish(true));
         };
         if messages.ask_whether_taken(self.to, ticket)? {
-            self.state = State::Asked;
+            self.state = State::Asked(lines);
         }
         Ok(false)
     }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use hostwire_transport::Loss;
 use hostwire_transport::station::{News, PEERS_MAX};
 
+use super::virtual_time::VirtualTime;
 use super::{Finished, Station};
 use crate::error::{Error, Result};
 use crate::inner::Watch;
@@ -36,17 +37,41 @@ impl Station {
     /// # Errors
     /// As `poll`.
     pub fn turn(&self) -> Result<Turn> {
+        if let Some(time) = &self.virtual_time {
+            return self.turn_in_virtual_time(time);
+        }
         self.in_spite_of_peers(|| {
             self.inner.check_is_here()?;
             self.hear()?;
             let is_enough = |messages: &Messages| messages.requests.has_finished(self.queue);
             let turn = self.inner.turn(is_enough, |messages| self.seen(messages))?;
             // Another thread makes progress.
-            Ok(turn.unwrap_or_else(|| self.look()))
+            Ok(turn.unwrap_or_else(|| self.to_take()))
         })
     }
 
-    fn look(&self) -> Turn {
+    fn turn_in_virtual_time(&self, time: &VirtualTime) -> Result<Turn> {
+        let known = self.to_take();
+        if known.has_finished {
+            return Ok(known);
+        }
+        let found = self.look_in_virtual_time(time, || {
+            let turn = self.to_take();
+            Ok(turn.has_finished.then_some(turn))
+        })?;
+        Ok(found.unwrap_or_else(|| self.to_take()))
+    }
+
+    /// Makes progress, and then gives what `find` finds.
+    pub(super) fn look<R>(&self, find: impl Fn() -> Result<Option<R>>) -> Result<Option<R>> {
+        if let Some(time) = &self.virtual_time {
+            return self.look_in_virtual_time(time, find);
+        }
+        self.get_on()?;
+        find()
+    }
+
+    fn to_take(&self) -> Turn {
         if !self.is_here() {
             return Turn::default();
         }
@@ -82,8 +107,11 @@ impl Station {
         left: usize,
         enough: impl Fn() -> bool,
     ) -> Result<Option<Finished>> {
-        let deadline = Instant::now().checked_add(limit);
         let left = Cell::new(left);
+        if let Some(time) = &self.virtual_time {
+            return self.wait_in_virtual_time(time, limit, &left, &enough);
+        }
+        let deadline = Instant::now().checked_add(limit);
         let look = || match self.poll()? {
             Some(done) => Ok(Some(Some(done))),
             None => Ok((self.has_news(&left) || enough()).then_some(None)),
@@ -98,7 +126,7 @@ impl Station {
 
     /// Something has been done with memory here that nobody has taken note of, beside the events that
     /// are `left`. If another thread has taken some of them, fewer are.
-    fn has_news(&self, left: &Cell<usize>) -> bool {
+    pub(super) fn has_news(&self, left: &Cell<usize>) -> bool {
         let remote = &self.inner.messages().remote;
         let events = remote.events.len();
         let is_more = events > left.get();
@@ -164,8 +192,8 @@ impl Station {
                     self.part_for(error);
                 }
                 // The link to it has closed, and this station has not heard of it yet.
-                Error::PeerLost { pe, .. } if pe != 0 && lost.insert(pe) => {
-                    self.wire.part(pe);
+                Error::PeerLost { pe, .. } if pe != self.inner.pe() && lost.insert(pe) => {
+                    self.contacts.part(pe);
                     // What else has come to pass does not change that it is done again.
                     if let Err(error) = self.hear() {
                         self.part_for(error);
@@ -184,7 +212,7 @@ impl Station {
     /// Takes note of who has come and gone.
     #[inline]
     pub(super) fn hear(&self) -> Result<()> {
-        match self.wire.has_news() {
+        match self.contacts.has_news() {
             true => self.take_news(),
             false => Ok(()),
         }
@@ -192,7 +220,10 @@ impl Station {
 
     #[cold]
     fn take_news(&self) -> Result<()> {
-        let news = self.wire.take_news();
+        let news = self.contacts.take_news();
+        if news.is_empty() {
+            return Ok(());
+        }
         let messages = &mut *self.inner.messages();
         // News is told once: what is wrong with one peer keeps nothing from the others.
         let mut heard = Ok(());

@@ -75,6 +75,23 @@ impl<T: Element> Symmetric<T> {
         })
     }
 
+    /// As [`get_nbi`](Self::get_nbi), into room of its own, which [`StartedGet::wait`] gives.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    pub fn start_get(&self, pe: PeId, index: usize, count: usize) -> Result<StartedGet<T>> {
+        self.locate(index, count)?;
+        let mut values = vec![T::new_zeroed(); count];
+        let mut begun = self.get_nbi(pe, index, &mut values)?;
+        let getting = begun.getting.take();
+        drop(begun);
+        Ok(StartedGet {
+            array: self.part(..)?,
+            values,
+            getting,
+        })
+    }
+
     #[cold]
     #[inline(never)]
     fn begin_get(&self, pe: PeId, index: usize, values: &mut [T]) -> Result<Option<Getting>> {
@@ -102,6 +119,39 @@ impl<T: Element> Drop for Get<'_, T> {
     fn drop(&mut self) {
         if let Some(getting) = &mut self.getting {
             getting.forget(self.inner);
+        }
+    }
+}
+
+/// A get that has begun, and has the values itself. Made by [`Symmetric::start_get`];
+/// [`wait`](Self::wait) ends it. Dropping it gives it up.
+#[must_use = "the values are there after `wait`"]
+pub struct StartedGet<T: Element> {
+    /// Keeps the memory, and the job.
+    array: Symmetric<T>,
+    values: Vec<T>,
+    /// What is still on its way.
+    getting: Option<Getting>,
+}
+
+impl<T: Element> StartedGet<T> {
+    /// Waits until all values are there.
+    ///
+    /// # Errors
+    /// As [`Get::wait`].
+    pub fn wait(mut self) -> Result<Vec<T>> {
+        let mut values = core::mem::take(&mut self.values);
+        if let Some(getting) = self.getting.take() {
+            getting.finish(&self.array.inner, values.as_mut_bytes())?;
+        }
+        Ok(values)
+    }
+}
+
+impl<T: Element> Drop for StartedGet<T> {
+    fn drop(&mut self) {
+        if let Some(getting) = &mut self.getting {
+            getting.forget(&self.array.inner);
         }
     }
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use hostwire_transport::{Extent, TransportError};
 
 pub use access::SignalOp;
-pub use get::Get;
+pub use get::{Get, StartedGet};
 pub use heap::{Block, Heap};
 
 use crate::board::Activity;

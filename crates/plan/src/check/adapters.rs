@@ -2,6 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, Findings, Span};
 use crate::plan::Plan;
+use crate::route::Scheme;
 use crate::spec::{AdapterKind, ClusterSpec};
 use crate::topology::{Gate, Topology};
 
@@ -109,7 +110,10 @@ pub(crate) fn check_unused(topology: &Topology, plan: &Plan, out: &mut Findings)
                         .map_or(node.span, |adapter| adapter.place.span),
                     "carries nothing",
                 )
-                .note("where several adapters of an island could deadlock, one does all work")
+                .note(match plan.scheme() {
+                    Scheme::File => "the routes of the file lead elsewhere",
+                    _ => "where several adapters of an island could deadlock, one does all work",
+                })
                 .help("remove it"),
             );
         }

@@ -111,21 +111,28 @@ fn blame(
     cycle: &[Channel],
     rules: &Table,
 ) -> Diagnostic {
-    let place = |channel: &Channel| match *channel {
-        Channel::Link { processor, link } => Some((processor, LinkIndex::from_bits(link))),
-        Channel::Entry { .. } | Channel::Virtual { .. } => None,
+    // Whether packets for a target use a channel.
+    let uses = |channel: &Channel, target: usize| match *channel {
+        Channel::Link { processor, link } => {
+            hops.link(processor, target) == Some(LinkIndex::from_bits(link))
+        }
+        Channel::Entry { adapter } => {
+            let address = hops.address(target);
+            let mut adapters = plan.adapters().iter();
+            adapters.any(|from| from.target(address) == Some(adapter))
+        }
+        Channel::Virtual { .. } => false,
     };
     let next = cycle.iter().cycle().skip(1);
     let mut labels = 0;
     for (held, wanted) in cycle.iter().zip(next) {
-        let (Some((from, by)), Some((at, on))) = (place(held), place(wanted)) else {
+        let Channel::Link { processor: at, .. } = *wanted else {
             continue;
         };
         let node = |processor| plan.processor_id(processor).map(|id| id.node.index());
         let target = (0..hops.targets()).find(|&target| {
             let owner = plan.owner_of(hops.address(target)).map(|node| node.index());
-            let ways = (hops.link(from, target), hops.link(at, target));
-            ways == (Some(by), Some(on)) && owner != node(at)
+            uses(held, target) && uses(wanted, target) && owner != node(at)
         });
         let rule = target.and_then(|target| {
             let to = plan.owner_of(hops.address(target))?.index();

@@ -153,6 +153,7 @@ pub(super) fn scheme_name(plan: &Plan) -> &'static str {
         Scheme::Minimal => "shortest paths",
         Scheme::Ring => "ring",
         Scheme::Tree => "spanning tree with shortcuts",
+        Scheme::UpDown => "up to a root and down",
         Scheme::Islands => "over adapters between islands",
         Scheme::File => "routes of the file",
     }

@@ -7,10 +7,12 @@ mod below;
 mod explicit;
 mod generate;
 mod grid;
+mod rooted;
 mod wiring;
 
 pub(crate) use below::{Below, Chips, Gate, gate_of};
 pub(crate) use grid::Grid;
+pub(crate) use rooted::Depths;
 
 use crate::check;
 use crate::diagnostic::{Diagnostic, Findings, Located, Span};

@@ -13,7 +13,7 @@ Start it with `hostwire run -n 4 python program.py`. What each call does is in i
 docs/python.md of the repository has a tutorial.
 """
 
-from ._hostwire import Array, Team
+from ._hostwire import Array, Get, Team
 from ._job import Job, Message, Received, Request
 from .errors import (
     CallerError,
@@ -32,6 +32,7 @@ __all__ = [
     "CopiedError",
     "EnvironmentFault",
     "Error",
+    "Get",
     "Job",
     "Message",
     "PeerError",

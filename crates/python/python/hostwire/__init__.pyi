@@ -1,4 +1,4 @@
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from typing import Any, Literal, NamedTuple, NoReturn, Self, SupportsIndex
 
 import numpy as np
@@ -19,6 +19,7 @@ __all__ = [
     "CopiedError",
     "EnvironmentFault",
     "Error",
+    "Get",
     "Job",
     "Message",
     "PeerError",
@@ -31,7 +32,7 @@ __all__ = [
 ]
 
 _Sign = Literal["==", "!=", "<", "<=", ">", ">="]
-_Op = Literal["sum", "prod", "min", "max", "and", "or", "xor"]
+_Op = Literal["sum", "prod", "min", "max", "minimum", "maximum", "and", "or", "xor"]
 _Data = bytes | bytearray | memoryview | NDArray[Any]
 
 class Message(NamedTuple):
@@ -104,6 +105,9 @@ class Request:
     def cancel(self) -> bool: ...
     def __await__(self) -> Generator[Any, None, Message | None]: ...
 
+class Get:
+    def wait(self) -> NDArray[Any]: ...
+
 class Array:
     @property
     def local(self) -> NDArray[Any]: ...
@@ -146,6 +150,23 @@ class Array:
         signal_index: SupportsIndex = 0,
         add: bool = False,
     ) -> None: ...
+    def put_strided(
+        self,
+        pe: SupportsIndex,
+        values: ArrayLike | Array,
+        stride: SupportsIndex,
+        index: SupportsIndex = 0,
+    ) -> None: ...
+    def get_strided(
+        self,
+        pe: SupportsIndex,
+        count: SupportsIndex,
+        stride: SupportsIndex,
+        index: SupportsIndex = 0,
+    ) -> NDArray[Any]: ...
+    def start_get(
+        self, pe: SupportsIndex, index: SupportsIndex = 0, count: SupportsIndex | None = None
+    ) -> Get: ...
     def fetch(self, pe: SupportsIndex, index: SupportsIndex = 0) -> Any: ...
     def set(self, pe: SupportsIndex, value: Any, index: SupportsIndex = 0) -> None: ...
     def swap(self, pe: SupportsIndex, value: Any, index: SupportsIndex = 0) -> Any: ...
@@ -166,6 +187,24 @@ class Array:
         index: SupportsIndex = 0,
         timeout_s: float | None = None,
     ) -> bool: ...
+    def test_any(
+        self, sign: _Sign, value: Any, indices: Sequence[SupportsIndex] | None = None
+    ) -> int | None: ...
+    def test_some(
+        self, sign: _Sign, value: Any, indices: Sequence[SupportsIndex] | None = None
+    ) -> list[int]: ...
+    def test_all(
+        self, sign: _Sign, value: Any, indices: Sequence[SupportsIndex] | None = None
+    ) -> bool: ...
+    def wait_until_any(
+        self, sign: _Sign, value: Any, indices: Sequence[SupportsIndex] | None = None
+    ) -> int | None: ...
+    def wait_until_some(
+        self, sign: _Sign, value: Any, indices: Sequence[SupportsIndex] | None = None
+    ) -> list[int]: ...
+    def wait_until_all(
+        self, sign: _Sign, value: Any, indices: Sequence[SupportsIndex] | None = None
+    ) -> None: ...
 
 class Team:
     @property

@@ -267,11 +267,18 @@ impl<'a, H: Cores> Driver<'a, H> {
                 entry.wakes_at = Some(self.hardware.sim().now());
                 self.hardware.wake(pe, Ps::ZERO);
             }
-            (Resumed::Suspended, Request::Store { .. } | Request::Transfer { .. }) => {}
-            (Resumed::Suspended, Request::Nap { until }) => {
+            (
+                Resumed::Suspended,
+                Request::Nap { until }
+                | Request::Store {
+                    until: Some(until), ..
+                },
+            ) => {
                 let until = *until;
                 entry.wakes_at = Some(until);
                 self.hardware.wake(pe, until);
+            }
+            (Resumed::Suspended, Request::Store { until: None, .. } | Request::Transfer { .. }) => {
             }
             (
                 Resumed::Suspended,
@@ -331,7 +338,7 @@ impl<'a, H: Cores> Driver<'a, H> {
 
     fn wants(&self, entry: &Pe) -> String {
         match &entry.request {
-            Request::Store { since } => {
+            Request::Store { since, .. } => {
                 let since = self.since_origin(*since);
                 match &entry.ring_wait {
                     None => format!("has waited for a store to its segment since {since}"),

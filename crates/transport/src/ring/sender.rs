@@ -303,6 +303,15 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         self.next.line
     }
 
+    /// How many of these the receiver has taken, as far as it has said so.
+    ///
+    /// # Errors
+    /// [`TransportError::PeerMisbehaved`] if the receiver's credit is impossible.
+    pub fn lines_taken(&mut self) -> Result<u64, TransportError> {
+        self.look_for_credit(0, 0)?;
+        Ok(self.room - self.next.slots.count())
+    }
+
     /// Where the lines go.
     pub fn store_mut(&mut self) -> &mut S {
         &mut self.store

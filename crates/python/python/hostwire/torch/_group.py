@@ -1,5 +1,6 @@
 """The process group: what `torch.distributed` calls."""
 
+import contextlib
 import hashlib
 from datetime import timedelta
 
@@ -8,8 +9,7 @@ import torch
 import torch.distributed as dist
 
 import hostwire
-from hostwire._collectives import Collectives
-from hostwire._lanes import Arena, Lanes
+from hostwire._lanes import Arena
 
 from . import _launch
 from ._tensors import Target, check, check_size, combination, source
@@ -53,8 +53,9 @@ def create(options, _backend_options=None):
             f"{size} processes of this group are {len(set(pes))} PEs: hostwire.Job() of this process "
             "has not joined the others; make the process group first"
         )
-    lanes = Lanes(arena, rank, list(map(int, pes)), list(map(int, slots)))
-    return HostwireGroup(job, arena, slot, lanes, int(numbers[0]), timeout)
+    number = int(numbers[0])
+    lanes = arena.lanes(rank, list(map(int, pes)), list(map(int, slots)), number)
+    return HostwireGroup(job, arena, slot, lanes, number, timeout)
 
 
 def _arena_of(job, size):
@@ -77,10 +78,10 @@ class HostwireGroup(dist.ProcessGroup):
         super().__init__(lanes.rank, lanes.size)
         self._job, self._arena, self._slot, self._lanes = job, arena, slot, lanes
         self._number, self._timeout = number, timeout
-        self._collectives = Collectives(lanes)
         self._worker = Worker()
         self._name = self._description = ""
         self._is_open = True
+        _launch.groups.add(self)
 
     # What a group is.
 
@@ -137,17 +138,29 @@ class HostwireGroup(dist.ProcessGroup):
     def shutdown(self):
         """Ends what this process has for the group. Other ranks may still be in its operations."""
         if self._is_open:
-            self._is_open = False
-            self._worker.close()
-            # After a failure a late put may still come, and be taken for one of the next group.
-            if not self._worker.is_broken:
-                self._arena.give_back(self._slot, self._lanes)
+            self._end()
+            self.leave()
 
     abort = shutdown
 
+    def leave(self):
+        """Tells the other ranks that no operation of this one will come any more."""
+        # Who is lost, or was closed, hears nothing; nor does anybody of a thread that is in an
+        # operation still.
+        with contextlib.suppress(hostwire.Error):
+            self._lanes.leave()
+
+    def _end(self):
+        self._is_open = False
+        self._worker.close()
+        # After a failure a late put may still come, and be taken for one of the next group.
+        if not self._worker.is_broken:
+            self._arena.give_back(self._slot, self._lanes)
+
     def __del__(self):
+        # Without a word to the others: that could wait for room on a wire.
         if getattr(self, "_is_open", False):
-            self.shutdown()
+            self._end()
 
     # How an operation is done.
 
@@ -158,11 +171,8 @@ class HostwireGroup(dist.ProcessGroup):
         if timeout is None or timeout <= timedelta(0):
             timeout = self._timeout
 
-        def limited():
-            self._lanes.limit(timeout.total_seconds())
-            operation(self._collectives)
-
-        return self._worker.run(limited, tensors, getattr(options, "asyncOp", True))
+        is_async = getattr(options, "asyncOp", True)
+        return self._worker.run(operation, timeout.total_seconds(), tensors, is_async)
 
     # Collective operations.
 
@@ -172,11 +182,11 @@ class HostwireGroup(dist.ProcessGroup):
     def allreduce_coalesced(self, tensors, opts=None):
         combinations = [combination(opts, tensor) for tensor in tensors]
 
-        def operation(collectives):
+        def operation(limit_s):
             for tensor, combine in zip(tensors, combinations, strict=True):
                 target = Target(tensor, is_read=True)
                 combine.scale(target.bytes)
-                collectives.all_reduce(target.bytes, combine)
+                self._lanes.all_reduce(target.bytes, combine.names, limit_s)
                 combine.finish(target.bytes, self.size())
                 target.store()
 
@@ -187,14 +197,18 @@ class HostwireGroup(dist.ProcessGroup):
         combine = combination(opts, tensor)
         root = self._root(opts)
 
-        def operation(collectives):
+        def operation(limit_s):
             # Tensors of the others stay as they are.
             if self.rank() != root:
-                collectives.reduce(combine.scaled(source(tensor)), combine, root)
+                # It is read only, and may be of memory that cannot be written.
+                values = combine.scaled(source(tensor))
+                sent = self._nothing()
+                sent[root] = values
+                self._lanes.exchange(sent, self._nothing(), "reduce", limit_s)
                 return
             target = Target(tensor, is_read=True)
             combine.scale(target.bytes)
-            collectives.reduce(target.bytes, combine, root)
+            self._lanes.reduce(target.bytes, combine.names, limit_s)
             combine.finish(target.bytes, self.size())
             target.store()
 
@@ -225,7 +239,7 @@ class HostwireGroup(dist.ProcessGroup):
         """`pairs`: an output, with a list of tensors or with one for all ranks."""
         combinations = [combination(opts, output) for output, _ in pairs]
 
-        def operation(collectives):
+        def operation(limit_s):
             for (output, values), combine in zip(pairs, combinations, strict=True):
                 if isinstance(values, torch.Tensor):
                     sources = [combine.scaled(source(values))]
@@ -233,7 +247,7 @@ class HostwireGroup(dist.ProcessGroup):
                 else:
                     sources = [combine.scaled(source(tensor)) for tensor in values]
                 target = Target(output)
-                collectives.reduce_scatter(sources, target.bytes, combine)
+                self._lanes.reduce_scatter(sources, target.bytes, combine.names, limit_s)
                 combine.finish(target.bytes, self.size())
                 target.store()
 
@@ -250,11 +264,11 @@ class HostwireGroup(dist.ProcessGroup):
             check(values)
             check_size(values, outputs[self.rank()])
 
-        def operation(collectives):
+        def operation(limit_s):
             for outputs, values in pairs:
                 targets = [Target(output) for output in outputs]
                 parts = [target.bytes for target in targets]
-                collectives.exchange([source(values)] * self.size(), parts, "all_gather")
+                self._lanes.exchange([source(values)] * self.size(), parts, "all_gather", limit_s)
                 for target in targets:
                     target.store()
 
@@ -272,11 +286,11 @@ class HostwireGroup(dist.ProcessGroup):
             check(output, values.dtype)
             check_size(output, values, self.size())
 
-        def operation(collectives):
+        def operation(limit_s):
             for output, values in pairs:
                 target = Target(output)
                 parts = _parts(target.bytes, self.size())
-                collectives.exchange([source(values)] * self.size(), parts, "all_gather")
+                self._lanes.exchange([source(values)] * self.size(), parts, "all_gather", limit_s)
                 target.store()
 
         return self._run(operation, outputs, opts)
@@ -286,17 +300,17 @@ class HostwireGroup(dist.ProcessGroup):
         check(tensor)
         root = self._root(opts)
 
-        def operation(collectives):
+        def operation(limit_s):
             if self.rank() == root:
                 values = source(tensor)
                 sent, outs = [values] * self.size(), self._nothing()
                 sent[root] = _NOTHING
-                collectives.exchange(sent, outs, "broadcast")
+                self._lanes.exchange(sent, outs, "broadcast", limit_s)
             else:
                 target = Target(tensor)
                 outs = self._nothing()
                 outs[root] = target.bytes
-                collectives.exchange(self._nothing(), outs, "broadcast")
+                self._lanes.exchange(self._nothing(), outs, "broadcast", limit_s)
                 target.store()
 
         return self._run(operation, [tensor], opts)
@@ -312,11 +326,11 @@ class HostwireGroup(dist.ProcessGroup):
                 check(output, values.dtype)
             check_size(values, outputs[root])
 
-        def operation(collectives):
+        def operation(limit_s):
             targets = [Target(output) for output in outputs]
             sent, outs = self._nothing(), [target.bytes for target in targets]
             sent[root] = source(values)
-            collectives.exchange(sent, outs or self._nothing(), "gather")
+            self._lanes.exchange(sent, outs or self._nothing(), "gather", limit_s)
             for target in targets:
                 target.store()
 
@@ -344,12 +358,12 @@ class HostwireGroup(dist.ProcessGroup):
                 check(values, output.dtype)
             check_size(inputs[root], output)
 
-        def operation(collectives):
+        def operation(limit_s):
             target = Target(output)
             outs = self._nothing()
             outs[root] = target.bytes
             sent = [source(values) for values in inputs]
-            collectives.exchange(sent or self._nothing(), outs, "scatter")
+            self._lanes.exchange(sent or self._nothing(), outs, "scatter", limit_s)
             target.store()
 
         return self._run(operation, [output], opts)
@@ -361,10 +375,10 @@ class HostwireGroup(dist.ProcessGroup):
             check(tensor, output_tensors[0].dtype)
         check_size(input_tensors[self.rank()], output_tensors[self.rank()])
 
-        def operation(collectives):
+        def operation(limit_s):
             targets = [Target(output) for output in output_tensors]
             sent = [source(values) for values in input_tensors]
-            collectives.exchange(sent, [target.bytes for target in targets], "all_to_all")
+            self._lanes.exchange(sent, [target.bytes for target in targets], "all_to_all", limit_s)
             for target in targets:
                 target.store()
 
@@ -381,16 +395,16 @@ class HostwireGroup(dist.ProcessGroup):
                 f"{out_bytes[self.rank()]}"
             )
 
-        def operation(collectives):
+        def operation(limit_s):
             target = Target(output)
             sent, outs = _cut(source(values), in_bytes), _cut(target.bytes, out_bytes)
-            collectives.exchange(sent, outs, "all_to_all")
+            self._lanes.exchange(sent, outs, "all_to_all", limit_s)
             target.store()
 
         return self._run(operation, [output], opts)
 
     def barrier(self, opts=None, **_):
-        return self._run(lambda collectives: collectives.barrier(), [], opts)
+        return self._run(self._lanes.barrier, [], opts)
 
     # Names that older versions of PyTorch call.
     _allgather_base = all_gather_single

@@ -13,6 +13,7 @@ import socket
 import sys
 import threading
 import uuid
+import weakref
 from datetime import timedelta
 
 import numpy as np
@@ -33,6 +34,9 @@ _lock = threading.Lock()
 _job_of_process = None
 _job_name = None
 _own_store = None
+
+# The groups of this process.
+groups = weakref.WeakSet()
 
 
 def is_launched():
@@ -187,6 +191,9 @@ def _end_with_process():
     def leave():
         if not _job_of_process.is_open:
             return
+        # They may wait for this one, which sys.exit may have ended early.
+        for group in list(groups):
+            group.leave()
         # What the interpreter has printed last before it ends.
         if getattr(sys, "last_type", None) is None:
             try:

@@ -19,17 +19,23 @@ _ORDERED = _BITS | _FLOATS
 _ALL = _ORDERED | _COMPLEX
 
 _Op = dist.ReduceOp.RedOpType
-# What combines two, and of which elements. AVG is a sum that is divided.
+# How two are combined, and elements of which kinds. AVG is a sum that is divided.
 _OPERATIONS = {
-    _Op.SUM: (torch.add, _ALL),
-    _Op.AVG: (torch.add, _FLOATS | _COMPLEX),
-    _Op.PRODUCT: (torch.mul, _ALL),
-    _Op.MIN: (torch.minimum, _ORDERED),
-    _Op.MAX: (torch.maximum, _ORDERED),
-    _Op.BAND: (torch.bitwise_and, _BITS),
-    _Op.BOR: (torch.bitwise_or, _BITS),
-    _Op.BXOR: (torch.bitwise_xor, _BITS),
+    _Op.SUM: ("sum", _ALL),
+    _Op.AVG: ("sum", _FLOATS | _COMPLEX),
+    _Op.PRODUCT: ("prod", _ALL),
+    _Op.MIN: ("minimum", _ORDERED),
+    _Op.MAX: ("maximum", _ORDERED),
+    _Op.BAND: ("and", _BITS),
+    _Op.BOR: ("or", _BITS),
+    _Op.BXOR: ("xor", _BITS),
 }
+# What those of bools are.
+_OF_BOOLS = {"sum": "or", "maximum": "or", "prod": "and", "minimum": "and"}
+# By the names that the native part has for them.
+_NAMES = {dtype: str(dtype).removeprefix("torch.") for dtype in _ALL}
+# NumPy has no such elements.
+_FOREIGN = {torch.bfloat16}
 
 
 def check(tensor, dtype=None):
@@ -45,8 +51,6 @@ def check(tensor, dtype=None):
     if tensor.layout is not torch.strided or tensor.is_quantized:
         kind = "a quantized one" if tensor.is_quantized else f"one of layout {tensor.layout}"
         raise hostwire.CallerError(f"expected a dense tensor, got {kind}")
-
-
     if dtype is not None and tensor.dtype != dtype:
         raise hostwire.CallerError(f"expected elements of {dtype}, got {tensor.dtype}")
 
@@ -95,8 +99,8 @@ class Target:
 
 
 class Combination:
-    """How elements of `dtype` are combined by `op`: `combine` for the collective operations, and
-    what is done before and after."""
+    """How elements of `dtype` are combined by `op`: `names` of both for the native part, and what is
+    done before and after."""
 
     def __init__(self, op, dtype):
         self._dtype = dtype
@@ -107,21 +111,18 @@ class Combination:
             kind = _Op.SUM
         if kind not in _OPERATIONS:
             raise hostwire.CallerError(f"the backend hostwire has no reduction {op}")
-        self._function, dtypes = _OPERATIONS[kind]
+        name, dtypes = _OPERATIONS[kind]
         if dtype not in dtypes:
             raise hostwire.CallerError(f"{kind.name} does not combine elements of {dtype}")
+        if dtype is torch.bool:
+            name = _OF_BOOLS.get(name, name)
+        self.names = _NAMES[dtype], name
         self._is_average = kind == _Op.AVG
-
-    def __call__(self, out, left, right):
-        into = torch.frombuffer(out, dtype=self._dtype)
-        first = into if left is out else torch.frombuffer(left, dtype=self._dtype)
-        second = into if right is out else torch.frombuffer(right, dtype=self._dtype)
-        self._function(first, second, out=into)
 
     def scale(self, values):
         """What is done with the own elements at first, `values` being their bytes."""
         if self._factor is not None and values.size:
-            torch.frombuffer(values, dtype=self._dtype).mul_(self._factor)
+            self._tensor(values, self._dtype).mul_(self._factor)
 
     def scaled(self, values):
         """As `scale`, of elements that must not be changed."""
@@ -135,7 +136,11 @@ class Combination:
         if self._is_average and values.size:
             # Of complex elements, each part.
             real = self._dtype.to_real() if self._dtype.is_complex else self._dtype
-            torch.frombuffer(values, dtype=real).div_(size)
+            self._tensor(values, real).div_(size)
+
+    @staticmethod
+    def _tensor(values, dtype):
+        return torch.frombuffer(values, dtype=dtype)
 
 
 def combination(options, tensor):

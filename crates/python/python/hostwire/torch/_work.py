@@ -209,8 +209,8 @@ class Worker:
         # Why no operation is possible any more.
         self._broken = None
 
-    def run(self, operation, tensors, is_async):
-        """Does `operation`: a Work."""
+    def run(self, operation, limit_s, tensors, is_async):
+        """Does `operation(limit_s)`: a Work."""
         work = Work(tensors)
         with self._lock:
             if self._is_closed:
@@ -218,7 +218,7 @@ class Worker:
             is_inline = not is_async and self._waiting == 0
             self._waiting += 1
             if not is_inline:
-                self._tasks.put((operation, work.begin()))
+                self._tasks.put((operation, limit_s, work.begin()))
                 if self._thread is None:
                     self._thread = threading.Thread(
                         target=self._serve, name="hostwire-group", daemon=True
@@ -226,7 +226,7 @@ class Worker:
                     self._thread.start()
         if is_inline:
             try:
-                self._do(operation)
+                self._do(operation, limit_s)
             finally:
                 with self._lock:
                     self._waiting -= 1
@@ -240,18 +240,17 @@ class Worker:
             work.wait()
         return work
 
-    def _do(self, operation):
+    def _do(self, operation, limit_s):
         with self._going:
-            self._do_alone(operation)
+            self._do_alone(operation, limit_s)
 
-    def _do_alone(self, operation):
+    def _do_alone(self, operation, limit_s):
         if self._broken is not None:
             raise hostwire.CallerError(
                 f"this group can do nothing more after an operation that failed: {self._broken}"
             )
         try:
-            with torch.no_grad():
-                operation()
+            operation(limit_s)
         except BaseException as error:
             # Other ranks wait for what this one has not done: they are out of step.
             self._broken = error
@@ -272,10 +271,10 @@ class Worker:
                 self._untold.popleft().tell()
 
     def _do_next(self, task):
-        operation, work = task
+        operation, limit_s, work = task
         error = None
         try:
-            self._do(operation)
+            self._do(operation, limit_s)
         except BaseException as raised:
             error = raised
         with self._lock:
