@@ -269,10 +269,7 @@ impl Endpoint {
 
     /// Makes progress, and tells of what has ended. Returns whether anything has.
     pub(crate) fn progress(&self) -> Result<bool, Error> {
-        let turn = match self.station.turn() {
-            Ok(turn) => turn,
-            Err(error) => return Err(error),
-        };
+        let turn = self.station.turn()?;
         let any = turn.has_finished && self.tell_all(None);
         Ok(turn.has_notes && self.tell_uses() || any)
     }
