@@ -5,6 +5,7 @@
 #     scripts/python.sh release    as users get it; the wheel stays in target/python/wheels, and its name
 #                                  says which glibc all that is in it needs: that of this machine, or less
 #     scripts/python.sh [release] wheel    builds it only
+#     scripts/python.sh [release] warehouse    tests hostwire.warehouse instead; installs engines, 900 MB
 #     scripts/python.sh [release] torch    tests the backend of torch.distributed instead; installs PyTorch, 6 GB
 #
 # PYTHON names the interpreter (3.11 or newer); python3 if it is not set.
@@ -24,7 +25,7 @@ for word in "$@"; do
     case $word in
         release) profile=release ;;
         wheel) only_wheel=1 ;;
-        torch) tests=torch ;;
+        torch | warehouse) tests=$word ;;
         *)
             echo "python.sh: there is no '$word'; see its first lines" >&2
             exit 2
@@ -88,9 +89,13 @@ echo "$wheel"
 environment "$tests" "crates/python/requirements/$tests.txt"
 "$work/$tests/bin/pip" install --quiet --disable-pip-version-check --no-deps --no-index \
     --force-reinstall "$wheel"
-# Those of PyTorch lie below the others.
-what=("$PWD/crates/python/tests" --ignore "$PWD/crates/python/tests/backend")
-[[ $tests == test ]] || what=("$PWD/crates/python/tests/backend")
+# Those that need more lie below the others.
+others=$PWD/crates/python/tests
+case $tests in
+    test) what=("$others" --ignore "$others/backend" --ignore "$others/warehouse") ;;
+    torch) what=("$others/backend") ;;
+    warehouse) what=("$others/warehouse") ;;
+esac
 sources=$PWD
 # Away from the sources, so that no test imports them instead.
 cd "$work"

@@ -2,6 +2,7 @@
 # Suites that are too slow for every change: tests marked `ignored`, and random tests and
 # fuzz targets with many times the usual number of cases, runs on modelled memory with many
 # times the seeds, each fence left out in turn, the backend of torch.distributed (installs PyTorch, 6 GB),
+# all queries of TPC-H at scale factor 1,
 # and two virtual machines that share memory. Takes up to an hour.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -23,6 +24,7 @@ if [[ $(uname -m) == x86_64 ]]; then
         echo "test-long.sh: the tests of hostwire.torch are left out: they need Python 3.11 (PYTHON)" >&2
         [[ -z ${HOSTWIRE_TESTS_DEMAND:-} ]]
     fi
+    HOSTWIRE_WAREHOUSE_SCALE=1 scripts/python.sh release warehouse
     # Two to three minutes.
     scripts/vm-demo.sh all
 fi

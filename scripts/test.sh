@@ -46,7 +46,7 @@ step_portable() { scripts/portable.sh; }
 step_codegen() { scripts/codegen.sh --check; }
 
 # The Python package: built, installed, and tested as its users do.
-step_python() { scripts/python.sh; }
+step_python() { scripts/python.sh && scripts/python.sh warehouse; }
 
 step_loom() { if_present scripts/loom.sh; }
 

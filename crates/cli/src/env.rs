@@ -74,6 +74,24 @@ pub const MPI: [(&str, &str); 7] = [
     ("MPIR_CVAR_NOLOCAL", "1"),
 ];
 
+/// What a process gets so that MPI libraries in it use hostwire, as far as it has nothing else. Without a
+/// provider beside this command they say that there is none.
+pub fn for_mpi() -> Vec<(&'static str, String)> {
+    let provider = beside::provider().ok();
+    let folder = provider.as_deref().and_then(Path::parent);
+    let path = folder.and_then(|folder| {
+        let before = std::env::var(PROVIDER_PATH).ok();
+        Some((
+            PROVIDER_PATH,
+            path(in_path(folder).ok()?, before.as_deref()),
+        ))
+    });
+    let others = MPI.into_iter();
+    let others = others.filter(|(name, _)| std::env::var_os(name).is_none());
+    let others = others.map(|(name, value)| (name, value.to_owned()));
+    path.into_iter().chain(others).collect()
+}
+
 /// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
     let What::Mpi = args.what;

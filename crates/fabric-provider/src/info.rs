@@ -1,8 +1,8 @@
 //! What is offered, and whether that is what is asked for.
 
-use core::ffi::{CStr, c_char, c_int};
+use core::ffi::{CStr, c_char, c_int, c_void};
 
-use hostwire::station::{KEPT_BYTES_MAX, Name, PLACES_MAX};
+use hostwire::station::{KEPT_BYTES_MAX, Name, PLACES_MAX, is_in_virtual_time};
 use hostwire_fabric_abi::*;
 
 use crate::library::{self, Library};
@@ -72,7 +72,10 @@ pub(crate) unsafe extern "C" fn getinfo(
         return -FI_ENODATA;
     }
     // SAFETY: by the contract null, or one that `fi_allocinfo` gave.
-    let hints = unsafe { hints.as_ref() }.map(Hints);
+    let hints = unsafe { hints.as_ref() }.map(|info| Hints {
+        info,
+        is_source_said: flags & FI_SOURCE != 0,
+    });
     if hints.as_ref().is_some_and(|hints| !hints.are_met()) {
         return -FI_ENODATA;
     }
@@ -90,44 +93,77 @@ pub(crate) unsafe extern "C" fn getinfo(
 }
 
 /// What is asked for. Each part may be missing.
-struct Hints<'a>(&'a RawInfo);
+struct Hints<'a> {
+    info: &'a RawInfo,
+    /// Where the user is was said otherwise.
+    is_source_said: bool,
+}
 
 impl<'a> Hints<'a> {
     fn tx(&self) -> Option<&'a TxAttr> {
         // SAFETY: by the contract null, or such a structure.
-        unsafe { self.0.tx_attr.as_ref() }
+        unsafe { self.info.tx_attr.as_ref() }
     }
 
     fn rx(&self) -> Option<&'a RxAttr> {
         // SAFETY: by the contract null, or such a structure.
-        unsafe { self.0.rx_attr.as_ref() }
+        unsafe { self.info.rx_attr.as_ref() }
     }
 
     fn ep(&self) -> Option<&'a EpAttr> {
         // SAFETY: by the contract null, or such a structure.
-        unsafe { self.0.ep_attr.as_ref() }
+        unsafe { self.info.ep_attr.as_ref() }
     }
 
     fn domain(&self) -> Option<&'a DomainAttr> {
         // SAFETY: by the contract null, or such a structure.
-        unsafe { self.0.domain_attr.as_ref() }
+        unsafe { self.info.domain_attr.as_ref() }
     }
 
     fn fabric(&self) -> Option<&'a FabricAttr> {
         // SAFETY: by the contract null, or such a structure.
-        unsafe { self.0.fabric_attr.as_ref() }
+        unsafe { self.info.fabric_attr.as_ref() }
+    }
+
+    /// The name of whom it is for, if there is one; nothing in it if it is none.
+    #[allow(clippy::option_option, reason = "none is right, and none can be read")]
+    fn destination(&self) -> Option<Option<Name>> {
+        let bytes = address(self.info.dest_addr, self.info.dest_addrlen)?;
+        Some(bytes.and_then(|bytes| Name::from_bytes(&bytes)))
     }
 
     /// Whether all of it is offered.
     fn are_met(&self) -> bool {
         let formats = [FI_FORMAT_UNSPEC, ADDRESSES];
-        self.0.caps & !CAPS == 0
-            && formats.contains(&self.0.addr_format)
+        self.info.caps & !CAPS == 0
+            && formats.contains(&self.info.addr_format)
+            && (self.is_source_said || can_be_opened_at(self.info))
+            && self.destination().is_none_or(|name| name.is_some())
             && self.tx().is_none_or(meets_tx)
             && self.rx().is_none_or(meets_rx)
             && self.ep().is_none_or(meets_ep)
             && self.domain().is_none_or(meets_domain)
             && self.fabric().is_none_or(|fabric| is_place(fabric.name))
+    }
+}
+
+/// The bytes of an address, if there is one; nothing in it if it has not the length of a name.
+#[allow(clippy::option_option, reason = "none is right, and none can be read")]
+fn address(at: *const c_void, len: usize) -> Option<Option<[u8; Name::BYTES]>> {
+    if at.is_null() || len == 0 {
+        return None;
+    }
+    let is_name = len == Name::BYTES;
+    // SAFETY: by the contract so many bytes are there.
+    Some(is_name.then(|| unsafe { at.cast::<[u8; Name::BYTES]>().read_unaligned() }))
+}
+
+/// Whether an endpoint can be where this says. Names are drawn when endpoints open; what is
+/// known before is the host.
+pub(crate) fn can_be_opened_at(info: &RawInfo) -> bool {
+    match address(info.src_addr, info.src_addrlen) {
+        None => true,
+        Some(asked) => asked.is_some_and(|asked| Name::of_this_host() == Ok(asked)),
     }
 }
 
@@ -162,7 +198,12 @@ fn meets_ep(ep: &EpAttr) -> bool {
 }
 
 fn meets_domain(domain: &DomainAttr) -> bool {
-    let is_known = |progress| (FI_PROGRESS_UNSPEC..=FI_PROGRESS_MANUAL).contains(&progress);
+    // A thread beside that of the program would run when the machine lets it.
+    let is_model = is_in_virtual_time();
+    let is_known = |progress| {
+        (FI_PROGRESS_UNSPEC..=FI_PROGRESS_MANUAL).contains(&progress)
+            && !(is_model && progress == FI_PROGRESS_AUTO)
+    };
     is_known(domain.control_progress)
         && is_known(domain.data_progress)
         && domain.cq_data_size <= 8
@@ -205,8 +246,15 @@ fn offer(library: &Library, hints: Option<&Hints<'_>>, version: u32) -> Option<*
         unsafe { library.free_info(raw) };
         return None;
     };
-    info.caps = caps(hints.map_or(0, |hints| hints.0.caps));
+    info.caps = caps(hints.map_or(0, |hints| hints.info.caps));
     info.addr_format = ADDRESSES;
+    // Without it, who asks has to open an endpoint.
+    if let Ok(host) = Name::of_this_host() {
+        (info.src_addr, info.src_addrlen) = copy_of(host);
+    }
+    if let Some(Some(name)) = hints.and_then(Hints::destination) {
+        (info.dest_addr, info.dest_addrlen) = copy_of(name.to_bytes());
+    }
     fill_tx(tx, info.caps, hints.and_then(Hints::tx));
     fill_rx(rx, info.caps, hints.and_then(Hints::rx));
     ep.kind = FI_EP_RDM;
@@ -225,6 +273,18 @@ fn offer(library: &Library, hints: Option<&Hints<'_>>, version: u32) -> Option<*
     // The name of the provider is set by libfabric.
     fabric.prov_version = PROVIDER_VERSION;
     Some(raw)
+}
+
+/// An address that libfabric frees; none if there is no memory.
+fn copy_of(bytes: [u8; Name::BYTES]) -> (*mut c_void, usize) {
+    // SAFETY: any length may be asked for.
+    let place = unsafe { libc::malloc(Name::BYTES) };
+    if place.is_null() {
+        return (place, 0);
+    }
+    // SAFETY: so much was given just now, to nobody else; any alignment will do.
+    unsafe { place.cast::<[u8; Name::BYTES]>().write_unaligned(bytes) };
+    (place, Name::BYTES)
 }
 
 /// What is given to who asks for these capabilities.

@@ -20,6 +20,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use hostwire::station::is_in_virtual_time;
 use hostwire_fabric_abi::{
     FI_GETWAIT, FI_GETWAITOBJ, FI_WAIT_FD, FI_WAIT_NONE, FI_WAIT_SET, FI_WAIT_UNSPEC, FI_WAIT_YIELD,
 };
@@ -102,6 +103,8 @@ impl Waits {
     pub(crate) fn new(kind: c_int, shared: Option<Arc<Alarm>>) -> Result<Self, Code> {
         let alarm = OnceLock::new();
         let own = match (kind, shared) {
+            // A thread that rings would run when the machine lets it.
+            (FI_WAIT_FD | FI_WAIT_SET, _) if is_in_virtual_time() => return Err(-libc::ENOSYS),
             (FI_WAIT_SET, Some(shared)) => Some(shared),
             (FI_WAIT_SET, None) => return Err(-libc::EINVAL),
             (FI_WAIT_FD, _) => Some(Alarm::new()?),

@@ -185,6 +185,14 @@ fn within_host(wire: Arc<dyn Transport>, settings: &Settings) -> Result<Arc<dyn 
     })
 }
 
+/// The wire of a PE whose hardware is a model and that joins no job, as the settings want it.
+pub(crate) fn as_settings_want(
+    wire: Arc<dyn Transport>,
+    settings: &Settings,
+) -> Result<Arc<dyn Transport>> {
+    recorded(within_host(wire, settings)?, settings)
+}
+
 /// A wire of any job, with a recorder around it if the settings want one.
 fn recorded(wire: Arc<dyn Transport>, settings: &Settings) -> Result<Arc<dyn Transport>> {
     let Some(folder) = &settings.record else {

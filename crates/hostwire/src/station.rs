@@ -9,27 +9,32 @@
 //! [`hostwire_transport::station`].
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use hostwire_transport::station::{
-    Network, NetworkPlace, News, Options, PEERS_MAX, Stations, Terms,
+    Contacts, ModelledContacts, Network, NetworkPlace, Options, PEERS_MAX, Stations, Terms,
 };
 use hostwire_transport::{EnvironmentFault, Loss, PeId, Transport, TransportError};
 
+use crate::attach;
 use crate::attachment::Attachment;
 use crate::error::{Error, Result};
-use crate::inner::{Inner, Watch};
+use crate::inner::Inner;
 use crate::layout::{self, Layout, Sizes};
 use crate::message::{Asking, Kind, Pattern, Payload, QueueId, Receiving, Sending, Target};
 use crate::message::{Envelope, Source, Tag, Ticket};
 use crate::settings::{Settings, Wire, WireChoice};
 
+use virtual_time::VirtualTime;
+
 pub use crate::message::{Buffer, Deed, Event, Finished, Use};
 pub use crate::region::{Atomic, Change, Number, Place, Refusal, Region, Regions, Rights, Witness};
+pub use hostwire_transport::modelled::is_inherited as is_in_virtual_time;
 pub use hostwire_transport::owner_lock::{Guard, OwnerLock};
 pub use hostwire_transport::station::Name;
+pub use turn::Turn;
 
 /// Longer messages than in a job go through the ring: a station has few peers at a time, and no
 /// symmetric memory for the rest.
@@ -102,7 +107,9 @@ pub struct Claim(u64);
 /// Dropping it is its end: peers learn of it, and have what was sent by then.
 pub struct Station {
     inner: Inner,
-    wire: Arc<Stations>,
+    contacts: Arc<dyn Contacts>,
+    /// Where time is that of a model.
+    virtual_time: Option<VirtualTime>,
     queue: QueueId,
     /// Stations that broke the protocol, and how: this one has parted from them.
     parted: Mutex<BTreeMap<PeId, Error>>,
@@ -123,7 +130,11 @@ impl Station {
     /// # Errors
     /// As `open`.
     pub fn with(regions: Arc<Regions>) -> Result<Self> {
-        Self::over(options()?, regions)
+        let job = |pes| Layout::new(pes, SIZES).map(|layout| layout.segment_bytes());
+        match ModelledContacts::inherited(job)? {
+            Some(contacts) => Self::in_virtual_time(contacts, regions),
+            None => Self::over(options()?, regions),
+        }
     }
 
     /// As [`open`](Self::open), and as if the kernel let no process copy from the memory of another: long
@@ -156,23 +167,42 @@ impl Station {
     fn over(options: Options, regions: Arc<Regions>) -> Result<Self> {
         let wire = Arc::new(Stations::open(terms()?, options)?);
         let attachment = Attachment::over(Arc::clone(&wire) as Arc<dyn Transport>, SIZES)?;
-        let inner = Inner::alone(attachment)?;
+        Ok(Self::among(wire, Inner::alone(attachment)?, regions, None))
+    }
+
+    /// One among those of a job, all of whom it knows.
+    fn in_virtual_time(contacts: ModelledContacts, regions: Arc<Regions>) -> Result<Self> {
+        let wire = Arc::clone(contacts.wire()) as Arc<dyn Transport>;
+        let wire = attach::as_settings_want(wire, &Settings::from_env()?)?;
+        let inner = Inner::new(Attachment::over(wire, SIZES)?)?;
+        let contacts = Arc::new(contacts);
+        let time = VirtualTime::new(Arc::clone(&contacts));
+        Ok(Self::among(contacts, inner, regions, Some(time)))
+    }
+
+    fn among(
+        contacts: Arc<dyn Contacts>,
+        inner: Inner,
+        regions: Arc<Regions>,
+        virtual_time: Option<VirtualTime>,
+    ) -> Self {
         let queue = {
             let messages = &mut *inner.messages();
             messages.remote.regions = regions;
             messages.requests.open_queue()
         };
-        Ok(Self {
+        Self {
+            virtual_time,
             inner,
-            wire,
+            contacts,
             queue,
             parted: Mutex::default(),
-        })
+        }
     }
 
     /// What others need to reach it.
     pub fn name(&self) -> Name {
-        self.wire.name()
+        self.contacts.name()
     }
 
     /// The number of the station of this name, here and from now on. 0 is this one.
@@ -180,14 +210,14 @@ impl Station {
     /// # Errors
     /// [`Error::Environment`] if it cannot be reached from here: see [`Stations::number`].
     pub fn number(&self, name: &Name) -> Result<PeId> {
-        let pe = self.wire.number(name)?;
+        let pe = self.contacts.number(name)?;
         self.inner.messages().know(pe + 1)?;
         Ok(pe)
     }
 
     /// The name of a station that has a number.
     pub fn name_of(&self, pe: PeId) -> Option<Name> {
-        self.wire.name_of(pe)
+        self.contacts.name_of(pe)
     }
 
     /// Sends bytes, if that takes no wait: then they may be reused. Meets `to` before.
@@ -199,7 +229,12 @@ impl Station {
         self.meet(to)?;
         let entry = (label.lane.kind(), label.tag, label.data);
         let sent = self.inner.messages().send_at_once(to, entry, bytes);
-        sent.map_err(|error| self.part_for(error))
+        // Not `map_err`: it would move the whole of a result of which a few bytes have just been stored, and
+        // wait for them to leave the core behind the lines of the message.
+        match sent {
+            Ok(sent) => Ok(sent),
+            Err(error) => Err(self.part_for(error)),
+        }
     }
 
     /// Starts to send what `buffer` has. Meets `to` before.
@@ -245,20 +280,19 @@ impl Station {
     /// # Errors
     /// [`Error::NoSuchPe`]; [`Error::PeerMisbehaved`].
     pub fn receive(&self, wanted: Wanted, room: Box<dyn Buffer>) -> Result<Ticket> {
-        let receiving = Receiving::new(wanted.pattern(), 1, Target::Owned(room)).that_cuts();
+        let room = Cell::new(Some(room));
         self.in_spite_of_peers(|| {
             self.inner.check_is_here()?;
             let messages = &mut *self.inner.messages();
-            messages.look(&self.inner, &wanted.pattern())
-        })?;
-        let messages = &mut *self.inner.messages();
-        let ticket = messages.post_receive(&self.inner, self.queue, receiving);
-        if let Source::Pe(pe) = wanted.from
-            && !self.inner.is_there(pe)
-        {
-            messages.requests.fail(pe, &self.lost(pe));
-        }
-        Ok(ticket)
+            let pattern = wanted.pattern();
+            let ticket = messages.start_receive_into(&self.inner, self.queue, pattern, &room)?;
+            if let Source::Pe(pe) = wanted.from
+                && !self.inner.is_there(pe)
+            {
+                messages.requests.fail(pe, &self.lost(pe));
+            }
+            Ok(ticket)
+        })
     }
 
     /// The message that a receive gets, now and as long as none gets it.
@@ -266,11 +300,11 @@ impl Station {
     /// # Errors
     /// As [`receive`](Self::receive).
     pub fn peek(&self, wanted: Wanted) -> Result<Option<Envelope>> {
-        self.get_on()?;
-        self.in_spite_of_peers(|| {
+        let probe = || {
             let messages = &mut *self.inner.messages();
             messages.probe(&self.inner, &wanted.pattern())
-        })
+        };
+        self.look(|| self.in_spite_of_peers(probe))
     }
 
     /// As [`peek`](Self::peek), and takes it out of turn: only
@@ -279,12 +313,11 @@ impl Station {
     /// # Errors
     /// As [`receive`](Self::receive).
     pub fn claim(&self, wanted: Wanted) -> Result<Option<(Claim, Envelope)>> {
-        self.get_on()?;
         let claim = || {
             let messages = &mut *self.inner.messages();
             messages.claim(&self.inner, &wanted.pattern())
         };
-        let claimed = self.in_spite_of_peers(claim)?;
+        let claimed = self.look(|| self.in_spite_of_peers(claim))?;
         Ok(claimed.map(|(number, envelope)| (Claim(number), envelope)))
     }
 
@@ -325,7 +358,7 @@ impl Station {
         places: Vec<Place>,
         buffer: Box<dyn Buffer>,
     ) -> Result<Ticket> {
-        check_lengths(&deed, &places, buffer.bytes().len())?;
+        lengths::check(&deed, &places, buffer.bytes().len())?;
         self.meet(to)?;
         let asking = Asking::new(to, deed, places, buffer);
         let messages = &mut *self.inner.messages();
@@ -382,122 +415,6 @@ impl Station {
         messages.requests.receive_marked(self.queue, mark)
     }
 
-    /// Makes progress, and gives the next that has ended, if there is one.
-    ///
-    /// # Errors
-    /// [`Error::PeerMisbehaved`]; [`Error::Copied`].
-    pub fn poll(&self) -> Result<Option<Finished>> {
-        if let Some(done) = self.finished() {
-            return Ok(Some(done));
-        }
-        self.get_on()?;
-        Ok(self.finished())
-    }
-
-    /// As [`poll`](Self::poll), and waits for at most `limit`, or until there is an
-    /// [event](Self::take_event) or a [use](Self::take_use).
-    ///
-    /// # Errors
-    /// As [`poll`](Self::poll).
-    pub fn wait(&self, limit: Duration) -> Result<Option<Finished>> {
-        self.wait_unless(limit, 0, || false)
-    }
-
-    /// As [`wait`](Self::wait), and looks between whether that is `enough`. Who makes it so in another
-    /// thread calls [`wake`](Self::wake) then. So many events as `left` do not end it: those that the
-    /// caller has [no room for](Self::events).
-    ///
-    /// # Errors
-    /// As [`poll`](Self::poll).
-    pub fn wait_unless(
-        &self,
-        limit: Duration,
-        left: usize,
-        enough: impl Fn() -> bool,
-    ) -> Result<Option<Finished>> {
-        let deadline = Instant::now().checked_add(limit);
-        let left = Cell::new(left);
-        let look = || match self.poll()? {
-            Some(done) => Ok(Some(Some(done))),
-            None => Ok((self.has_news(&left) || enough()).then_some(None)),
-        };
-        let wait = || {
-            let left = deadline.map(|end| end.saturating_duration_since(Instant::now()));
-            let left = left.unwrap_or(limit);
-            self.inner.wait_for(left, Watch::All(&[]), look)
-        };
-        Ok(self.in_spite_of_peers(wait)?.flatten())
-    }
-
-    /// Something has been done with memory here that nobody has taken note of, beside the events that
-    /// are `left`. If another thread has taken some of them, fewer are.
-    fn has_news(&self, left: &Cell<usize>) -> bool {
-        let remote = &self.inner.messages().remote;
-        let events = remote.events.len();
-        let is_more = events > left.get();
-        left.set(events.min(left.get()));
-        is_more || !remote.uses.is_empty()
-    }
-
-    /// Before [`sleep`](Self::sleep), and before the [`poll`](Self::poll) after which there is nothing
-    /// to do: what comes from now on ends the sleep. Gives how long it is safe to sleep, of `limit`.
-    pub fn arm(&self, limit: Duration) -> Duration {
-        self.inner.wire().arm(limit)
-    }
-
-    /// Sleeps until something comes, since it was [armed](Self::arm), or for `limit`. Makes no progress
-    /// and takes no lock.
-    pub fn sleep(&self, limit: Duration) {
-        let _ = self.inner.wire().sleep(limit);
-    }
-
-    /// Ends sleeps and waits of other threads here: they look again.
-    pub fn wake(&self) {
-        self.inner.segment().notify();
-    }
-
-    /// Whether this is the process that opened it, not a copy of it.
-    pub fn is_here(&self) -> bool {
-        self.inner.check_is_here().is_ok()
-    }
-
-    /// The next that has ended already. Makes no progress: see [`poll`](Self::poll).
-    pub fn finished(&self) -> Option<Finished> {
-        self.inner.check_is_here().ok()?;
-        self.inner.messages().requests.finished(self.queue)
-    }
-
-    fn get_on(&self) -> Result<()> {
-        self.in_spite_of_peers(|| {
-            self.inner.check_is_here()?;
-            self.hear()?;
-            self.inner.progress()
-        })
-    }
-
-    /// Does it again without those that break the protocol or are lost meanwhile: what needs them fails,
-    /// and nothing else.
-    fn in_spite_of_peers<R>(&self, act: impl Fn() -> Result<R>) -> Result<R> {
-        let mut lost = BTreeSet::new();
-        for _ in 0..PEERS_MAX {
-            match act() {
-                Err(error @ Error::PeerMisbehaved { .. }) => {
-                    self.part_for(error);
-                }
-                // The link to it has closed, and this station has not heard of it yet.
-                Err(Error::PeerLost { pe, .. }) if pe != 0 && lost.insert(pe) => {
-                    self.wire.part(pe);
-                    // What else has come to pass does not change that it is done again.
-                    if let Err(error) = self.hear() {
-                        self.part_for(error);
-                    }
-                }
-                done => return done,
-            }
-        }
-        act()
-    }
-
     fn parted(&self) -> MutexGuard<'_, BTreeMap<PeId, Error>> {
         self.parted.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -507,63 +424,47 @@ impl Station {
         let Error::PeerMisbehaved { pe, .. } = error else {
             return error;
         };
-        if pe == 0 || self.parted().contains_key(&pe) {
+        if pe == self.inner.pe() || self.parted().contains_key(&pe) {
             return error;
         }
         self.parted().insert(pe, error.clone());
         // It is told by what ends: nothing else has to be done here.
         let _ = self.inner.messages().ended(&self.inner, pe, &error);
         self.inner.lost.end(pe, Loss::Ended);
-        self.wire.part(pe);
+        self.contacts.part(pe);
         error
     }
 
     fn meet(&self, to: PeId) -> Result<()> {
-        if to == 0 {
+        if to == self.inner.pe() && self.virtual_time.is_none() {
             return self.inner.check_is_here();
         }
         if !self.inner.is_there(to) {
             let parted = self.parted().get(&to).cloned();
             return Err(parted.unwrap_or_else(|| self.lost(to)));
         }
-        self.wire.meet(to).map_err(Error::from)?;
+        self.contacts.meet(to).map_err(Error::from)?;
         // News of others as well, which this has nothing to do with.
         self.in_spite_of_peers(|| self.hear())
     }
 
     fn lost(&self, pe: PeId) -> Error {
-        let loss = self.wire.loss(pe);
+        let loss = self.inner.wire().loss(pe);
         Error::PeerLost { pe, loss }
-    }
-
-    /// Takes note of who has come and gone.
-    fn hear(&self) -> Result<()> {
-        let news = self.wire.take_news();
-        if news.is_empty() {
-            return Ok(());
-        }
-        let messages = &mut *self.inner.messages();
-        // News is told once: what is wrong with one peer keeps nothing from the others.
-        let mut heard = Ok(());
-        for what in news {
-            let done = match what {
-                News::Met(pe) => messages.met(&self.inner, pe),
-                News::Ended(pe) => {
-                    let ended = messages.ended(&self.inner, pe, &self.lost(pe));
-                    self.inner.lost.end(pe, Loss::Ended);
-                    ended
-                }
-            };
-            heard = heard.and(done);
-        }
-        heard
     }
 }
 
 impl Drop for Station {
     /// Before the buffers go whose messages have not ended.
     fn drop(&mut self) {
-        self.wire.lend_no_more();
+        self.contacts.lend_no_more();
+        if !self.is_here() {
+            return;
+        }
+        self.inner.messages().say_what_was_taken();
+        if self.virtual_time.is_some() {
+            self.inner.wire().finish();
+        }
     }
 }
 
@@ -604,64 +505,9 @@ fn network(settings: &Settings, place: NetworkPlace) -> Network {
     }
 }
 
-/// What a peer could only take for a broken protocol.
-fn check_lengths(deed: &Deed, places: &[Place], buffer_bytes: usize) -> Result<()> {
-    let is = |what, expected, got| match expected == got {
-        true => Ok(()),
-        false => Err(Error::Length {
-            what,
-            expected,
-            got,
-        }),
-    };
-    is(
-        "places in memory",
-        places.len().min(PLACES_MAX),
-        places.len(),
-    )?;
-    let mut len = 0_usize;
-    for place in places {
-        let sum = usize::try_from(place.len)
-            .ok()
-            .and_then(|more| len.checked_add(more));
-        len = sum
-            .filter(|len| isize::try_from(*len).is_ok())
-            .ok_or(Error::Length {
-                what: "bytes in memory",
-                expected: isize::MAX as usize,
-                got: usize::MAX,
-            })?;
-    }
-    let Deed::Atomic {
-        atomic,
-        operands,
-        compares,
-        wants_old,
-    } = deed
-    else {
-        return is("bytes to put or to get", len, buffer_bytes);
-    };
-    let size = atomic.number.bytes();
-    for place in places {
-        is("bytes of numbers", 0, place.len as usize % size)?;
-    }
-    is("bytes of numbers", len.min(ATOMIC_BYTES_MAX), len)?;
-    let needs = |does: bool| if does { len } else { 0 };
-    is(
-        "bytes of operands",
-        needs(atomic.change != Change::Read),
-        operands.len(),
-    )?;
-    is(
-        "bytes to compare with",
-        needs(atomic.change.compares()),
-        compares.len(),
-    )?;
-    match wants_old {
-        true => is("bytes for what was there", len, buffer_bytes),
-        false => Ok(()),
-    }
-}
+mod lengths;
+mod turn;
 
 #[cfg(test)]
 mod tests;
+mod virtual_time;

@@ -172,6 +172,8 @@ causes! {
         Forged = "forged",
         /// Encrypted by a peer, but seen before, or too old to know whether it was.
         Replayed = "replayed",
+        /// Encrypted by a peer, and of the link of another one.
+        OfAnother = "of another's link",
     }
 }
 

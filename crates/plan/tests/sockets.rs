@@ -81,3 +81,56 @@ fn boards_of_many_sockets_in_three_dimensions() {
         (Scheme::Direct, 3)
     );
 }
+
+/// No socket has links for all cables of its board: routes go up to a root and down. Those that nothing
+/// uses are cables up on a second processor; the least mean of a spanning tree is that of the plans before.
+#[test]
+fn boards_whose_cables_are_on_several_sockets_go_up_and_down() {
+    let square = "processors = 4\ncoherent = \"square\"\nlinks = 4";
+    let ladder = "processors = 8\ncoherent = \"ladder\"\nlinks = 4";
+    let torus = "kind = \"torus\"\nsize = [4, 4]";
+    for (shape, node, hops_max, hops_mean_max, used, cables) in [
+        (torus, square, 13, 5.18, 26, 32),
+        ("kind = \"mesh\"\nsize = [4, 4]", square, 13, 5.40, 24, 24),
+        ("kind = \"hypercube\"\nnodes = 16", square, 13, 5.18, 26, 32),
+        ("kind = \"torus\"\nsize = [3, 5]", square, 12, 5.07, 24, 30),
+        ("kind = \"full\"\nnodes = 8", square, 8, 3.88, 13, 28),
+        (torus, ladder, 17, 7.40, 26, 32),
+    ] {
+        let file = |policy: &str| {
+            format!(
+                "[topology]\n{shape}\n[topology.node]\nmemory = \"1GiB\"\n{node}\n\
+                 [routing]\npolicy = \"{policy}\"\n"
+            )
+        };
+        let plan = planned(&file("auto"));
+        check_delivery(&plan);
+        assert_eq!(plan.scheme(), Scheme::UpDown, "{shape}");
+        let hops = plan.hop_statistics();
+        assert_eq!(hops.hops_max, hops_max, "{shape}");
+        assert!(hops.hops_mean < hops_mean_max, "{shape}: {hops:?}");
+        let statistics = plan.channel_statistics();
+        let of_all = (statistics.cables_used, statistics.cables);
+        assert_eq!(of_all, (used, cables), "{shape}");
+        assert_eq!(plan.warnings().len(), usize::from(used < cables), "{shape}");
+        // The northbridge of processor 0 has one of its eight ranges for the southbridge.
+        assert!(plan.nodes().iter().all(|node| node.windows.len() <= 7));
+        let tree = planned(&file("tree"));
+        assert!(tree.hop_statistics().hops_mean > hops.hops_mean);
+        assert!(tree.channel_statistics().cables_used <= used);
+    }
+}
+
+/// With links for all cables on one socket, boards of four keep dimension order.
+#[test]
+fn four_sockets_with_sublinks_go_in_dimension_order() {
+    for coherent in ["square", "full"] {
+        let file = format!(
+            "[topology]\nkind = \"torus\"\nsize = [4, 4]\n[topology.node]\nmemory = \"1GiB\"\n\
+             processors = 4\ncoherent = \"{coherent}\"\nlinks = 8\n"
+        );
+        let plan = planned(&file);
+        assert_eq!(plan.scheme(), Scheme::DimensionOrder);
+        assert_eq!(plan.channel_statistics().cables_used, 32);
+    }
+}

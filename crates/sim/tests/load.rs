@@ -92,6 +92,22 @@ fn boards_of_two_sockets_do_not_deadlock() {
     assert!(result.flows.iter().all(|flow| flow.messages == 2));
 }
 
+/// The same on boards of four sockets, whose cables are on two of them: routes go up to a root and down.
+#[test]
+fn boards_of_four_sockets_do_not_deadlock() {
+    let cluster = "[topology]\nkind = \"torus\"\nsize = [4, 4]\n[topology.node]\nmemory = \"1GiB\"\n\
+        processors = 4\n";
+    let open = |_: &str| Ok(cluster.as_bytes().to_vec());
+    let text = "cluster = \"torus.toml\"\n[parameters]\nposted_command_credits = 1\n\
+        posted_data_credits = 1\n[workload]\nkind = \"traffic\"\npattern = \"all-to-all\"\n\
+        messages = 63\nsize = \"64B\"\nin_flight = 63\n";
+    let experiment = read("test.toml", text.as_bytes(), &open);
+    let experiment = experiment.unwrap_or_else(|bad| panic!("{bad}"));
+    let result = result_of(&experiment, String::new(), None);
+    assert_eq!(result.flows.len(), 64 * 63);
+    assert!(result.flows.iter().all(|flow| flow.messages == 1));
+}
+
 /// Alone on its way a message takes the time of the parts that it passes: 47.716 ns out of the
 /// core, for each of `hops` links 72 B at 3.2 GB/s and the trace, 25 ns through each
 /// northbridge on the way, 47.716 ns in, 18.3 ns to memory. A packet may meet the periodic CRC

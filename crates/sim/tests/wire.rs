@@ -110,6 +110,36 @@ fn the_same_job_has_the_same_hash_traced_or_not() {
     assert_eq!(first.2, [counted + put; 3]);
 }
 
+/// A program on a torus of boards with four sockets, a PE on each: it ends, with right sums, and the same
+/// in each run.
+#[test]
+fn a_job_on_a_torus_of_boards_with_four_sockets() {
+    let torus = "[topology]\nkind = \"torus\"\nsize = [4, 4]\n[topology.node]\n\
+        memory = \"1GiB\"\nprocessors = 4\n";
+    let once = || {
+        let mut machine = booted(torus).unwrap();
+        let pes = machine.sockets().len();
+        assert_eq!(pes, 64);
+        let sums = RefCell::new(Vec::new());
+        run(&mut machine, &settings(pes), &|wire| {
+            let job = job(wire);
+            // On the other side of the torus.
+            let far = (job.pe() + 34) % job.pes();
+            let words = job.alloc::<u64>(8).unwrap();
+            words.put(far, 0, &[u64::from(job.pe()); 8]).unwrap();
+            job.barrier().unwrap();
+            let mut sum = [words.read_sum()];
+            job.all_reduce(&mut sum, |a, b| a + b).unwrap();
+            job.finalize().unwrap();
+            sums.borrow_mut().push(sum[0]);
+        })
+        .unwrap();
+        assert_eq!(sums.into_inner(), [8 * (63 * 64 / 2); 64]);
+        (machine.sim.hash(), machine.sim.now())
+    };
+    assert_eq!(once(), once());
+}
+
 /// Writes that board 0 sends in a job in which PE 0 sends one message, if any.
 fn packets(message_bytes: Option<usize>) -> u64 {
     let mut machine = boards(2);

@@ -22,6 +22,7 @@ pub mod pcapng;
 
 use std::ffi::OsStr;
 use std::fmt::Display;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 pub use need::Need;
@@ -40,6 +41,25 @@ pub fn left_out(need: &Need, why: impl Display) {
         #[expect(clippy::print_stderr, reason = "who runs the tests should read it")]
         Ok(text) => eprintln!("{text}"),
         Err(text) => panic!("{text}"),
+    }
+}
+
+/// The folder of the programs of an MPICH that is built for libfabric, if the first on the path is.
+///
+/// # Errors
+/// Says what is there.
+pub fn mpich_over_libfabric() -> Result<PathBuf, String> {
+    let search = std::env::var_os("PATH").unwrap_or_default();
+    let folder = std::env::split_paths(&search)
+        .find(|folder| folder.join("mpichversion").is_file())
+        .ok_or("no mpichversion")?;
+    let said = Command::new(folder.join("mpichversion")).output();
+    let said = said.map_err(|e| format!("mpichversion: {e}"))?;
+    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    let device = said.lines().find(|line| line.contains("Device"));
+    match device.filter(|line| line.contains("ofi")) {
+        Some(_) => Ok(folder),
+        None => Err(device.unwrap_or("no device").to_owned()),
     }
 }
 

@@ -147,6 +147,9 @@ pub enum Loss {
     Restarted,
     /// It has given this PE up because it did not hear of it.
     GaveUp,
+    /// It has cut this PE off, for a breach of the protocol, as it says.
+    #[cfg(target_os = "linux")]
+    CutOff(hostwire_packet::htoe::CloseReason),
     /// The wire has lost the connection to it.
     Disconnected,
     /// The adapter of this host has ended: a process that sends and receives for all PEs here.
@@ -179,6 +182,8 @@ impl core::fmt::Display for Loss {
             Self::Unreachable { after_ms } => {
                 write!(f, "it has not answered for {:.1} s", s(after_ms))
             }
+            #[cfg(target_os = "linux")]
+            Self::CutOff(why) => write!(f, "it has cut this PE off, and says why: {why}"),
             Self::Restarted => f.write_str("another process has taken its place"),
             Self::Disconnected => f.write_str(
                 "the connection to it is broken: its process has ended, or its host cannot be reached",

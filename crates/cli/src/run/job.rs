@@ -116,7 +116,7 @@ impl Job {
             };
             plan.binding.enter(pe)?;
             if let Some(hardware) = &plan.hardware {
-                lines.push(Line::new(hardware.compute)?);
+                lines.push(Line::new(hardware.compute, (pe, plan.pes), &mark)?);
             }
             let line = lines.last();
             let mut spawned = spawn(&plan, &board, &counters, line, &mark, pe, input)?;

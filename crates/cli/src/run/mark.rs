@@ -43,6 +43,11 @@ impl Mark {
         &self.0
     }
 
+    /// The same as a number.
+    pub fn number(&self) -> u128 {
+        u128::from_str_radix(&self.0, 16).unwrap_or_default()
+    }
+
     /// The variable that a PE is started with: a launcher that is itself of a job hands that
     /// job's mark on.
     pub fn variable(&self) -> (&'static str, OsString) {

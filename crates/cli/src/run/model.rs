@@ -25,6 +25,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use crate::beside;
 use crate::recorded::{EventOptions, Recorded};
 
+use super::mark::Mark;
 use super::parse;
 use super::plan::StartError;
 
@@ -48,9 +49,10 @@ pub struct Options {
     /// A file may also name a cluster file and say [parameters] of its models, as those of
     /// experiments do.
     ///
-    /// The program is an ordinary one and need not know. Its stores become those of modelled
-    /// processors, its time is that of the model, and one PE runs at a time. What the program
-    /// computes takes no time. The same command gives the same result each time.
+    /// The program is an ordinary one and need not know. It uses hostwire, OpenSHMEM, or an MPICH that
+    /// is built for libfabric, which is told to use hostwire unless the environment says otherwise. Its
+    /// stores become those of modelled processors, its time is that of the model, and one PE runs at a
+    /// time. What the program computes takes no time. The same command gives the same result each time.
     #[arg(long, value_name = "FILE")]
     pub cluster: Option<PathBuf>,
 
@@ -285,9 +287,10 @@ pub struct Line {
 }
 
 impl Line {
-    /// One for a PE that is about to be started.
-    pub fn new(compute: Compute) -> Result<Self, StartError> {
+    /// One for a PE that is about to be started: its number, of how many, and the mark of their job.
+    pub fn new(compute: Compute, pe: (u32, u32), mark: &Mark) -> Result<Self, StartError> {
         let (seat, there) = Seat::new().map_err(|cause| StartError::Cluster(cause.to_string()))?;
+        seat.assign(pe, mark.number());
         if let Compute::Measured { ns_per_s } = compute {
             seat.measure_computing(ns_per_s);
         }

@@ -156,6 +156,7 @@ fn command(
     if let Some(line) = line {
         command.envs([line.variable()]);
         command.envs(plan.clocks.iter().map(Clocks::variable));
+        command.envs(crate::env::for_mpi());
         inherit.extend(line.there.iter().map(Arc::clone));
     }
     ChildSetup {

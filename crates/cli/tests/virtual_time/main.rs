@@ -3,7 +3,9 @@
 #[allow(dead_code, reason = "shared with the tests of `hostwire run`")]
 #[path = "../run/job.rs"]
 mod job;
+mod mpi;
 mod recordings;
+mod stations;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -33,22 +35,25 @@ fn probe() -> String {
     probe.display().to_string()
 }
 
-/// The library that `hostwire run --cluster` loads into programs. Tests do not build it by themselves,
-/// as it is no dependency of theirs.
+/// The library that `hostwire run --cluster` loads into programs.
 fn build_clocks() {
     static BUILT: OnceLock<()> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let target = built();
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--quiet", "-p", "hostwire-clock", "--target-dir"]);
-        cargo.arg(target.parent().unwrap());
-        if target.ends_with("release") {
-            cargo.arg("--release");
-        }
-        let built = cargo.output().unwrap();
-        let errors = String::from_utf8_lossy(&built.stderr);
-        assert!(built.status.success(), "{errors}");
-    });
+    BUILT.get_or_init(|| build_library("hostwire-clock"));
+}
+
+/// Tests do not build the libraries by themselves that programs load, as they are no dependencies of
+/// theirs.
+fn build_library(package: &str) {
+    let target = built();
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["build", "--quiet", "-p", package, "--target-dir"]);
+    cargo.arg(target.parent().unwrap());
+    if target.ends_with("release") {
+        cargo.arg("--release");
+    }
+    let built = cargo.output().unwrap();
+    let errors = String::from_utf8_lossy(&built.stderr);
+    assert!(built.status.success(), "{errors}");
 }
 
 /// The arguments of a job on a cluster.

@@ -109,6 +109,37 @@ static void open_all(void)
     fi_freeinfo(info);
 }
 
+static void copy_name(const char *name, void **addr, size_t *bytes)
+{
+    *addr = malloc(*bytes = 64);
+    CHECK(*addr);
+    memcpy(*addr, name, 64);
+}
+
+/* Before an endpoint is open its host is known, which is the address of nobody. Whom it is for is kept. */
+static void addresses_of_hints(void)
+{
+    struct fi_info *asked = hints(), *info, *again;
+    struct fid_ep *ep;
+    fi_addr_t unknown;
+    copy_name(ends[1].name, &asked->dest_addr, &asked->dest_addrlen);
+    IS(0, fi_getinfo(FI_VERSION(1, 9), NULL, NULL, 0, asked, &info));
+    CHECK(info->dest_addrlen == 64 && !memcmp(info->dest_addr, ends[1].name, 64));
+    CHECK(info->src_addrlen == 64 && !memcmp(info->src_addr, ends[1].name, 6));
+    IS(0, fi_av_insert(ends[0].av, info->src_addr, 1, &unknown, 0, NULL));
+    CHECK(unknown == FI_ADDR_NOTAVAIL);
+    again = fi_dupinfo(info);
+    IS(0, fi_endpoint(domain, again, &ep, NULL));
+    IS(0, fi_close(&ep->fid));
+    IS(0, asks(again));
+    memcpy(info->src_addr, ends[1].name, 64);
+    IS(-FI_EADDRNOTAVAIL, fi_endpoint(domain, info, &ep, NULL));
+    IS(-FI_ENODATA, asks(fi_dupinfo(info)));
+    fi_freeinfo(info);
+    asked->dest_addrlen = 16;
+    IS(-FI_ENODATA, asks(asked));
+}
+
 /* The next completion of a receive at one end, and who sent it. Both make progress. */
 static struct fi_cq_tagged_entry received(int at, fi_addr_t *from)
 {
@@ -255,6 +286,16 @@ static void peeks(void)
     entry = received(1, NULL);
     CHECK(entry.op_context == contexts[9] && entry.tag == 2 && entry.len == 3);
     IS(-FI_EINVAL, fi_trecvmsg(ends[1].ep, &msg, FI_CLAIM));
+    /* What is claimed and dropped is told of as what is received. */
+    IS(0, fi_tinject(ends[0].ep, "abcde", 5, 1, 7));
+    msg.tag = 7, msg.msg_iov = NULL, msg.iov_count = 0;
+    IS(0, fi_trecvmsg(ends[1].ep, &msg, FI_PEEK | FI_CLAIM));
+    IS(5, received(1, NULL).len);
+    IS(0, fi_trecvmsg(ends[1].ep, &msg, FI_CLAIM | FI_DISCARD));
+    entry = received(1, NULL);
+    CHECK(entry.op_context == contexts[9] && entry.tag == 7 && entry.len == 5);
+    IS(0, fi_trecvmsg(ends[1].ep, &msg, FI_PEEK));
+    IS(FI_ENOMSG, failed(1).err);
 }
 
 static void cancels(void)
@@ -374,6 +415,7 @@ int main(void)
 {
     refusals();
     open_all();
+    addresses_of_hints();
     plain_and_tagged();
     long_ones_and_vectors();
     what_is_too_long();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hostwire_transport::{PeId, Transport};
 
-use super::front::entry;
+use super::front::{PREFIX_BYTES, entry};
 use super::matching::Found;
 use super::pattern::{Envelope, Pattern};
 use super::peer::{Arriving, Aside, Body, Peer};
@@ -29,7 +29,7 @@ impl Messages {
     pub(crate) fn alone(wire: &Arc<dyn Transport>, layout: &Layout) -> Result<Self> {
         let mut alone = Self::with(wire, layout, 1)?;
         alone.listens = false;
-        alone.accuses = true;
+        alone.is_station = true;
         Ok(alone)
     }
 
@@ -69,6 +69,10 @@ impl Messages {
         for ticket in self.requests.receives_from(pe) {
             self.run(inner, ticket);
         }
+        // And what it had taken was taken.
+        for ticket in self.requests.sends_to(pe) {
+            self.end_if_taken(inner, ticket);
+        }
         let announced = |aside: &Aside| matches!(aside.body, Body::Announced(_));
         while let Some(index) = self.peer(pe)?.aside.iter().position(announced) {
             self.take_aside(pe, index)?;
@@ -90,6 +94,33 @@ impl Messages {
         Ok(())
     }
 
+    fn end_if_taken(&mut self, inner: &Inner, ticket: Ticket) {
+        let Some(request) = self.requests.take(ticket) else {
+            return;
+        };
+        let taken = match &request.work {
+            Work::Send(sending) => {
+                // Damaged words say nothing.
+                let was_taken = sending.was_taken(inner, self) == Ok(true);
+                was_taken.then(|| sending.envelope(inner.pe))
+            }
+            _ => None,
+        };
+        match taken {
+            Some(envelope) => self.requests.finish(ticket, request, Ok(envelope)),
+            None => self.requests.put_back(ticket, request),
+        }
+    }
+
+    /// Tells all peers what it has taken of theirs, before it ends.
+    pub(crate) fn say_what_was_taken(&mut self) {
+        let peers = self.peers.iter_mut();
+        for peer in peers.filter(|peer| !peer.own && !peer.shut) {
+            // Who cannot be told is lost.
+            let _ = peer.receiver.return_all_credit();
+        }
+    }
+
     /// The short way out: `bytes` as one message, if the ring takes it now.
     pub(crate) fn send_at_once(
         &mut self,
@@ -101,15 +132,14 @@ impl Messages {
             return Ok(false);
         };
         let (kind, prefix) = entry(kind, tag, data);
-        let len = bytes.len() + prefix.map_or(0, |prefix| prefix.len());
+        let len = bytes.len() + prefix.map_or(0, |_| PREFIX_BYTES);
         if len > peer.sender.message_bytes_max() {
             return Ok(false);
         }
+        let tag = tag as u32;
         Ok(match prefix {
-            Some(prefix) => peer
-                .sender
-                .try_send_behind(kind, tag as u32, &prefix, bytes)?,
-            None => peer.sender.try_send(kind, tag as u32, bytes)?,
+            Some(prefix) => peer.sender.try_send_behind(kind, tag, prefix, bytes)?,
+            None => peer.sender.try_send(kind, tag, bytes)?,
         })
     }
 
@@ -147,7 +177,7 @@ impl Messages {
         let Some(aside) = self.claims.claimed.remove(&claim) else {
             return Ok(None);
         };
-        receiving.take_aside(inner, aside)?;
+        receiving.take_aside(inner, self, aside)?;
         let ticket = self.requests.add(queue, Work::Receive(receiving));
         self.run(inner, ticket);
         Ok(Some(ticket))

@@ -4,7 +4,7 @@ use hostwire_transport::ring::lines_for;
 use hostwire_transport::{PeId, TransportError};
 
 use super::buffer::Buffer;
-use super::front::entry;
+use super::front::{PREFIX_BYTES, entry};
 use super::long::{
     Announcement, DELIVERED, Delivery, Origin, expect_count, load_count, pieces, store_count,
 };
@@ -102,10 +102,11 @@ enum State {
     },
     /// All of it is put; the receiver has to hear so.
     Telling,
-    /// All of it is in the ring; the receiver is to be asked whether it has taken it.
-    Asking,
+    /// All of it is in the ring, which has so many lines by then; the receiver is to be asked whether it
+    /// has taken it.
+    Asking(u64),
     /// The receiver is asked.
-    Asked,
+    Asked(u64),
     Done,
 }
 
@@ -152,13 +153,34 @@ impl<'a> Sending<'a> {
     pub(super) fn goes_on_by_itself(&self) -> bool {
         matches!(
             self.state,
-            State::Staging { .. } | State::Telling | State::Asking
+            State::Staging { .. } | State::Telling | State::Asking(_)
         )
     }
 
     /// Whether its receiver is asked for nothing but whether it has taken it.
     pub(super) fn is_asked(&self) -> bool {
-        matches!(self.state, State::Asked)
+        matches!(self.state, State::Asked(_))
+    }
+
+    /// Whether its receiver, which has ended, had taken it: all that was missing is a word about that.
+    pub(super) fn was_taken(&self, inner: &Inner, messages: &mut Messages) -> Result<bool> {
+        Ok(match self.state {
+            State::Announced(number) => {
+                let answer = messages.peer(self.to)?.far().unaccepted.take(number);
+                answer.is_some_and(|word| {
+                    matches!(Delivery::from_word(self.to, word), Ok(Delivery::Fetched))
+                })
+            }
+            State::Staging { number, put, freed } => {
+                put == pieces(self.payload.len_bytes())
+                    && load_count(inner, self.to, Count::Freed, number, freed, put)? == put
+            }
+            State::Asking(lines) | State::Asked(lines) => {
+                messages.peer(self.to)?.sender.lines_taken()? >= lines
+            }
+            State::Done => true,
+            State::Begin | State::Telling => false,
+        })
     }
 
     pub(super) fn envelope(&self, own: PeId) -> Envelope {
@@ -191,8 +213,9 @@ impl<'a> Sending<'a> {
         Ok(())
     }
 
-    pub(crate) fn into_buffer(self) -> Option<Box<dyn Buffer>> {
-        match self.payload {
+    /// The memory that it owns. It has ended.
+    pub(super) fn take_buffer(&mut self) -> Option<Box<dyn Buffer>> {
+        match core::mem::replace(&mut self.payload, Payload::Bytes(&[])) {
             Payload::Owned(buffer) => Some(buffer),
             _ => None,
         }
@@ -207,8 +230,8 @@ impl<'a> Sending<'a> {
                 State::Announced(number) => self.deliver(inner, messages, number)?,
                 State::Staging { number, put, freed } => self.stage(inner, number, put, freed)?,
                 State::Telling => self.finish(messages.flush(self.to)?),
-                State::Asking => self.ask(messages)?,
-                State::Asked => false,
+                State::Asking(lines) => self.ask(messages, lines)?,
+                State::Asked(_) => false,
                 State::Done => return Ok(true),
             };
             if !goes_on {
@@ -244,7 +267,7 @@ impl<'a> Sending<'a> {
         }
         let peer = messages.peer(self.to)?;
         let (kind, prefix) = entry(self.kind, self.tag, self.data);
-        let len = self.payload.len_bytes() + prefix.map_or(0, |prefix| prefix.len());
+        let len = self.payload.len_bytes() + prefix.map_or(0, |_| PREFIX_BYTES);
         if len > peer.sender.message_bytes_max() {
             return self.announce(inner, messages);
         }
@@ -261,23 +284,23 @@ impl<'a> Sending<'a> {
         let bytes = copied.as_deref().or(self.payload.bytes());
         let (tag, bytes) = (self.tag as u32, bytes.unwrap_or_default());
         let sent = match prefix {
-            Some(prefix) => peer.sender.try_send_behind(kind, tag, &prefix, bytes)?,
+            Some(prefix) => peer.sender.try_send_behind(kind, tag, prefix, bytes)?,
             None => peer.sender.try_send(kind, tag, bytes)?,
         };
         if sent && self.is_confirmed {
-            self.state = State::Asking;
+            self.state = State::Asking(peer.sender.lines_stored());
             return Ok(true);
         }
         Ok(self.finish(sent))
     }
 
     /// Asks the receiver, behind the message, whether it has taken it.
-    fn ask(&mut self, messages: &mut Messages) -> Result<bool> {
+    fn ask(&mut self, messages: &mut Messages, lines: u64) -> Result<bool> {
         let Some(ticket) = self.ticket else {
             return Ok(self.finish(true));
         };
         if messages.ask_whether_taken(self.to, ticket)? {
-            self.state = State::Asked;
+            self.state = State::Asked(lines);
         }
         Ok(false)
     }

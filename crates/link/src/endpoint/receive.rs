@@ -21,19 +21,34 @@ impl Endpoint {
         now: Ns,
         bytes: &'a [u8],
     ) -> Result<Option<Delivery<'a>>, DropCause> {
+        self.receive_from(now, None, bytes)
+    }
+
+    /// As [`receive`](Self::receive), of a frame of which it is known who has made it, as
+    /// [`Seals::open`](crate::seal::Seals::open) tells: what it says of the link of another is dropped.
+    ///
+    /// # Errors
+    /// As of [`receive`](Self::receive).
+    pub fn receive_from<'a>(
+        &mut self,
+        now: Ns,
+        maker: Option<Node>,
+        bytes: &'a [u8],
+    ) -> Result<Option<Delivery<'a>>, DropCause> {
         let frame = match FrameRepr::parse(bytes) {
             Ok(frame) => frame,
-            Err(error) => return Err(self.refuse(now, bytes, error)),
+            Err(error) => return Err(self.refuse(now, maker, bytes, error)),
         };
         if let Some(session) = frame.session() {
             return self
-                .receive_session(now, frame.header(), session, bytes.len())
+                .receive_session(now, maker, (frame.header(), session), bytes.len())
                 .map(|()| None);
         }
         let id = frame.header().virtual_link;
-        let Some(link) = self.links.get_mut(usize::from(id)) else {
-            self.counters.drop_frame(DropCause::NoLink);
-            return Err(DropCause::NoLink);
+        let link = match self.links.get_mut(usize::from(id)) {
+            Some(link) if is_made_by(maker, link.peer) => link,
+            Some(_) => return Err(self.drop_frame(DropCause::OfAnother)),
+            None => return Err(self.drop_frame(DropCause::NoLink)),
         };
         let received = link
             .admit(frame.header())
@@ -79,7 +94,13 @@ impl Endpoint {
     /// A frame that could not be parsed. If it is undamaged and the next one of a
     /// session, its sender made it in this form, and would send it again for ever.
     #[cold]
-    fn refuse(&mut self, now: Ns, bytes: &[u8], error: hostwire_packet::Error) -> DropCause {
+    fn refuse(
+        &mut self,
+        now: Ns,
+        maker: Option<Node>,
+        bytes: &[u8],
+        error: hostwire_packet::Error,
+    ) -> DropCause {
         use hostwire_packet::Error;
         let cause = match error {
             Error::Truncated { field, .. } if field.starts_with("htoe.") => DropCause::Truncated,
@@ -91,6 +112,7 @@ impl Endpoint {
             && header.frame_type == FrameType::Data
             && Frame::new_checked(bytes).is_ok_and(|frame| frame.check_crc().is_ok())
             && let Some(link) = self.links.get_mut(usize::from(header.virtual_link))
+            && is_made_by(maker, link.peer)
             && link.admit(&header).is_ok()
             && Seq(header.sequence) == link.expected
         {
@@ -107,21 +129,20 @@ impl Endpoint {
     fn receive_session(
         &mut self,
         now: Ns,
-        header: &HeaderRepr,
-        session: &SessionRepr,
+        maker: Option<Node>,
+        (header, session): (&HeaderRepr, &SessionRepr),
         frame_len: usize,
     ) -> Result<(), DropCause> {
         let ours = session.job == self.shared.job && session.destination_node == self.shared.node.0;
         let id = self.by_node.get(&Node(session.source_node)).copied();
         let link = id.and_then(|id| self.links.get_mut(usize::from(id)));
-        let Some(link) = link.filter(|_| ours) else {
-            let cause = if ours {
-                DropCause::NoLink
-            } else {
-                DropCause::Foreign
-            };
-            self.counters.drop_frame(cause);
-            return Err(cause);
+        let link = match link {
+            _ if !ours => return Err(self.drop_frame(DropCause::Foreign)),
+            None => return Err(self.drop_frame(DropCause::NoLink)),
+            Some(link) if !is_made_by(maker, link.peer) => {
+                return Err(self.drop_frame(DropCause::OfAnother));
+            }
+            Some(link) => link,
         };
         let taken = match header.frame_type {
             FrameType::Close => link.receive_close(now, session, &mut self.shared),
@@ -135,4 +156,16 @@ impl Endpoint {
         self.touch(now, id);
         taken
     }
+
+    #[cold]
+    fn drop_frame(&mut self, cause: DropCause) -> DropCause {
+        self.counters.drop_frame(cause);
+        cause
+    }
+}
+
+/// Whether a frame of the link to `peer` can be of who has made it, if that is known.
+#[inline]
+fn is_made_by(maker: Option<Node>, peer: Node) -> bool {
+    maker.is_none_or(|maker| maker == peer)
 }

@@ -1,11 +1,11 @@
 //! Peers that keep to no rules, and frames that are for somebody else.
 
-use hostwire_link::{CloseReason, Config, DropCause, Misbehaviour};
+use hostwire_link::{CloseReason, Config, DropCause, Misbehaviour, Node};
 use hostwire_packet::ht::VirtualChannel;
 use hostwire_packet::htoe::{self, Contents, FrameRepr, HeaderRepr, SessionRepr, seal};
 
 use crate::credits;
-use crate::peer::{Pair, hello, line, session_frame};
+use crate::peer::{ME, PEER, Pair, hello, line, session_frame};
 
 #[test]
 fn who_overruns_credits_is_cut_off() {
@@ -81,20 +81,21 @@ fn who_returns_too_many_credits_is_cut_off() {
     assert_eq!(pair.told(), Some(htoe::CloseReason::CreditExcess));
 }
 
+/// The header announces one packet, but it is a NOP.
+fn broken(header: HeaderRepr) -> Vec<u8> {
+    let mut bytes = vec![0; 24];
+    let contents = Contents {
+        packets: 1,
+        nops: 0,
+        len: 4,
+    };
+    seal(&header, contents, &mut bytes).unwrap();
+    bytes
+}
+
 #[test]
 fn who_makes_malformed_frames_is_cut_off_but_not_for_strays() {
     let mut pair = Pair::new(Config::default());
-    let broken = |header: HeaderRepr| {
-        // The header announces one packet, but it is a NOP.
-        let mut bytes = vec![0; 24];
-        let contents = Contents {
-            packets: 1,
-            nops: 0,
-            len: 4,
-        };
-        seal(&header, contents, &mut bytes).unwrap();
-        bytes
-    };
     for stray in [
         broken(pair.header().with_key(pair.key ^ 1)),
         broken(HeaderRepr {
@@ -234,4 +235,48 @@ fn sessions_of_others_are_counted_by_cause() {
     are_counted(&mut pair, cases);
     assert_eq!(pair.closed(), None);
     assert_eq!(pair.give(&good), Ok(1));
+}
+
+/// Who can seal frames of its own has those dropped that are of the link of another: also one for which that
+/// would be cut off, and those that open and close it.
+#[test]
+fn frames_of_another_link_than_that_of_their_maker_are_counted_and_dropped() {
+    let mut pair = Pair::new(Config::default());
+    let other = Node(7);
+    pair.endpoint.link(other).unwrap();
+    let good = pair.data(&[], &[line(0, &[1; 64])]);
+    let bad = broken(pair.header());
+    let hello = hello(&pair);
+    let close = SessionRepr {
+        reason: Some(htoe::CloseReason::Finished),
+        ..hello
+    };
+    let frames = [
+        (&good, DropCause::OfAnother),
+        (&bad, DropCause::Malformed),
+        (
+            &session_frame(HeaderRepr::reset(0, 5), hello),
+            DropCause::OfAnother,
+        ),
+        (
+            &session_frame(HeaderRepr::close(0), close),
+            DropCause::OfAnother,
+        ),
+    ];
+    for (bytes, cause) in frames {
+        for maker in [other, ME] {
+            let before = pair.endpoint.counters().dropped(cause);
+            let taken = pair.endpoint.receive_from(pair.now, Some(maker), bytes);
+            assert_eq!(taken.unwrap_err(), cause);
+            assert_eq!(pair.endpoint.counters().dropped(cause), before + 1);
+            assert_eq!(pair.closed(), None);
+        }
+    }
+    let taken = pair.endpoint.receive_from(pair.now, Some(PEER), &good);
+    assert_eq!(taken.unwrap().unwrap().packets.len(), 1);
+    pair.seq = pair.seq.wrapping_add(1);
+    let bad = broken(pair.header());
+    let taken = pair.endpoint.receive_from(pair.now, Some(PEER), &bad);
+    assert_eq!(taken.unwrap_err(), DropCause::Malformed);
+    assert!(pair.closed().is_some());
 }

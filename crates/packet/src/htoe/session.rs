@@ -98,7 +98,8 @@ pub enum CloseReason {
 }
 
 impl CloseReason {
-    const fn encode(self) -> u8 {
+    /// Its number in a close frame.
+    pub const fn encode(self) -> u8 {
         match self {
             CloseReason::Finished => 1,
             CloseReason::CreditOverrun => 2,
@@ -110,7 +111,8 @@ impl CloseReason {
         }
     }
 
-    const fn decode(byte: u8) -> Option<Self> {
+    /// The reason of this number; `None` for 0.
+    pub const fn decode(byte: u8) -> Option<Self> {
         Some(match byte {
             0 => return None,
             1 => CloseReason::Finished,

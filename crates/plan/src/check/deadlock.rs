@@ -1,6 +1,7 @@
 //! Channel dependencies must not close into a cycle.
 
 use super::delivery::Hops;
+use super::regions::{self, RegionHop};
 use crate::diagnostic::{Diagnostic, Findings};
 use crate::id::LinkIndex;
 use crate::plan::Plan;
@@ -29,33 +30,7 @@ pub(crate) fn check(
     rules: Option<&Table>,
     out: &mut Findings,
 ) -> Option<Acyclic> {
-    let processors = plan.processor_count();
-    let places: Vec<(usize, LinkIndex)> = plan
-        .adapters()
-        .iter()
-        .filter_map(|adapter| {
-            let port = adapter.port;
-            Some((plan.processor_number(port.processor)?, port.link))
-        })
-        .collect();
-    let shared = plan.adapters().iter();
-    let shared = shared.map(|adapter| channels::shared(adapter.kind, adapter.network));
-    let mut follows = Follows::new(processors, shared.collect());
-    for at in 0..processors {
-        for target in 0..hops.targets() {
-            let Some(link) = hops.link(at, target) else {
-                continue;
-            };
-            let addr = hops.address(target);
-            let Some((next, ..)) = plan.across(at, link, addr) else {
-                continue;
-            };
-            let crossing = plan
-                .adapter_at(at, link)
-                .and_then(|from| Some([from, plan.adapters()[from].target(addr)?]));
-            follows.add((at, link), crossing, hops.link(next, target));
-        }
-    }
+    let (follows, places) = gather(plan, hops, regions::follow(plan, out));
     let peer = |at, link: usize| {
         let link = LinkIndex::from_bits((link & 7) as u8);
         plan.peer(at, link).map(|(next, ..)| next)
@@ -103,6 +78,41 @@ pub(crate) fn check(
     None
 }
 
+/// What follows what, by the registers; and where the adapters are.
+fn gather(plan: &Plan, hops: &Hops, regions: Vec<RegionHop>) -> (Follows, Vec<(usize, LinkIndex)>) {
+    let processors = plan.processor_count();
+    let places: Vec<(usize, LinkIndex)> = plan
+        .adapters()
+        .iter()
+        .filter_map(|adapter| {
+            let port = adapter.port;
+            Some((plan.processor_number(port.processor)?, port.link))
+        })
+        .collect();
+    let shared = plan.adapters().iter();
+    let shared = shared.map(|adapter| channels::shared(adapter.kind, adapter.network));
+    let mut follows = Follows::new(processors, shared.collect());
+    for at in 0..processors {
+        for target in 0..hops.targets() {
+            let Some(link) = hops.link(at, target) else {
+                continue;
+            };
+            let addr = hops.address(target);
+            let Some((next, ..)) = plan.across(at, link, addr) else {
+                continue;
+            };
+            let crossing = plan
+                .adapter_at(at, link)
+                .and_then(|from| Some([from, plan.adapters()[from].target(addr)?]));
+            follows.add((at, link), crossing, hops.link(next, target));
+        }
+    }
+    for hop in regions {
+        follows.add(hop.way, hop.crossing, hop.after);
+    }
+    (follows, places)
+}
+
 /// Points at the rules that let packets of a channel of the cycle wait for the next one.
 fn blame(
     mut finding: Diagnostic,
@@ -111,21 +121,28 @@ fn blame(
     cycle: &[Channel],
     rules: &Table,
 ) -> Diagnostic {
-    let place = |channel: &Channel| match *channel {
-        Channel::Link { processor, link } => Some((processor, LinkIndex::from_bits(link))),
-        Channel::Entry { .. } | Channel::Virtual { .. } => None,
+    // Whether packets for a target use a channel.
+    let uses = |channel: &Channel, target: usize| match *channel {
+        Channel::Link { processor, link } => {
+            hops.link(processor, target) == Some(LinkIndex::from_bits(link))
+        }
+        Channel::Entry { adapter } => {
+            let address = hops.address(target);
+            let mut adapters = plan.adapters().iter();
+            adapters.any(|from| from.target(address) == Some(adapter))
+        }
+        Channel::Virtual { .. } => false,
     };
     let next = cycle.iter().cycle().skip(1);
     let mut labels = 0;
     for (held, wanted) in cycle.iter().zip(next) {
-        let (Some((from, by)), Some((at, on))) = (place(held), place(wanted)) else {
+        let Channel::Link { processor: at, .. } = *wanted else {
             continue;
         };
         let node = |processor| plan.processor_id(processor).map(|id| id.node.index());
         let target = (0..hops.targets()).find(|&target| {
             let owner = plan.owner_of(hops.address(target)).map(|node| node.index());
-            let ways = (hops.link(from, target), hops.link(at, target));
-            ways == (Some(by), Some(on)) && owner != node(at)
+            uses(held, target) && uses(wanted, target) && owner != node(at)
         });
         let rule = target.and_then(|target| {
             let to = plan.owner_of(hops.address(target))?.index();

@@ -231,6 +231,11 @@ pub(crate) fn check_unused(topology: &Topology, scheme: Scheme, used: &[bool], o
                      node: that could deadlock"
                 }
                 Scheme::File => "the routes of the file lead elsewhere",
+                Scheme::UpDown => {
+                    "a node uses cables towards the root on one of its processors only: over those of two \
+                     processors packets could wait for each other in a cycle on the coherent links \
+                     between these"
+                }
                 _ => "routes follow a spanning tree; docs/plan.md says when and why",
             })
             .help(match scheme {

@@ -7,7 +7,7 @@ use super::read::parse_port;
 use super::{Cable, Device, HtxPlan, LinkPort, Scheme};
 use crate::diagnostic::{Diagnostic, Findings, Span};
 use crate::route::channels::Channels;
-use crate::route::own::{Devices, Table, Way};
+use crate::route::own::{Devices, Peer, Table, Way};
 use crate::spec::Policy;
 
 /// Devices, hosts first, and their cables by port.
@@ -139,7 +139,7 @@ impl Graph {
         let way = |at: usize, &(port, peer, _): &(u8, usize, u8)| Way {
             port: (0, port),
             name: format!("{}.p{port}", names[at]),
-            peer,
+            peer: Peer::Device(peer),
         };
         let ways = self.edges.iter().enumerate();
         let ways = ways.map(|(at, edges)| edges.iter().map(|edge| way(at, edge)).collect());
@@ -147,7 +147,8 @@ impl Graph {
             hosts: self.hosts,
             ways: ways.collect(),
             names,
-            parse: &|text| Some((0, parse_port(text)?)),
+            networks: Vec::new(),
+            parse: &|_, text| Some((0, parse_port(text)?)),
         };
         let own = Table::new(&net.routes, &devices, out)?;
         let port = |at: usize, to| Some(self.edges[at].get(own.way(at, to)?)?.0);

@@ -15,7 +15,9 @@ mod minimal;
 pub(crate) mod own;
 pub(crate) mod ranges;
 mod ring;
+mod several;
 mod tree;
+mod up_down;
 
 use crate::address_map::AddressMap;
 use crate::check;
@@ -42,6 +44,8 @@ pub enum Scheme {
     Ring,
     /// Along a spanning tree, with cross cables as shortcuts.
     Tree,
+    /// Up to a root and down, over all cables between nodes whose cables are on several processors.
+    UpDown,
     /// Over cables within islands, over adapters between them.
     Islands,
     /// As the file says.
@@ -54,9 +58,9 @@ pub(crate) struct NextHops {
     nodes: usize,
     /// Position in the node's adjacency; `u8::MAX` for the node itself.
     slots: Vec<u8>,
-    /// For every network of adapters and every destination the adapter that takes its packets from
-    /// that network, by its place in [`Topology::gates`]; empty without adapters.
-    arrivals: Vec<Vec<Option<usize>>>,
+    /// For every network of adapters, every destination and every processor of it the adapter that takes
+    /// its packets from that network, by its place in [`Topology::gates`]; empty without adapters.
+    arrivals: Vec<Vec<Vec<usize>>>,
 }
 
 impl NextHops {
@@ -75,9 +79,10 @@ impl NextHops {
         }
     }
 
-    /// The adapter that takes packets for `to` from a network.
-    pub(crate) fn arrival(&self, network: usize, to: usize) -> Option<usize> {
-        *self.arrivals.get(network)?.get(to)?
+    /// The adapter that takes packets for a processor, by its node and its place there, from a network.
+    pub(crate) fn arrival(&self, network: usize, (to, processor): (usize, u8)) -> Option<usize> {
+        let arrivals = self.arrivals.get(network)?.get(to)?;
+        arrivals.get(usize::from(processor)).copied()
     }
 
     /// Whether packets for `to` leave their island by this adapter.
@@ -122,7 +127,8 @@ pub(crate) fn choose(
             return Some(Routes { scheme, next, map });
         }
         let hops = channels::hops_of_routes(topology, &adjacency, &next);
-        shortest = Some((hops, Routes { scheme, next, map }));
+        let order = (0..topology.nodes.len()).collect();
+        shortest = Some((hops, scheme, order, next));
     } else if policy == Policy::Auto
         && let Some(order) = ring::order(&adjacency).filter(|_| !numbered)
     {
@@ -142,12 +148,26 @@ pub(crate) fn choose(
             });
         }
     }
+    let found = (policy == Policy::Auto && !numbered && has_boards(topology))
+        .then(|| up_down::find(topology, &adjacency, &map))
+        .flatten();
+    if let Some(found) = found {
+        let hops = channels::hops_of_routes(topology, &adjacency, &found.next);
+        if shortest.as_ref().is_none_or(|(least, ..)| hops < *least) {
+            let order = found.order;
+            shortest = Some((hops, Scheme::UpDown, order, found.next));
+        }
+    }
     let (order, routes) = along_tree(topology, map_spec, numbered, out)?;
-    if let Some((hops, shortest)) = shortest
-        && hops <= channels::hops_of_routes(topology, &topology.adjacency(), &routes.next)
+    let adjacency = topology.adjacency();
+    if let Some((hops, scheme, new, next)) = shortest
+        && hops <= channels::hops_of_routes(topology, &adjacency, &routes.next)
     {
         topology.renumber(&inverse(&order));
-        return Some(shortest);
+        topology.renumber(&new);
+        let map = check::map::lay_out(topology, map_spec, out)?;
+        let next = NextHops::build(new.len(), |from, to| next.slot(new[from], new[to]));
+        return Some(Routes { scheme, next, map });
     }
     Some(routes)
 }
@@ -210,12 +230,14 @@ const COMPARED_MAX: usize = 128;
 /// Whether generated nodes have several processors, and there are few enough to compare schemes. With
 /// such nodes the fewest cables are not always the fewest links, since coherent ones count too.
 fn is_small_with_boards(topology: &Topology) -> bool {
-    if topology.shape.is_none() {
-        return false;
-    }
     let processors = topology.nodes.iter().map(|n| usize::from(n.processors()));
-    let count: usize = processors.sum();
-    count > topology.nodes.len() && count <= COMPARED_MAX
+    has_boards(topology) && processors.sum::<usize>() <= COMPARED_MAX
+}
+
+/// Whether nodes were generated that have several processors.
+fn has_boards(topology: &Topology) -> bool {
+    let first = topology.nodes.first().map_or(1, |node| node.processors());
+    topology.shape.is_some() && first > 1
 }
 
 fn inverse(order: &[usize]) -> Vec<usize> {

@@ -4,14 +4,17 @@
 //! no packet circles. Whether the routes fit the registers and are free of deadlock is checked as for
 //! all routes, in what the registers say.
 
+mod arrivals;
+
 use std::collections::HashMap;
 use std::num::NonZeroU32;
 
-use super::{NextHops, Routes, Scheme};
+use super::{NextHops, Routes, Scheme, several};
 use crate::check;
 use crate::diagnostic::{Diagnostic, Findings, Located, Span};
-use crate::spec::{ClusterSpec, RouteSpec, clip_name, nearest_name, parse_link_path};
-use crate::topology::Topology;
+use crate::spec::{AdapterKind, ClusterSpec, RouteSpec, clip_name, nearest_name, parse_link_path};
+use crate::topology::{Edge, Topology};
+use arrivals::Arrivals;
 
 /// Devices named in a finding.
 const LISTED_MAX: usize = 8;
@@ -23,16 +26,29 @@ pub(crate) struct Devices<'a> {
     pub hosts: usize,
     /// The ways out of each device.
     pub ways: Vec<Vec<Way>>,
-    /// A port as the file writes it: processor, or 0, and link.
-    pub parse: &'a dyn Fn(&str) -> Option<(u8, u8)>,
+    /// The devices with an adapter on each network.
+    pub networks: Vec<Vec<usize>>,
+    /// A port of a device as the file writes it: processor, or 0, and link.
+    pub parse: &'a ParsePort<'a>,
 }
 
-/// A port with a cable in it.
+/// The port of a device by its name in the file.
+pub(crate) type ParsePort<'a> = dyn Fn(usize, &str) -> Option<(u8, u8)> + 'a;
+
+/// A port with a cable or an adapter in it.
 pub(crate) struct Way {
     pub port: (u8, u8),
     /// With the name of the device.
     pub name: String,
-    pub peer: usize,
+    pub peer: Peer,
+}
+
+/// Where a way leads to.
+pub(crate) enum Peer {
+    /// To the device at the other end of a cable.
+    Device(usize),
+    /// Into a network of adapters, to the one that takes packets for their destination.
+    Network(usize),
 }
 
 /// The way out of each device by destination, and the rule that says so.
@@ -42,6 +58,7 @@ pub(crate) struct Table {
     rules: Vec<(usize, Span)>,
     /// The rule for each device and destination, counted from 1. A table of 4,096 nodes has 16 million.
     entries: Vec<Option<NonZeroU32>>,
+    arrivals: Arrivals,
 }
 
 impl Table {
@@ -53,6 +70,19 @@ impl Table {
     /// The place of the rule for this way.
     pub(crate) fn rule(&self, device: usize, to: usize) -> Option<Span> {
         Some(self.entry(device, to)?.1)
+    }
+
+    /// The device whose adapter takes packets for `to` from a network.
+    pub(crate) fn arrival(&self, network: usize, to: usize) -> Option<usize> {
+        Some((*self.arrivals.get(network)?.get(to)?)?.0)
+    }
+
+    /// The device that packets for `to` come to from `device`.
+    fn next(&self, devices: &Devices<'_>, device: usize, to: usize) -> Option<usize> {
+        match devices.ways[device].get(self.way(device, to)?)?.peer {
+            Peer::Device(peer) => Some(peer),
+            Peer::Network(network) => self.arrival(network, to),
+        }
     }
 
     fn entry(&self, device: usize, to: usize) -> Option<(usize, Span)> {
@@ -71,6 +101,7 @@ impl Table {
             hosts: devices.hosts,
             rules: Vec::new(),
             entries: vec![None; devices.names.len() * devices.hosts],
+            arrivals: Vec::new(),
         };
         let (resolved, is_sound) = out.step(|out| {
             let resolve = |rule| Some((rule, devices.resolve(rule, &numbers, out)?));
@@ -107,13 +138,15 @@ impl Table {
         if !is_sound {
             return None;
         }
+        let (arrivals, is_clear) = out.step(|out| arrivals::find(&table, rules, devices, out));
+        table.arrivals = arrivals;
         let (_, is_whole) = out.step(|out| table.check_whole(rules, devices, out));
         let (_, is_straight) = out.step(|out| {
-            if is_whole {
+            if is_clear && is_whole {
                 table.check_straight(devices, out);
             }
         });
-        (is_whole && is_straight).then_some(table)
+        (is_clear && is_whole && is_straight).then_some(table)
     }
 
     fn set(
@@ -196,10 +229,10 @@ impl Table {
                 while !is_known[at] {
                     is_known[at] = true;
                     path.push(at);
-                    let Some(way) = self.way(at, to) else {
+                    let Some(next) = self.next(devices, at, to) else {
                         break;
                     };
-                    at = devices.ways[at][way].peer;
+                    at = next;
                 }
                 if let Some(first) = path.iter().position(|device| *device == at) {
                     return self.report_circle(&path[first..], to, devices, out);
@@ -252,7 +285,7 @@ impl Devices<'_> {
             out.push(self.unknown(&rule.at, &self.names));
             return None;
         };
-        let port = (self.parse)(&rule.by.value);
+        let port = (self.parse)(device, &rule.by.value);
         let ways = &self.ways[device];
         let way = ways.iter().position(|way| Some(way.port) == port);
         if way.is_none() {
@@ -261,7 +294,7 @@ impl Devices<'_> {
             let name = &rule.at.value;
             let problem = match port {
                 None => format!("`{}` is not a port", clip_name(&rule.by.value)),
-                Some(_) => format!("no cable is in `{}` of `{name}`", clip_name(&rule.by.value)),
+                Some(_) => format!("nothing is in `{}` of `{name}`", clip_name(&rule.by.value)),
             };
             out.push(
                 Diagnostic::error("route", problem)
@@ -306,37 +339,71 @@ pub(crate) fn choose(
     spec: &ClusterSpec,
     out: &mut Findings,
 ) -> Option<(Routes, Table)> {
-    if let (Some(_), Some(rule)) = (topology.gates().first(), spec.routes.first()) {
-        out.push(
-            Diagnostic::error("route", "routes of the file cannot lead over adapters")
-                .label(rule.span, "the first route")
-                .help("remove [[route]], or the `adapter` of the nodes"),
-        );
-        return None;
+    let gates = topology.gates();
+    let ways = topology.ways();
+    let count = gates.iter().map(|gate| gate.network + 1).max();
+    let mut networks = vec![Vec::new(); count.unwrap_or(0)];
+    for gate in &gates {
+        let nodes: &mut Vec<usize> = &mut networks[gate.network];
+        if !nodes.contains(&gate.port.node) {
+            nodes.push(gate.port.node);
+        }
     }
-    let adjacency = topology.adjacency();
-    let way = |edge: &crate::topology::Edge| Way {
-        port: (edge.port.processor, edge.port.link.get()),
-        name: topology.port_name(edge.port),
-        peer: edge.peer,
+    let way = |node: usize, (number, edge): (usize, &Edge)| {
+        let mut gates = gates.iter();
+        let gate = gates.find(|gate| gate.port.node == node && gate.way == number);
+        Way {
+            port: (edge.port.processor, edge.port.link.get()),
+            name: topology.port_name(edge.port),
+            peer: gate.map_or(Peer::Device(edge.peer), |gate| Peer::Network(gate.network)),
+        }
+    };
+    let ways_of = |(node, edges): (usize, &Vec<Edge>)| {
+        let edges = edges.iter().enumerate();
+        edges.map(|edge| way(node, edge)).collect()
     };
     let devices = Devices {
         names: topology.nodes.iter().map(|n| n.name.as_str()).collect(),
         hosts: topology.nodes.len(),
-        ways: adjacency
-            .iter()
-            .map(|edges| edges.iter().map(way).collect())
-            .collect(),
-        parse: &|text| {
-            let (processor, link) = parse_link_path(text, topology.fabric)?;
-            Some((processor, link.get()))
-        },
+        ways: ways.iter().enumerate().map(ways_of).collect(),
+        networks,
+        parse: &|node, text| parse_way(topology, node, text),
     };
     let table = Table::new(&spec.routes, &devices, out)?;
     let map = check::map::lay_out(topology, &spec.map, out)?;
-    let next = NextHops::build(devices.hosts, |from, to| table.way(from, to));
+    let mut next = NextHops::build(devices.hosts, |from, to| table.way(from, to));
+    let arrival = |network: usize, to: usize| {
+        let node = table.arrival(network, to)?;
+        let entries = gates.iter().enumerate();
+        let entries = entries.filter(|(_, gate)| gate.network == network && gate.port.node == node);
+        let entries: Vec<usize> = entries.map(|(number, _)| number).collect();
+        let way = table.way(node, to).and_then(|way| ways[node].get(way));
+        let exit = way.map(|way| way.port.processor);
+        let first = (*entries.first()?, to);
+        Some(several::arrivals(topology, &gates, &entries, first, exit))
+    };
+    let of_network = |network| {
+        let arrivals = (0..devices.hosts).map(|to| arrival(network, to));
+        arrivals.map(Option::unwrap_or_default).collect()
+    };
+    next.arrivals = (0..devices.networks.len()).map(of_network).collect();
     let scheme = Scheme::File;
     Some((Routes { scheme, next, map }, table))
+}
+
+/// A link, or the kind of an adapter of the node.
+fn parse_way(topology: &Topology, node: usize, text: &str) -> Option<(u8, u8)> {
+    let mut kinds = AdapterKind::ALL.into_iter();
+    let (processor, link) = match kinds.find_map(|kind| Some((kind, kind.index_of(text)?))) {
+        Some(of) => {
+            let mut adapters = topology.nodes[node].adapters.iter();
+            adapters
+                .find(|adapter| (adapter.kind, adapter.index) == of)?
+                .port?
+        }
+        None => parse_link_path(text, topology.fabric)?,
+    };
+    Some((processor, link.get()))
 }
 
 /// Two rules of a device are for whatever no other rule names.

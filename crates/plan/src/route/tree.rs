@@ -32,21 +32,29 @@ impl Tree {
         let nodes = adjacency.len();
         let root = central(adjacency);
         let distance = distances(adjacency, root);
-        let mut parent = vec![None; nodes];
+        let above = |node: usize| {
+            let peers = adjacency[node].iter().map(|e| e.peer);
+            let nearer = peers.filter(|&p| distance[p].saturating_add(1) == distance[node]);
+            nearer.min().filter(|_| node != root)
+        };
+        Self::of_parents((0..nodes).map(above).collect())
+    }
+
+    /// The tree in which each node is below its parent, and the root has none.
+    pub(super) fn of_parents(parent: Vec<Option<usize>>) -> Self {
+        let nodes = parent.len();
         let mut children = vec![Vec::new(); nodes];
-        for node in (0..nodes).filter(|&n| n != root) {
-            let above = adjacency[node]
-                .iter()
-                .map(|e| e.peer)
-                .filter(|&p| distance[p].saturating_add(1) == distance[node])
-                .min();
-            parent[node] = above;
-            if let Some(above) = above {
+        for (node, above) in parent.iter().enumerate() {
+            if let Some(above) = *above {
                 children[above].push(node);
             }
         }
         let mut preorder = Vec::with_capacity(nodes);
-        let mut stack = vec![root];
+        let mut stack: Vec<usize> = parent
+            .iter()
+            .position(Option::is_none)
+            .into_iter()
+            .collect();
         while let Some(node) = stack.pop() {
             preorder.push(node);
             stack.extend(children[node].iter().rev());
@@ -89,7 +97,7 @@ impl Tree {
     }
 
     /// Whether `node` is `top` or below it.
-    fn below(&self, node: usize, top: usize) -> bool {
+    pub(super) fn below(&self, node: usize, top: usize) -> bool {
         (self.place[top]..self.place[top] + self.size[top]).contains(&self.place[node])
     }
 

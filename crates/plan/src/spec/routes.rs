@@ -19,6 +19,8 @@ pub(crate) struct RouteSpec {
     pub by: Located<String>,
     /// `None`: all that no other route of the device names.
     pub to: Option<Vec<Located<String>>>,
+    /// Where packets come out of the network of adapters that they leave into.
+    pub over: Option<Located<String>>,
 }
 
 /// Reads all `[[route]]`. A policy beside them would have nothing to choose.
@@ -45,16 +47,19 @@ pub(crate) fn read_routes(
 
 fn read_route(mut section: Section<'_>, out: &mut Findings) -> Option<RouteSpec> {
     let span = section.span();
-    let [at, by] = [("at", "\"left\""), ("by", "\"l2\"")].map(|(key, example)| {
+    let mut text = |key, example, is_needed: bool| {
         let text = section.text(key, example, out);
-        if text.is_none() && !section.has(key) {
+        if text.is_none() && is_needed && !section.has(key) {
             section.missing(key, example, out);
         }
         text.map(|text| Located {
             value: text.value.to_owned(),
             span: text.span,
         })
-    });
+    };
+    let at = text("at", "\"left\"", true);
+    let by = text("by", "\"l2\"", true);
+    let over = text("over", "\"right\"", false);
     let to = read_destinations(&mut section, out);
     section.finish(out);
     Some(RouteSpec {
@@ -62,6 +67,7 @@ fn read_route(mut section: Section<'_>, out: &mut Findings) -> Option<RouteSpec>
         at: at?,
         by: by?,
         to: to?,
+        over,
     })
 }
 

@@ -1,5 +1,6 @@
 //! Regular topologies: nodes and cables from a shape.
 
+use super::rooted::{self, Direct};
 use super::wiring::{Taken, wire};
 use super::{Cable, Grid, Node, NodeAdapter, Port, Topology, make_cable};
 use crate::PROCESSORS_MAX;
@@ -34,12 +35,9 @@ pub(super) fn generate(
         );
         return None;
     }
-    let adapter = shape.adapter.map(|place| NodeAdapter {
-        kind: AdapterKind::Htea,
-        place,
-        port: None,
-        member: 0,
-    });
+    let adapters = (0..).zip(&shape.adapters);
+    let adapters =
+        adapters.map(|(index, place)| NodeAdapter::new(AdapterKind::Htea, *place, index));
     let mut model = Node {
         name: shape.prefix.clone(),
         span: shape.template.span,
@@ -48,23 +46,20 @@ pub(super) fn generate(
         coherent: Vec::new(),
         southbridge: None,
         // Nodes are alike, so that the others keep this link free.
-        adapters: adapter.into_iter().collect(),
+        adapters: adapters.collect(),
     };
     let mut taken = Taken::default();
     wire(&mut model, spec.fabric, &mut taken, out);
     if out.has_errors() {
         return None;
     }
-    let directions = directions(&shape.shape, spec.fabric);
-    let needed = directions.iter().copied().max().map_or(0, |d| d + 1);
-    let ports = match spec.fabric {
-        Fabric::TcCluster => plug(&model, taken, &shape.shape, needed),
-        Fabric::Peach2 => (0..3).map(|l| (0, LinkIndex::from_bits(l))).collect(),
+    let ports = match ports(spec.fabric, &shape, &model, &taken) {
+        Ok(ports) => ports,
+        Err((needed, free)) => {
+            out.push(too_few_links(&shape, &model, needed, free));
+            return None;
+        }
     };
-    if ports.len() < needed {
-        out.push(too_few_links(&shape, &model, needed, ports.len()));
-        return None;
-    }
     let nodes: Vec<_> = (0..count)
         .map(|i| node(spec.fabric, &shape, &model, i, of_island))
         .collect();
@@ -84,7 +79,7 @@ fn cables(
     spec: &ClusterSpec,
     shape: &TopologySpec,
     nodes: &[Node],
-    ports: &[(u8, LinkIndex)],
+    ports: &Ports,
     out: &mut Findings,
 ) -> Vec<Cable> {
     let mut cables = Vec::new();
@@ -94,20 +89,31 @@ fn cables(
         edges(&shape.shape, spec.fabric).map(move |(a, b, x, y)| (first + a, first + b, x, y))
     });
     for (from, to, from_direction, to_direction) in islands {
-        let ends = [(from, from_direction), (to, to_direction)].map(|(node, direction)| {
-            let (processor, link) = ports[direction];
-            Port {
+        let end = |node: usize, direction| {
+            let (processor, link) = ports.of(node % of_island, direction)?;
+            Some(Port {
                 node,
                 processor,
                 link,
-            }
-        });
+            })
+        };
+        let (Some(a), Some(b)) = (end(from, from_direction), end(to, to_direction)) else {
+            continue;
+        };
         // A thousand equal findings, one for each cable, would not help the user.
         if out.has_errors() {
             break;
         }
         let link = &spec.link;
-        let cable: Cable = make_cable(nodes, ends, CableKind::Fabric, link, link, shape.span, out);
+        let cable: Cable = make_cable(
+            nodes,
+            [a, b],
+            CableKind::Fabric,
+            link,
+            link,
+            shape.span,
+            out,
+        );
         cables.push(cable);
     }
     cables
@@ -164,9 +170,64 @@ fn node(fabric: Fabric, shape: &TopologySpec, model: &Node, i: usize, count: usi
     }
 }
 
-/// The link of each direction. As few processors as possible have all cables of a node: where one
-/// has them all, packets on their way cross no coherent link, and dimension order is free of
-/// deadlock. Fewer ports than directions mean that there are too few links.
+/// The processor and link of each direction.
+enum Ports {
+    /// The same at all nodes.
+    Alike(Vec<(u8, LinkIndex)>),
+    /// By node.
+    Rooted(rooted::Ports),
+}
+
+impl Ports {
+    fn of(&self, node: usize, direction: usize) -> Option<(u8, LinkIndex)> {
+        match self {
+            Ports::Alike(ports) => ports.get(direction).copied(),
+            Ports::Rooted(ports) => *ports.get(node)?.get(direction)?,
+        }
+    }
+}
+
+/// Where the cables are plugged in, or the links that a node needs and those that it has.
+///
+/// As few processors as possible have all cables of a node: where one has them all, packets on their way
+/// cross no coherent link, and dimension order is free of deadlock. Where one has all but one,
+/// this one is of the longest dimension. Otherwise see [`rooted`].
+fn ports(
+    fabric: Fabric,
+    shape: &TopologySpec,
+    model: &Node,
+    taken: &Taken,
+) -> Result<Ports, (usize, usize)> {
+    let directions = directions(&shape.shape, fabric);
+    let needed = directions.iter().copied().max().map_or(0, |d| d + 1);
+    if fabric == Fabric::Peach2 {
+        let ports = (0..3).map(|link| (0, LinkIndex::from_bits(link)));
+        return Ok(Ports::Alike(ports.collect()));
+    }
+    let free = |processor| taken.count_free(processor, model.links());
+    let of_all = (0..model.processors()).map(free).sum();
+    if of_all < needed {
+        return Err((needed, of_all));
+    }
+    let most = (0..model.processors()).map(free).max().unwrap_or(0);
+    if most + 1 >= needed || shape.islands > 1 {
+        return Ok(Ports::Alike(plug(
+            model,
+            taken.clone(),
+            &shape.shape,
+            needed,
+        )));
+    }
+    let edges: Vec<Direct> = edges(&shape.shape, fabric).collect();
+    Ok(Ports::Rooted(rooted::plug(
+        model,
+        taken,
+        &shape.shape,
+        &edges,
+    )))
+}
+
+/// The same link of each direction for all nodes, on as few processors as possible.
 fn plug(model: &Node, mut taken: Taken, shape: &ShapeSpec, needed: usize) -> Vec<(u8, LinkIndex)> {
     let mut processors: Vec<u8> = (0..model.processors()).collect();
     processors.sort_by_key(|&p| std::cmp::Reverse(taken.count_free(p, model.links())));
@@ -229,10 +290,7 @@ fn directions(shape: &ShapeSpec, fabric: Fabric) -> Vec<usize> {
 }
 
 /// Every cable once: two nodes and the direction of the cable at each.
-fn edges(
-    shape: &ShapeSpec,
-    fabric: Fabric,
-) -> Box<dyn Iterator<Item = (usize, usize, usize, usize)> + '_> {
+fn edges(shape: &ShapeSpec, fabric: Fabric) -> Box<dyn Iterator<Item = Direct> + '_> {
     match shape {
         ShapeSpec::Full(count) => {
             Box::new((0..*count).flat_map(move |a| (a + 1..*count).map(move |b| (a, b, b - 1, a))))

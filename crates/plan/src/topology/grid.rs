@@ -56,6 +56,20 @@ impl Grid {
         node / self.strides[dimension] % self.dims[dimension].size
     }
 
+    /// Steps from the node in the middle.
+    pub(crate) fn steps_from_middle(&self, node: usize) -> usize {
+        let steps = self.dims.iter().enumerate().map(|(number, dimension)| {
+            let away = self
+                .coordinate(node, number)
+                .abs_diff((dimension.size - 1) / 2);
+            match dimension.wraps {
+                true => away.min(dimension.size - away),
+                false => away,
+            }
+        });
+        steps.sum()
+    }
+
     /// The neighbour of `node` one step away, if the grid has one.
     pub(crate) fn neighbour(&self, node: usize, step: Step) -> Option<usize> {
         let Dimension { size, wraps } = self.dims[step.dimension];

@@ -223,6 +223,15 @@ impl Node {
         }
     }
 
+    /// Coherent links between two processors of this node.
+    pub(crate) fn coherent_hops(&self, from: u8, to: u8) -> u32 {
+        let (mut at, mut hops) = (from, 0);
+        while let Some(next) = self.next_processor(at, to) {
+            (at, hops) = (next, hops + 1);
+        }
+        hops
+    }
+
     /// The coherent link from one processor to a neighbour.
     pub(crate) fn coherent_link(&self, from: u8, to: u8) -> Option<LinkIndex> {
         self.coherent.iter().find_map(|c| match c.ends {

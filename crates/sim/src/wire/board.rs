@@ -43,8 +43,9 @@ pub(super) enum Request {
     Launch { address: u64, data: Vec<u8> },
     /// The end of that, as the loop of an uncached poll that began at `since` sees it.
     Transfer { since: Ps },
-    /// A peer's store, as the loop of an uncached poll that began at `since` sees it.
-    Store { since: Ps },
+    /// A peer's store, as the loop of an uncached poll that began at `since` sees it. The loop ends at
+    /// `until` if none comes before.
+    Store { since: Ps, until: Option<Ps> },
     /// All stores that its node has sent are in memory.
     Arrival,
     /// This time. Its core does nothing for it meanwhile.
@@ -78,6 +79,14 @@ pub(super) struct Pe {
 }
 
 impl Pe {
+    /// Whether its wait for a store ends because of the time, as far as that is known.
+    fn ends_by_itself(&self) -> bool {
+        match self.request {
+            Request::Store { until, .. } => until.is_some() && self.wakes_at == until,
+            _ => false,
+        }
+    }
+
     /// Whether everything has arrived that it waits for.
     pub(super) fn all_arrived(&self) -> bool {
         self.awaited.iter().all(|awaited| awaited.left == 0)
@@ -99,9 +108,9 @@ pub(super) struct Core {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sent {
     pub(super) component: usize,
-    /// Stores of a socket, bytes of a host, writes of a chip.
+    /// Stores of a socket or a host, writes of a chip.
     pub(super) amount: u64,
-    /// The number of its last packet, if arrivals have numbers.
+    /// The number of its last packet.
     pub(super) last: u64,
 }
 
@@ -129,7 +138,7 @@ pub(super) struct Node {
     pub(super) component: usize,
     /// Its PEs.
     pub(super) pes: Vec<usize>,
-    /// How much of what it has sent has arrived: stores of a socket, bytes of a host, writes of a chip.
+    /// How much of what it has sent has arrived: stores of a socket or a host, writes of a chip.
     pub(super) arrived: u64,
 }
 
@@ -153,10 +162,11 @@ pub(super) struct Board {
 }
 
 impl Board {
-    /// The sleep or the wait of this PE ends at `time`, if no other end of it is known.
+    /// The sleep or the wait of this PE ends at `time`, if no other end of it is known but one of its
+    /// own: a loop of looks that has its last look under way when something comes sees it by one more.
     pub(super) fn wake(&mut self, pe: usize, time: Ps) {
         if let Some(entry) = self.pes.get_mut(pe)
-            && entry.wakes_at.is_none()
+            && (entry.wakes_at.is_none() || entry.ends_by_itself())
         {
             entry.wakes_at = Some(time);
             self.wakes.push_back((pe, time));
@@ -166,7 +176,7 @@ impl Board {
     /// A PE that sleeps sees a write of this moment by one of its looks.
     pub(super) fn wake_sleeper(&mut self, pe: usize, now: Ps, looks: Looks) {
         let request = self.pes.get(pe).map(|entry| &entry.request);
-        if let Some(Request::Store { since }) = request {
+        if let Some(Request::Store { since, .. }) = request {
             let seen_at = looks.seen_at(now, *since);
             self.wake(pe, seen_at);
         }

@@ -32,6 +32,9 @@ pub struct Watch<'a> {
     pub recording: Option<&'a Recording>,
 }
 
+/// A longer wait has no limit: a day, which no run lasts.
+const DOZE_MAX: Ps = Ps(86_400_000_000_000_000);
+
 /// What is served alike for all PEs.
 #[derive(Clone, Copy)]
 struct Terms<'a> {
@@ -185,7 +188,7 @@ fn cost(costs: &CallCosts, request: &Request) -> Ps {
     Ps(match request {
         Request::Store { .. } | Request::Word { .. } | Request::Line { .. } => costs.store_ps,
         Request::Fence | Request::Quiet => costs.fence_ps,
-        Request::Look | Request::Yield | Request::Sleep => costs.look_ps,
+        Request::Look | Request::Yield | Request::Sleep | Request::Doze(_) => costs.look_ps,
         Request::Nap(_) | Request::End => 0,
     })
 }
@@ -208,7 +211,7 @@ fn name(request: &Request) -> String {
         Request::Fence => "fence".to_owned(),
         Request::Quiet => "quiet".to_owned(),
         Request::Look | Request::Yield => "look".to_owned(),
-        Request::Sleep => "wait for a store".to_owned(),
+        Request::Sleep | Request::Doze(_) => "wait for a store".to_owned(),
         Request::Nap(_) => "sleep".to_owned(),
         Request::End => "leave".to_owned(),
     }
@@ -243,6 +246,13 @@ fn carry_out(wire: &VirtualWire, request: Request) -> Result<(), TransportError>
             wire.sleep(Duration::MAX);
             Ok(())
         }
+        Request::Doze(limit_ps) => match Ps(limit_ps) {
+            limit if limit < DOZE_MAX => wire.doze(limit),
+            _ => {
+                wire.sleep(Duration::MAX);
+                Ok(())
+            }
+        },
         Request::Nap(time_ps) => wire.rest(Ps(time_ps)),
         Request::End => Ok(()),
     }

@@ -267,11 +267,18 @@ impl<'a, H: Cores> Driver<'a, H> {
                 entry.wakes_at = Some(self.hardware.sim().now());
                 self.hardware.wake(pe, Ps::ZERO);
             }
-            (Resumed::Suspended, Request::Store { .. } | Request::Transfer { .. }) => {}
-            (Resumed::Suspended, Request::Nap { until }) => {
+            (
+                Resumed::Suspended,
+                Request::Nap { until }
+                | Request::Store {
+                    until: Some(until), ..
+                },
+            ) => {
                 let until = *until;
                 entry.wakes_at = Some(until);
                 self.hardware.wake(pe, until);
+            }
+            (Resumed::Suspended, Request::Store { until: None, .. } | Request::Transfer { .. }) => {
             }
             (
                 Resumed::Suspended,
@@ -331,7 +338,7 @@ impl<'a, H: Cores> Driver<'a, H> {
 
     fn wants(&self, entry: &Pe) -> String {
         match &entry.request {
-            Request::Store { since } => {
+            Request::Store { since, .. } => {
                 let since = self.since_origin(*since);
                 match &entry.ring_wait {
                     None => format!("has waited for a store to its segment since {since}"),
@@ -347,8 +354,8 @@ impl<'a, H: Cores> Driver<'a, H> {
                 let awaited = || entry.awaited.iter();
                 let all: u64 = awaited().map(|of| of.sent.amount).sum();
                 let left: u64 = awaited().map(|of| of.left).sum();
-                let (arrived, unit) = (all.saturating_sub(left), self.hardware.unit());
-                format!("waits for its stores to arrive: {arrived} of {all}{unit} have")
+                let arrived = all.saturating_sub(left);
+                format!("waits for its stores to arrive: {arrived} of {all} have")
             }
             Request::Launch { .. } => "waits for the DMA controller of its chip".to_owned(),
             Request::Transfer { since } => {

@@ -32,8 +32,8 @@ pub struct VirtualWire {
     pub(super) look: Ps,
     /// Work of the processor for each put and each line of a message.
     pub(super) send_work: Ps,
-    /// The DMA controller of the chip below its socket.
-    pub(super) dma: Option<DmaWay>,
+    /// The DMA controllers of the chips of its node.
+    pub(super) dma: Vec<DmaWay>,
     /// The way to other PEs where stores do not reach their memory.
     pub(super) messages: Option<Messages>,
 }
@@ -170,9 +170,17 @@ impl VirtualWire {
         Ok(false)
     }
 
-    fn sleep_until_store(&self) -> Result<(), TransportError> {
+    /// Sleeps until a peer stores or ends, for `limit` at most, but for a look at least.
+    ///
+    /// # Errors
+    /// As [`compute`](Self::compute).
+    pub(super) fn doze(&self, limit: Ps) -> Result<(), TransportError> {
+        self.sleep_until_store(Some(limit.max(self.look)))
+    }
+
+    fn sleep_until_store(&self, limit: Option<Ps>) -> Result<(), TransportError> {
         if let Some(way) = &self.messages {
-            return self.sleep_at_ring(way);
+            return self.sleep_at_ring(way, limit);
         }
         self.close_lines()?;
         let missed = self.own(|pe| {
@@ -183,7 +191,8 @@ impl VirtualWire {
             return self.compute(self.look);
         }
         let since = self.now();
-        self.request(Request::Store { since }).map(drop)
+        let until = limit.map(|limit| since + limit);
+        self.request(Request::Store { since, until }).map(drop)
     }
 }
 
@@ -226,7 +235,7 @@ impl Transport for VirtualWire {
                 Some(way) => self.put_messages(way, pe, offset_bytes, src),
                 None => {
                     self.work_to_send()?;
-                    let by_dma = self.dma.as_ref().and_then(|way| {
+                    let by_dma = self.dma.iter().find_map(|way| {
                         let part = way.part(address, src.len())?;
                         Some((way, part))
                     });
@@ -346,7 +355,7 @@ impl Transport for VirtualWire {
     /// peer rang, because an unneeded wake-up costs the peer nothing here.
     fn sleep(&self, _limit: Duration) -> bool {
         // This call cannot return an error; the next call that can does.
-        let _ = self.sleep_until_store();
+        let _ = self.sleep_until_store(None);
         false
     }
 

@@ -1,6 +1,6 @@
 //! What a frame delivers, applied to the memory of the PEs of this host.
 
-use hostwire_link::{Endpoint, LinkId, Misbehaviour, Misuse, Ns};
+use hostwire_link::{Endpoint, LinkId, Misbehaviour, Misuse, Node, Ns};
 use hostwire_packet::ht::{ControlRepr, PacketRepr, PlainWrite, RequestKind, Write, WriteMode};
 use hostwire_packet::htoe::CarriedPackets;
 
@@ -10,21 +10,33 @@ use crate::window::Window;
 const WORD_BYTES: usize = 8;
 const LINE_BYTES: usize = 64;
 
-/// Gives a frame to the endpoint and applies what it delivers. A peer that asks for what
+/// Gives a frame to the endpoint, with who has made it where frames say that, and applies what it delivers. A peer that asks for what
 /// no correct peer asks for is cut off; anything else that is wrong with a frame the
 /// endpoint has counted and dropped. Who sleeps is woken once for the stores that follow each other: a
 /// system call for each packet would cost more than all else that is done with it.
-pub(super) fn take_frame(endpoint: &mut Endpoint, own: &Own, now: Ns, frame: &[u8]) {
-    let mut delivered = take_one(endpoint, own, now, frame);
+pub(super) fn take_frame(
+    endpoint: &mut Endpoint,
+    own: &Own,
+    now: Ns,
+    maker: Option<Node>,
+    frame: &[u8],
+) {
+    let mut delivered = take_one(endpoint, own, now, maker, frame);
     while let Some(early) = delivered.and_then(|link| endpoint.take_early(link)) {
-        delivered = take_one(endpoint, own, now, &early);
+        delivered = take_one(endpoint, own, now, maker, &early);
     }
 }
 
 /// The link on which the frame delivered something.
 #[inline]
-fn take_one(endpoint: &mut Endpoint, own: &Own, now: Ns, frame: &[u8]) -> Option<LinkId> {
-    let delivery = endpoint.receive(now, frame).ok()??;
+fn take_one(
+    endpoint: &mut Endpoint,
+    own: &Own,
+    now: Ns,
+    maker: Option<Node>,
+    frame: &[u8],
+) -> Option<LinkId> {
+    let delivery = endpoint.receive_from(now, maker, frame).ok()??;
     let link = delivery.link;
     let mut packets = delivery.packets.clone();
     // Those of frames of nothing but credits, which come back for every few that leave, are of nobody.
@@ -165,7 +177,7 @@ mod tests {
     use std::sync::Arc;
 
     use hostwire_address::{JobMap, Place, SegmentId};
-    use hostwire_link::{CloseReason, Config, Identity, LinkId, Node};
+    use hostwire_link::{CloseReason, Config, Identity, LinkId};
     use hostwire_packet::ht::MASKED_LEN_MAX;
 
     use super::super::ended_pes::{End, EndedPes};
@@ -357,10 +369,10 @@ mod tests {
         let [(a, _), (b, _)] = ends;
         for _ in 0..8 {
             while let Some(transmit) = a.poll_transmit(now) {
-                take_frame(b, owns[1], now, transmit.frame);
+                take_frame(b, owns[1], now, Some(Node(0)), transmit.frame);
             }
             while let Some(transmit) = b.poll_transmit(now) {
-                take_frame(a, owns[0], now, transmit.frame);
+                take_frame(a, owns[0], now, Some(Node(1)), transmit.frame);
             }
         }
     }

@@ -80,12 +80,12 @@ impl Guard {
         outbox.push(peer.0, |place| self.seal(peer, frame, place));
     }
 
-    /// The frame in what has come; nothing if it is dropped.
-    fn open<'a>(&mut self, bytes: &'a mut [u8]) -> Option<&'a [u8]> {
+    /// The frame in what has come, and who has made it if it was encrypted; nothing if it is dropped.
+    fn open<'a>(&mut self, bytes: &'a mut [u8]) -> Option<(Option<Node>, &'a [u8])> {
         let opened = match &mut self.seals {
-            Some(seals) => seals.open(bytes).map(|(_, frame)| frame),
+            Some(seals) => seals.open(bytes).map(|(maker, frame)| (Some(maker), frame)),
             None if sealed::Repr::is_sealed(bytes) => Err(DropCause::Sealed),
-            None => Ok(&*bytes),
+            None => Ok((None, &*bytes)),
         };
         opened.map_err(|cause| self.counters.drop_frame(cause)).ok()
     }
@@ -305,8 +305,8 @@ impl Core {
             ..
         } = self;
         let received = socket.receive(&mut |came, bytes| {
-            if let Some(frame) = guard.open(bytes) {
-                take_frame(endpoint, own, now, frame);
+            if let Some((maker, frame)) = guard.open(bytes) {
+                take_frame(endpoint, own, now, maker, frame);
                 if came.is_marked {
                     endpoint.note_mark(Node(came.host));
                 }

@@ -78,9 +78,6 @@ pub(super) fn ended(pe: PeId, reason: CloseReason) -> Result<(), TransportError>
             pe,
             how: Misbehaviour::Frames(how),
         }),
-        CloseReason::CutOff(why) if why != htoe::CloseReason::Silent => {
-            Err(storing_failed(pe, reason))
-        }
         reason => Err(TransportError::PeerLost {
             pe,
             loss: loss(reason),
@@ -112,6 +109,7 @@ pub(super) fn loss(reason: CloseReason) -> Loss {
         },
         CloseReason::Restarted { .. } => Loss::Restarted,
         CloseReason::CutOff(htoe::CloseReason::Silent) => Loss::GaveUp,
+        CloseReason::CutOff(why) => Loss::CutOff(why),
         _ => Loss::Ended,
     }
 }
@@ -153,6 +151,10 @@ mod tests {
         );
         let given_up = CloseReason::CutOff(htoe::CloseReason::Silent);
         assert_eq!(ended(3, given_up), lost(Loss::GaveUp));
+        // A peer can say that of everybody: what needs it fails, and nothing else.
+        let misused = htoe::CloseReason::Misused;
+        let cut_off = CloseReason::CutOff(misused);
+        assert_eq!(ended(3, cut_off), lost(Loss::CutOff(misused)));
         assert_eq!(ended(3, CloseReason::PeerFinished), Ok(()));
     }
 }

@@ -10,7 +10,9 @@
 //! | 88..96 | the answer: 0, or that it is an error | the simulator |
 //! | 96..100 | the thread that takes part, by its number in the system | the PE |
 //! | 104..112 | virtual time of a second that the PE computes, in ns; 0 if that is not measured | the launcher |
+//! | 112..120 | the number of the PE, and how many there are: 4 each; 0 and 0 if it learns that elsewhere | the launcher |
 //! | 128..640 | a bit per PE that has ended | the simulator |
+//! | 640..656 | a number that all PEs of the job have, and those of no other | the launcher |
 //! | 4096.. | bytes of the request, or the text of the error | both |
 //!
 //! Numbers are those of this machine. Who does not have the turn touches nothing but the time
@@ -19,7 +21,7 @@
 use core::time::Duration;
 use std::os::fd::OwnedFd;
 
-use crate::error::TransportError;
+use crate::error::{PeId, TransportError};
 use crate::memory::Memory;
 use crate::park;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
@@ -37,8 +39,11 @@ const REQUEST_AT: usize = 24;
 const STATUS_AT: usize = 88;
 const THREAD_AT: usize = 96;
 const COMPUTE_AT: usize = 104;
+const PE_AT: usize = 112;
+const PES_AT: usize = 116;
 const ENDED_AT: usize = 128;
 const ENDED_BYTES: usize = 512;
+const JOB_AT: usize = 640;
 
 /// Words of a request.
 pub(super) const REQUEST_WORDS: usize = 8;
@@ -144,6 +149,22 @@ impl Desk {
 
     pub(super) fn set_compute_ns_per_s(&self, time_ns: u64) {
         self.word(COMPUTE_AT).store(time_ns, Ordering::Relaxed);
+    }
+
+    /// Whose desk it is: its number, how many there are, and the number of their job.
+    pub(super) fn seat(&self) -> (PeId, u32, u128) {
+        let number = |at| self.half(at).load(Ordering::Relaxed);
+        let half = |at| u128::from(self.word(at).load(Ordering::Relaxed));
+        let job = half(JOB_AT) | half(JOB_AT + 8) << 64;
+        (number(PE_AT), number(PES_AT), job)
+    }
+
+    pub(super) fn set_seat(&self, pe: PeId, pes: u32, job: u128) {
+        self.half(PE_AT).store(pe, Ordering::Relaxed);
+        self.half(PES_AT).store(pes, Ordering::Relaxed);
+        self.word(JOB_AT).store(job as u64, Ordering::Relaxed);
+        let high = (job >> 64) as u64;
+        self.word(JOB_AT + 8).store(high, Ordering::Relaxed);
     }
 
     /// The time of the model at the last answer.

@@ -19,6 +19,7 @@
 //! environment variable [`VARIABLE`].
 
 use std::os::fd::{OwnedFd, RawFd};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{EnvironmentFault, TransportError};
 use crate::os::process::inherited_fd;
@@ -40,15 +41,32 @@ pub use request::{Arming, Request};
 /// Two numbers with a comma between them: the descriptors of the desk and of the socket.
 pub const VARIABLE: &str = "HOSTWIRE_MODEL_FDS";
 
+/// Whether somebody in this process takes part, or did.
+static IS_TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// Whether the hardware of this process is a model, as its environment says.
+pub fn is_inherited() -> bool {
+    std::env::var_os(VARIABLE).is_some()
+}
+
 /// The two descriptors, of the environment of a PE whose hardware is a model.
 ///
 /// # Errors
-/// [`TransportError::Environment`] if the variable does not hold two descriptors.
+/// [`TransportError::Environment`] if the variable does not hold two descriptors, or if they were
+/// given out before: a process takes part once.
 pub fn inherited() -> Result<Option<(OwnedFd, OwnedFd)>, TransportError> {
     let Some((desk, socket)) = numbers()? else {
         return Ok(None);
     };
     match (inherited_fd(desk), inherited_fd(socket)) {
+        (Ok(_), Ok(_)) if IS_TAKEN.swap(true, Ordering::AcqRel) => {
+            Err(TransportError::environment(
+                "joining a job in virtual time",
+                EnvironmentFault::InUse {
+                    rule: "a process is one PE there, by one job or one endpoint, once in its life",
+                },
+            ))
+        }
         (Ok(desk), Ok(socket)) => Ok(Some((desk, socket))),
         _ => Err(unusable("two numbers of which one is not open")),
     }

@@ -88,6 +88,12 @@ impl Seat {
         self.desk.set_compute_ns_per_s(ns_per_s);
     }
 
+    /// The PE learns from its desk that it is this one, of so many, in the job with that number: for
+    /// one that no launcher tells so.
+    pub fn assign(&self, (pe, pes): (PeId, u32), job: u128) {
+        self.desk.set_seat(pe, pes, job);
+    }
+
     /// Waits until this PE, one of `pes`, begins. Nothing if its process ends before, or if `stop`
     /// says so.
     ///

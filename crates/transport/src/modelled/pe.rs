@@ -12,6 +12,7 @@ use crate::os;
 use crate::route::Route;
 use crate::shm::Shm;
 use crate::transport::Transport;
+use crate::visibility::Visibility;
 use crate::wait::WaitLimits;
 use crate::window::Window;
 
@@ -34,8 +35,11 @@ const LOOK: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct Modelled {
     origin: Origin,
-    /// The memory of the PEs.
-    wire: Shm,
+    pe: PeId,
+    pes: u32,
+    segment: Window,
+    /// The PEs see by it who of them lives, until all have begun.
+    _wire: Option<Shm>,
     addresses: Addresses,
     desk: Desk,
     socket: OwnedFd,
@@ -59,14 +63,76 @@ impl Modelled {
     /// # Errors
     /// [`TransportError::Environment`] if the descriptors are not those of a simulator.
     pub fn new(wire: Shm, (desk, socket): (OwnedFd, OwnedFd)) -> Result<Self, TransportError> {
+        let seat = (wire.pe(), wire.pes());
+        let segment = wire.segment().clone();
+        Self::over(seat, segment, Some(wire), (Desk::map(&desk)?, socket))
+    }
+
+    /// That of a PE with a segment of its own, of so many bytes for so many PEs, which knows the others from
+    /// its desk alone. Also gives the number of the job.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub(crate) fn alone<E: From<TransportError>>(
+        segment_bytes: impl FnOnce(u32) -> Result<usize, E>,
+        (desk, socket): (OwnedFd, OwnedFd),
+    ) -> Result<(Self, u128), E> {
+        let desk = Desk::map(&desk)?;
+        let (pe, pes, job) = desk.seat();
+        if pe >= pes {
+            return Err(TransportError::environment(
+                "reading the desk of the simulator",
+                EnvironmentFault::unexpected(
+                    "the number of this PE",
+                    format_args!("PE {pe} of {pes}"),
+                ),
+            )
+            .into());
+        }
+        // Before the first store that a sleeping peer relies on.
+        crate::sync::registered();
+        let memory = crate::shm::lone("hostwire-segment", segment_bytes(pes)?)?;
+        let segment = Window::own(memory, Visibility::Coherent)?;
+        let wire = Self::over((pe, pes), segment, None, (desk, socket))?;
+        Ok((wire, job))
+    }
+
+    fn over(
+        (pe, pes): (PeId, u32),
+        segment: Window,
+        wire: Option<Shm>,
+        (desk, socket): (Desk, OwnedFd),
+    ) -> Result<Self, TransportError> {
         Ok(Self {
-            origin: Origin::new(wire.pe())?,
-            addresses: Addresses::new(wire.pes(), wire.segment().memory())?,
-            desk: Desk::map(&desk)?,
-            socket,
+            origin: Origin::new(pe)?,
+            addresses: Addresses::new(pes, segment.memory())?,
             state: Mutex::default(),
-            wire,
+            _wire: wire,
+            pe,
+            pes,
+            segment,
+            desk,
+            socket,
         })
+    }
+
+    /// Whether it takes part, or has done so.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.state().thread.is_some()
+    }
+
+    /// Whether the program has looked at a clock since it had the turn.
+    pub fn has_spent(&self) -> bool {
+        self.desk.spent_ps() > 0
+    }
+
+    /// As [`sleep`](Transport::sleep), for `limit` at most, but as long as a look at memory takes. The look
+    /// before it, since the wire was [armed](Transport::arm), is a part of that.
+    ///
+    /// # Errors
+    /// Those of all calls.
+    pub fn doze(&self, limit: Duration) -> Result<(), TransportError> {
+        self.ask(timed(Kind::Doze, limit), &[])
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -174,16 +240,26 @@ impl Modelled {
         offset_bytes: usize,
         (len, align): (usize, usize),
     ) -> Result<Option<Words>, TransportError> {
-        if pe == self.wire.pe() {
+        if pe == self.pe {
+            self.origin.check()?;
             return Ok(None);
         }
         self.addresses.of(pe, offset_bytes, len, align)?;
-        self.wire.segment().memory().range(offset_bytes, len)?;
+        self.segment.memory().range(offset_bytes, len)?;
         Ok(Some(Words {
             pe,
             offset_bytes,
             ..Words::new(kind)
         }))
+    }
+}
+
+/// Something that takes so long.
+fn timed(kind: Kind, time: Duration) -> Words {
+    let ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    Words {
+        value: ns.saturating_mul(1_000),
+        ..Words::new(kind)
     }
 }
 
@@ -194,14 +270,13 @@ fn refused(expected: &'static str, got: &'static str) -> TransportError {
 
 impl Transport for Modelled {
     fn pe(&self) -> PeId {
-        self.wire.pe()
+        self.pe
     }
 
     fn begin(&self) -> Result<(), TransportError> {
         self.origin.check()?;
         let mut state = self.state();
-        let segment = self.wire.segment().memory();
-        hello::send(&self.socket, self.wire.pe(), self.wire.pes(), segment)?;
+        hello::send(&self.socket, self.pe, self.pes, self.segment.memory())?;
         state.thread = Some(std::thread::current().id());
         self.desk.set_thread(os::process::thread());
         self.wait_for_turn()?;
@@ -210,24 +285,23 @@ impl Transport for Modelled {
     }
 
     fn pes(&self) -> u32 {
-        self.wire.pes()
+        self.pes
     }
 
     fn segment(&self) -> &Window {
-        self.wire.segment()
+        &self.segment
     }
 
     fn route(&self, pe: PeId) -> Option<Route> {
-        let route = self.wire.route(pe)?;
-        Some(match pe == self.wire.pe() {
-            true => route,
-            false => Route::Carried,
-        })
+        match pe == self.pe {
+            true => Some(Route::Mapped(self.segment.clone())),
+            false => (pe < self.pes).then_some(Route::Carried),
+        }
     }
 
     fn store(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
         match self.place(Kind::Store, pe, offset_bytes, (src.len(), 1))? {
-            None => self.wire.store(pe, offset_bytes, src),
+            None => self.segment.put(offset_bytes, src),
             Some(_) if src.is_empty() => Ok(()),
             Some(words) => self.ask(words, src),
         }
@@ -236,7 +310,7 @@ impl Transport for Modelled {
     fn store_word(&self, pe: PeId, offset_bytes: usize, value: u64) -> Result<(), TransportError> {
         let size = (WORD_BYTES, WORD_BYTES);
         match self.place(Kind::Word, pe, offset_bytes, size)? {
-            None => self.wire.store_word(pe, offset_bytes, value),
+            None => self.segment.put_word(offset_bytes, value),
             Some(words) => self.ask(Words { value, ..words }, &[]),
         }
     }
@@ -259,7 +333,7 @@ impl Transport for Modelled {
         }
         let value = header;
         match place {
-            None => self.wire.store_line(pe, offset_bytes, header, payload),
+            None => self.segment.put_line(offset_bytes, header, payload),
             Some(words) => self.ask(Words { value, ..words }, payload),
         }
     }
@@ -319,12 +393,7 @@ impl Transport for Modelled {
     }
 
     fn nap(&self, time: Duration) {
-        let ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        let words = Words {
-            value: ns.saturating_mul(1_000),
-            ..Words::new(Kind::Nap)
-        };
-        let _ = self.ask(words, &[]);
+        let _ = self.ask(timed(Kind::Nap, time), &[]);
     }
 
     fn yield_now(&self) {

@@ -59,6 +59,8 @@ pub enum Request {
     Yield,
     /// Sleeps until something is stored.
     Sleep,
+    /// The same for so long at most, in ps, but for a look at least.
+    Doze(u64),
     /// Sleeps for so long, in ps.
     Nap(u64),
     /// It takes part no longer.
@@ -109,6 +111,7 @@ kinds! {
     Sleep = 9,
     Nap = 10,
     End = 11,
+    Doze = 12,
 }
 
 impl Words {
@@ -187,6 +190,7 @@ impl Words {
             Kind::Look => Request::Look,
             Kind::Yield => Request::Yield,
             Kind::Sleep => Request::Sleep,
+            Kind::Doze => Request::Doze(self.value),
             Kind::Nap => Request::Nap(self.value),
             Kind::End => Request::End,
         })

@@ -35,7 +35,7 @@ fn words_that_no_pe_says_are_refused() {
     let good = Words::new(Kind::Store).to_words();
     for (index, wrong) in [
         (0, 0),
-        (0, 12),
+        (0, 13),
         (0, u64::MAX),
         (1, 1 << 32),
         (3, PAYLOAD_BYTES as u64 + 1),

@@ -73,6 +73,15 @@ pub(super) fn map_aligned(
     Ok(unsafe { Memory::new(base, len_bytes, Arc::new(mapping)) })
 }
 
+/// New memory in a file, which it keeps.
+///
+/// # Errors
+/// [`TransportError::Environment`] if there is no memory, or no address space for it.
+pub(crate) fn lone(label: &str, len_bytes: usize) -> Result<Memory, TransportError> {
+    let finding = || format!("finding addresses for {len_bytes} bytes of shared memory");
+    map_aligned(create(label, len_bytes)?, len_bytes, PAGE_BYTES, finding)
+}
+
 /// Maps the file and returns its first byte. The memory there is aligned to pages and as long as
 /// the file, it stays mapped until the mapping is dropped, and no reference to it exists.
 fn place(

@@ -27,7 +27,7 @@ pub(crate) use local::local_hosts;
 #[cfg(test)]
 pub(crate) use local::local_part;
 pub use memfd::map_whole;
-pub(crate) use memfd::{check_file_limit, create as create_file};
+pub(crate) use memfd::{check_file_limit, create as create_file, lone};
 pub(crate) use plot::{Plot, STRIDE_ALIGN_BYTES};
 
 use crate::error::{Loss, PeId, TransportError};

@@ -1,6 +1,6 @@
 //! Processes that no launcher brought together: each meets those whose [`Name`] it gets.
 //!
-//! A *station* belongs to no job. It numbers the stations that it meets itself, in the order in which
+//! A *station* belongs to no job, unless its hardware is a model: see `modelled.rs`. It numbers the stations that it meets itself, in the order in which
 //! it hears of them: 0 is itself. So each has numbers of its own, and what a segment has for a peer lies
 //! at the number that the *owner of the segment* gave that peer: see [`Transport::number_at`].
 //!
@@ -17,7 +17,9 @@
 //! ([`PEERS_MAX`]); its pages are allocated on first touch.
 
 pub(crate) mod call;
+mod contacts;
 mod hello;
+mod modelled;
 mod name;
 mod outside;
 mod porter;
@@ -26,6 +28,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+use std::net::TcpStream;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -34,6 +37,7 @@ use rustix::io::Errno;
 
 use crate::error::{EnvironmentFault, Loss, PeId, TransportError};
 use crate::ether::Ether;
+use crate::memory::Memory;
 use crate::operation::{Request, apply};
 use crate::origin::Origin;
 use crate::route::Route;
@@ -43,11 +47,13 @@ use crate::visibility::Visibility;
 use crate::wait::WaitLimits;
 use crate::window::Window;
 
+pub use contacts::Contacts;
 use hello::{Answer, Hello};
+pub use modelled::ModelledContacts;
 pub use name::Name;
 use outside::{Ears, Outside};
 pub use outside::{Network, NetworkPlace};
-use porter::Porter;
+use porter::{Bell, Porter};
 use private::{Beside, Proof};
 pub use table::News;
 use table::{Met, Table, Way};
@@ -128,12 +134,13 @@ impl Stations {
         };
         let name = ears.as_ref().map_or_else(|| Name::draw(None), Ears::name)?;
         let table = Arc::new(Table::new(name, segment.clone(), inside)?);
+        let bell = Arc::new(Bell::new()?);
         let (outside, heard) = match ears {
             None => (None, None),
             Some(ears) => {
-                let (origin, table) = (origin.clone(), Arc::clone(&table));
-                let what = (name, terms);
-                let (outside, heard) = Outside::new(ears, origin, what, segment.clone(), table);
+                let what = (origin.clone(), name, terms);
+                let known = (Arc::clone(&table), Arc::clone(&bell));
+                let (outside, heard) = Outside::new(ears, what, segment.clone(), known);
                 let outside = Arc::new(outside);
                 (Some(Arc::clone(&outside)), Some((outside, heard)))
             }
@@ -141,7 +148,7 @@ impl Stations {
         let proof = options.lends.then(|| Proof::new(name.key())).transpose()?;
         let proof_at = proof.as_ref().map_or(0, Proof::address);
         let (file_there, table_there) = (Arc::clone(&file), Arc::clone(&table));
-        let porter = Porter::start(terms, file_there, proof_at, table_there, heard)?;
+        let porter = Porter::start(terms, file_there, proof_at, table_there, heard, bell)?;
         Ok(Self {
             origin,
             name,
@@ -154,71 +161,6 @@ impl Stations {
             proof,
             limits: WaitLimits::for_pes(2),
         })
-    }
-
-    /// What others need to reach it.
-    pub fn name(&self) -> Name {
-        self.name
-    }
-
-    /// The number of the station of this name, from now on.
-    ///
-    /// # Errors
-    /// [`TransportError::Environment`] if it is on another host and this one reaches none, if its name says a socket of one
-    /// station and the key of another, or if there are [`PEERS_MAX`] already.
-    pub fn number(&self, name: &Name) -> Result<PeId, TransportError> {
-        self.origin.check()?;
-        self.table.number(name)
-    }
-
-    /// The name of a station that has a number.
-    pub fn name_of(&self, pe: PeId) -> Option<Name> {
-        self.table.name_of(pe)
-    }
-
-    /// Meets it, unless that has been done.
-    ///
-    /// # Errors
-    /// [`TransportError::PeerLost`] if it has ended; [`TransportError::Environment`] if it does not
-    /// answer, or refuses.
-    pub fn meet(&self, pe: PeId) -> Result<(), TransportError> {
-        self.origin.check()?;
-        if self.table.met(pe).is_some() && !self.table.has_ended(pe) {
-            return Ok(());
-        }
-        let name = self.table.name_of(pe).ok_or_else(|| no_such(pe))?;
-        if self.table.has_ended(pe) {
-            return Err(ended(pe));
-        }
-        let deadline = Instant::now() + ANSWER_WITHIN;
-        if !name.is_beside(&self.name) {
-            let outside = self.outside.as_ref().ok_or_else(|| no_such(pe))?;
-            let stream = outside.meet(pe, &name, deadline)?;
-            self.porter.watch(stream.into(), pe);
-            return Ok(());
-        }
-        loop {
-            if let Some((socket, answer)) = self.ask(pe, &name, deadline)? {
-                let lent = self.proof.as_ref();
-                let way = Way::Mapped {
-                    window: window(&answer.file, self.terms)?,
-                    beside: lent.and_then(|_| Beside::of(&socket, answer.proof_at, name.key())),
-                };
-                let number = answer.number;
-                let met = Met { way, number };
-                self.table.join(pe, met)?;
-                self.porter.watch(socket, pe);
-                return Ok(());
-            }
-            // It has no descriptor left, or too many strangers at once: that passes. If it has
-            // ended, nobody listens the next time.
-            if Instant::now() >= deadline {
-                let expected = "an answer";
-                let fault = EnvironmentFault::unexpected(expected, "closed connections");
-                return Err(failed(pe, fault));
-            }
-            std::thread::sleep(AGAIN_AFTER);
-        }
     }
 
     /// Asks once. `None` if the connection ends without an answer.
@@ -258,28 +200,6 @@ impl Stations {
         handover::wait_for_any(&socket, &[], deadline).map_err(|e| failed(pe, e.into()))?;
         let answer = Answer::receive(&socket).map_err(|fault| failed(pe, fault))?;
         Ok(answer.map(|answer| (socket, answer)))
-    }
-
-    /// What has happened since the last call: at most one call gets each.
-    pub fn take_news(&self) -> Vec<News> {
-        self.table.take_news()
-    }
-
-    /// From now on nobody copies private memory of this process: before buffers are given back whose
-    /// messages have not ended.
-    pub fn lend_no_more(&self) {
-        if let Some(proof) = self.proof.as_ref().filter(|_| self.origin.is_here()) {
-            proof.wipe();
-        }
-    }
-
-    /// Has nothing to do with that station any more: it sees this one go.
-    pub fn part(&self, pe: PeId) {
-        self.table.end(pe);
-        if let Some(outside) = &self.outside {
-            outside.part(pe);
-        }
-        self.porter.part();
     }
 
     fn peer(&self, pe: PeId) -> Result<Peer<'_>, TransportError> {
@@ -334,6 +254,83 @@ fn only_stores(pe: PeId) -> TransportError {
 fn ended(pe: PeId) -> TransportError {
     let loss = Loss::Ended;
     TransportError::PeerLost { pe, loss }
+}
+
+impl Contacts for Stations {
+    fn name(&self) -> Name {
+        self.name
+    }
+
+    fn number(&self, name: &Name) -> Result<PeId, TransportError> {
+        self.origin.check()?;
+        self.table.number(name)
+    }
+
+    fn name_of(&self, pe: PeId) -> Option<Name> {
+        self.table.name_of(pe)
+    }
+
+    fn meet(&self, pe: PeId) -> Result<(), TransportError> {
+        self.origin.check()?;
+        if self.table.met(pe).is_some() && !self.table.has_ended(pe) {
+            return Ok(());
+        }
+        let name = self.table.name_of(pe).ok_or_else(|| no_such(pe))?;
+        if self.table.has_ended(pe) {
+            return Err(ended(pe));
+        }
+        let deadline = Instant::now() + ANSWER_WITHIN;
+        if !name.is_beside(&self.name) {
+            let outside = self.outside.as_ref().ok_or_else(|| no_such(pe))?;
+            let watch = |stream: TcpStream| self.porter.watch(stream.into(), pe);
+            return outside.meet(pe, &name, deadline, watch);
+        }
+        loop {
+            if let Some((socket, answer)) = self.ask(pe, &name, deadline)? {
+                let lent = self.proof.as_ref();
+                let way = Way::Mapped {
+                    window: window(&answer.file, self.terms)?,
+                    beside: lent.and_then(|_| Beside::of(&socket, answer.proof_at, name.key())),
+                };
+                let number = answer.number;
+                let met = Met { way, number };
+                self.table.join(pe, met)?;
+                self.porter.watch(socket, pe);
+                return Ok(());
+            }
+            // It has no descriptor left, or too many strangers at once: that passes. If it has
+            // ended, nobody listens the next time.
+            if Instant::now() >= deadline {
+                let expected = "an answer";
+                let fault = EnvironmentFault::unexpected(expected, "closed connections");
+                return Err(failed(pe, fault));
+            }
+            std::thread::sleep(AGAIN_AFTER);
+        }
+    }
+
+    #[inline]
+    fn may_have_news(&self) -> bool {
+        self.table.has_news()
+    }
+
+    fn take_news(&self) -> Vec<News> {
+        self.table.take_news()
+    }
+
+    fn lend_no_more(&self) {
+        if let Some(proof) = self.proof.as_ref().filter(|_| self.origin.is_here()) {
+            proof.wipe();
+        }
+    }
+
+    fn part(&self, pe: PeId) {
+        self.table.end(pe);
+        if let Some(outside) = &self.outside {
+            outside.part(pe);
+        }
+        self.porter.part();
+    }
 }
 
 impl Transport for Stations {
@@ -419,6 +416,16 @@ impl Transport for Stations {
             Some(Way::Mapped { beside, .. }) => {
                 let beside = beside.as_ref();
                 beside.is_some_and(|beside| beside.copy(address, dst))
+            }
+            _ => false,
+        }
+    }
+
+    fn copy_private_to(&self, pe: PeId, address: u64, to: (&Memory, usize, usize)) -> bool {
+        match self.table.met(pe).map(|met| &met.way) {
+            Some(Way::Mapped { beside, .. }) => {
+                let beside = beside.as_ref();
+                beside.is_some_and(|beside| beside.copy_to(address, to))
             }
             _ => false,
         }

@@ -28,6 +28,8 @@ const NETWORK: &str = "/proc/self/ns/net";
 /// | 32 to 47 | the key, random |
 /// | 48 to 63 | the address of that port, of IPv6, one of IPv4 mapped into it; 0 without a port |
 ///
+/// With nothing but zeros behind the host it is [that of the host](Self::of_this_host), where no station is.
+///
 /// `Debug` does not show the key.
 #[derive(Debug, Clone, Copy)]
 pub struct Name {
@@ -49,6 +51,30 @@ impl Name {
             key: Key::new(u128::from_ne_bytes(random()?)),
             outside,
         })
+    }
+
+    /// That of a PE of a job in virtual time. A boot and a network of this machine have no such host.
+    pub(super) fn of_pe(job: u128, pe: u32) -> Self {
+        Self {
+            host: (job ^ job >> 64) as u64,
+            socket: pe.into(),
+            key: Key::new(job),
+            outside: None,
+        }
+    }
+
+    /// What is known of the name of a station before it is opened here: the host. It leads to nobody.
+    ///
+    /// # Errors
+    /// [`TransportError::Environment`]: the kernel does not say on which host this is.
+    pub fn of_this_host() -> Result<[u8; Self::BYTES], TransportError> {
+        let name = Self {
+            host: this_host()?,
+            socket: 0,
+            key: Key::new(0),
+            outside: None,
+        };
+        Ok(name.to_bytes())
     }
 
     /// The same, on another host.
@@ -76,7 +102,7 @@ impl Name {
         bytes
     }
 
-    /// Reads one; `None` if these bytes are none of this version.
+    /// Reads one; `None` if these bytes are none of a station of this version.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (words, []) = bytes.as_chunks::<8>() else {
             return None;
@@ -97,13 +123,14 @@ impl Name {
         let word = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
         let wide = |low, high| u128::from(word(high)) << 64 | u128::from(word(low));
         let (magic, port) = head.split_first_chunk::<6>()?;
-        (*magic == MAGIC).then_some(())?;
+        let socket = wide(socket_low, socket_high);
+        (*magic == MAGIC && socket != 0).then_some(())?;
         let port = u16::from_be_bytes(port.try_into().ok()?);
         let ip = u128::from(u64::from_be_bytes(*ip_high)) << 64
             | u128::from(u64::from_be_bytes(*ip_low));
         Some(Self {
             host: word(host),
-            socket: wide(socket_low, socket_high),
+            socket,
             key: Key::from_words(word(low), word(high)),
             outside: outside(Ipv6Addr::from(ip), port)?,
         })
@@ -207,6 +234,15 @@ mod tests {
         ] {
             assert!(Name::from_bytes(&bytes(port, ip)).is_none(), "{port} {ip}");
         }
+    }
+
+    #[test]
+    fn the_name_of_a_host_is_that_of_no_station() {
+        let host = Name::of_this_host().unwrap();
+        assert!(Name::from_bytes(&host).is_none());
+        let station = Name::draw(None).unwrap().to_bytes();
+        assert_eq!(host[..16], station[..16]);
+        assert_eq!(host[16..], [0; 48]);
     }
 
     #[test]

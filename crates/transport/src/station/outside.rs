@@ -3,7 +3,7 @@
 //! The TCP port is there from the beginning, since the name says it. The UDP port, the links and their
 //! thread come with the first station of another host.
 
-use std::net::{IpAddr, Ipv4Addr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -11,6 +11,7 @@ use hostwire_link::Node;
 use hostwire_link::seal::{End, JobKey, Life};
 
 use super::call::{self, Answer, Call, Hello};
+use super::porter::Bell;
 use super::table::Table;
 use super::{ANSWER_WITHIN, Name, PEERS_MAX, Terms, failed, no_such};
 use crate::error::{EnvironmentFault, Loss, PeId, TransportError};
@@ -102,6 +103,8 @@ pub(super) struct Outside {
     terms: Terms,
     segment: Window,
     table: Arc<Table>,
+    /// The thread that sees stations go has to look at the table again.
+    bell: Arc<Bell>,
     wire: OnceLock<(Ether, Address)>,
     opening: Mutex<()>,
 }
@@ -110,10 +113,9 @@ impl Outside {
     /// That of a station, and where it hears others.
     pub(super) fn new(
         ears: Ears,
-        origin: Origin,
-        (name, terms): (Name, Terms),
+        (origin, name, terms): (Origin, Name, Terms),
         segment: Window,
-        table: Arc<Table>,
+        (table, bell): (Arc<Table>, Arc<Bell>),
     ) -> (Self, TcpListener) {
         let Ears {
             network,
@@ -128,6 +130,7 @@ impl Outside {
             terms,
             segment,
             table,
+            bell,
             wire: OnceLock::new(),
             opening: Mutex::new(()),
         };
@@ -152,10 +155,13 @@ impl Outside {
             socket = socket.with_faults(faults, self.name.id() as u32);
         }
         let address = socket.address();
-        let table = Arc::clone(&self.table);
+        let (table, bell) = (Arc::clone(&self.table), Arc::clone(&self.bell));
         let meets = Meets::new(move |pe, what| match what {
             OnLink::Opened => table.opened(pe),
-            OnLink::Closed => table.end(pe),
+            OnLink::Closed => {
+                table.end(pe);
+                bell.ring();
+            }
         });
         let links = Links {
             peers: PEERS_MAX,
@@ -169,13 +175,14 @@ impl Outside {
         Ok(self.wire.get_or_init(|| (wire, address)))
     }
 
-    /// Meets a station: its connection. When this returns, it can be stored to.
+    /// Meets a station. When this returns, it can be stored to. Its connection goes to who is to `watch` it.
     pub(super) fn meet(
         &self,
         pe: PeId,
         name: &Name,
         deadline: Instant,
-    ) -> Result<std::net::TcpStream, TransportError> {
+        watch: impl FnOnce(TcpStream),
+    ) -> Result<(), TransportError> {
         let (stream, answer) = loop {
             match self.call(pe, name, deadline)? {
                 Call::Answered(stream, answer) => break (stream, answer),
@@ -199,21 +206,33 @@ impl Outside {
             }
         };
         self.lead(pe, name, number, theirs)?;
+        // If its process ends from now on, nobody waits for the link.
+        watch(stream);
         match self.table.wait_until_met(pe, deadline) {
-            true => Ok(stream),
-            false => {
-                self.table.end(pe);
-                let silence = self.wire().map(Ether::silence);
-                Err(failed(
-                    pe,
-                    EnvironmentFault::NoAnswer {
-                        pe,
-                        address: theirs.to_string().into(),
-                        silence: silence.unwrap_or(crate::error::Silence::Unknown),
-                    },
-                ))
+            true => Ok(()),
+            false => Err(self.not_met(pe, &theirs)),
+        }
+    }
+
+    /// Why a station that has answered was not met.
+    fn not_met(&self, pe: PeId, at: &Address) -> TransportError {
+        if self.table.has_ended(pe) {
+            let loss = self.loss(pe);
+            if !matches!(loss, Loss::Unreachable { .. }) {
+                return TransportError::PeerLost { pe, loss };
             }
         }
+        self.table.end(pe);
+        self.bell.ring();
+        let silence = self.wire().map(Ether::silence);
+        failed(
+            pe,
+            EnvironmentFault::NoAnswer {
+                pe,
+                address: at.to_string().into(),
+                silence: silence.unwrap_or(crate::error::Silence::Unknown),
+            },
+        )
     }
 
     /// Calls it once.

@@ -34,9 +34,29 @@ pub(super) struct Porter {
     thread: Option<JoinHandle<()>>,
 }
 
+/// Wakes the thread: whoever changes what it has to look at rings.
+pub(super) struct Bell(OwnedFd);
+
+impl Bell {
+    pub(super) fn new() -> Result<Self, TransportError> {
+        let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
+        let made = eventfd(0, flags);
+        made.map(Self)
+            .map_err(|e| TransportError::environment("making what wakes a thread", e))
+    }
+
+    pub(super) fn ring(&self) {
+        // A counter that is full wakes, too.
+        let _ = rustix::io::write(&self.0, &1_u64.to_ne_bytes());
+    }
+
+    fn fall_silent(&self) {
+        let _ = rustix::io::read(&self.0, &mut [0; 8]);
+    }
+}
+
 struct Shared {
-    /// Wakes the thread.
-    wake: OwnedFd,
+    bell: Arc<Bell>,
     /// Connections that the program has made.
     joined: Mutex<Vec<(OwnedFd, PeId)>>,
     stop: AtomicBool,
@@ -49,6 +69,7 @@ impl Porter {
         proof_at: u64,
         table: Arc<Table>,
         outside: Option<(Arc<Outside>, TcpListener)>,
+        bell: Arc<Bell>,
     ) -> Result<Self, TransportError> {
         let failed = |e| TransportError::environment("listening for other stations", e);
         let name = table.name_of(0).ok_or_else(|| super::no_such(0))?;
@@ -56,7 +77,7 @@ impl Porter {
         rustix::net::bind(&listener, &name.address()?).map_err(failed)?;
         rustix::net::listen(&listener, BACKLOG).map_err(failed)?;
         let shared = Arc::new(Shared {
-            wake: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(failed)?,
+            bell,
             joined: Mutex::default(),
             stop: AtomicBool::new(false),
         });
@@ -93,12 +114,12 @@ impl Porter {
         joined
             .unwrap_or_else(PoisonError::into_inner)
             .push((socket, pe));
-        self.shared.ring();
+        self.shared.bell.ring();
     }
 
     /// Lets the connections of stations that have ended go.
     pub(super) fn part(&self) {
-        self.shared.ring();
+        self.shared.bell.ring();
     }
 
     /// Ends the thread, if it `is_here`.
@@ -110,16 +131,9 @@ impl Porter {
             return core::mem::forget(thread);
         }
         self.shared.stop.store(true, Ordering::Release);
-        self.shared.ring();
+        self.shared.bell.ring();
         // It cannot have panicked with anything of ours to mend.
         let _ = thread.join();
-    }
-}
-
-impl Shared {
-    fn ring(&self) {
-        // A counter that is full wakes, too.
-        let _ = rustix::io::write(&self.wake, &1_u64.to_ne_bytes());
     }
 }
 
@@ -153,7 +167,7 @@ impl Door {
     fn keep(mut self) {
         while !self.shared.stop.load(Ordering::Acquire) {
             let ready = self.wait();
-            let _ = rustix::io::read(&self.shared.wake, &mut [0; 8]);
+            self.shared.bell.fall_silent();
             // From behind, so that numbers of those before stay.
             for at in ready.into_iter().rev() {
                 match at {
@@ -194,7 +208,7 @@ impl Door {
     /// nothing after the first word, so a peer that has something has gone.
     fn wait(&self) -> Vec<At> {
         let first = [
-            (At::Wake, self.shared.wake.as_fd()),
+            (At::Wake, self.shared.bell.0.as_fd()),
             (At::Listener, self.listener.as_fd()),
         ];
         let strangers = self.strangers.iter().enumerate();

@@ -290,3 +290,60 @@ fn strangers_hear_nothing_over_tcp_and_keep_nobody_away() {
     };
     assert_eq!(b.take_news(), [News::Met(1)]);
 }
+
+/// A station of another host that answers one call, and to whose link nobody listens: its name, and what it does
+/// with the connection then.
+fn answers_once<R: Send + 'static>(
+    then: impl FnOnce(std::net::TcpStream) -> R + Send + 'static,
+) -> (Name, std::thread::JoinHandle<R>) {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let name = Name::draw(Some(listener.local_addr().unwrap())).unwrap();
+    let name = name.moved(u64::from_ne_bytes(crate::os::random().unwrap()));
+    let answers = std::thread::spawn(move || {
+        let deaf = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        let at = format!("udp={}", deaf.local_addr().unwrap());
+        let (stream, _) = listener.accept().unwrap();
+        let mut call = call::Incoming::greet(stream).unwrap();
+        let reply = wait_for(|| match call.read(name.key()) {
+            call::Said::Hello(_, reply) => Some(reply),
+            call::Said::Nothing => None,
+            call::Said::Stranger => panic!("a stranger"),
+        });
+        let (number, address) = (1, at.parse().unwrap());
+        assert!(call.answer(reply, &call::Answer::Met { number, address }));
+        then(call.stream)
+    });
+    (name, answers)
+}
+
+/// It is missed at once, and not waited for as one whose frames do not arrive.
+#[test]
+fn who_ends_while_two_hosts_meet_is_missed() {
+    let a = far();
+    let (name, answers) = answers_once(drop);
+    let gone = a.number(&name).unwrap();
+    assert_eq!(a.meet(gone), Err(super::ended(gone)));
+    answers.join().unwrap();
+    assert_eq!(a.take_news(), [News::Ended(gone)]);
+}
+
+/// Nothing else has to happen for that.
+#[test]
+fn the_connection_of_who_is_not_heard_is_closed() {
+    use std::io::Read;
+    let a = far();
+    let (name, answers) = answers_once(|mut stream| {
+        stream.set_nonblocking(false).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(60)))
+            .unwrap();
+        stream.read(&mut [0; 8]).unwrap()
+    });
+    let silent = a.number(&name).unwrap();
+    let error = a.meet(silent).unwrap_err();
+    assert!(
+        matches!(error, TransportError::Environment { .. }),
+        "{error}"
+    );
+    assert_eq!(answers.join().unwrap(), 0, "the end of the connection");
+}

@@ -11,6 +11,7 @@ mod intruder;
 mod launched;
 mod pairs;
 mod scribble;
+mod stations;
 mod steady;
 mod turns;
 mod work;
@@ -55,6 +56,12 @@ fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
         "blobs" => launched::blobs(argument(1)),
         "abort" => launched::abort(argument(1).parse()?, argument(2).parse()?),
         "leave" => launched::leave(argument(1).parse()?),
+        "stations" => match argument(1) {
+            "ring" => stations::ring(argument(2)),
+            "look" => stations::look(argument(2), false),
+            "look-for-ever" => stations::look(argument(2), true),
+            other => Err(format!("no stations are called {other:?}").into()),
+        },
         "turns" => match argument(1) {
             "clocks" => turns::clocks(),
             "deadlock" => turns::deadlock(),

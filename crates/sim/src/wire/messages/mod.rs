@@ -245,7 +245,7 @@ impl VirtualWire {
 
     /// Returns when the host's ring has room for one more, or nobody is there to take it.
     fn wait_for_room(&self, way: &Messages, host: usize) -> Result<(), TransportError> {
-        self.wait_at_ring(way, Some(RingWait::Room(host)), |board| {
+        self.wait_at_ring(way, (Some(RingWait::Room(host)), None), |board| {
             let full = board
                 .peer(way.host, host)
                 .is_some_and(|peer| peer.sent - peer.known >= way.window);
@@ -278,7 +278,7 @@ impl VirtualWire {
                     self.ask(way, host)?;
                 }
                 let wait = Some(RingWait::Answer(host));
-                self.wait_at_ring(way, wait, |board| is_known(board) || !asks(board))?;
+                self.wait_at_ring(way, (wait, None), |board| is_known(board) || !asks(board))?;
             }
         }
         Ok(())
@@ -299,11 +299,11 @@ impl VirtualWire {
         }
     }
 
-    /// Takes messages until something has become true.
+    /// Takes messages until something has become true. A wait that ends at a time is woken then.
     fn wait_at_ring(
         &self,
         way: &Messages,
-        wait: Option<RingWait>,
+        (wait, until): (Option<RingWait>, Option<Ps>),
         is_done: impl Fn(&mut Board) -> bool,
     ) -> Result<(), TransportError> {
         let mut has_looked = false;
@@ -320,7 +320,7 @@ impl VirtualWire {
             if sleeps {
                 self.own(|pe| pe.ring_wait = wait)?;
                 let since = self.now();
-                self.request(Request::Store { since })?;
+                self.request(Request::Store { since, until })?;
                 self.own(|pe| pe.ring_wait = None)?;
                 // The load that ended the sleep has seen the status.
                 has_looked = true;
@@ -329,8 +329,13 @@ impl VirtualWire {
         Ok(())
     }
 
-    /// Sleeps until something is stored to the own segment, or a PE ends.
-    pub(super) fn sleep_at_ring(&self, way: &Messages) -> Result<(), TransportError> {
+    /// Sleeps until something is stored to the own segment, or a PE ends, or for `limit`.
+    pub(super) fn sleep_at_ring(
+        &self,
+        way: &Messages,
+        limit: Option<Ps>,
+    ) -> Result<(), TransportError> {
+        let until = limit.map(|limit| self.now() + limit);
         let before = self.own(|pe| {
             pe.look_is_paid = false;
             pe.armed.take().unwrap_or(pe.rings)
@@ -339,8 +344,14 @@ impl VirtualWire {
             return self.compute(self.look);
         }
         let me = self.pe;
-        let is_rung = |board: &mut Board| board.pes.get(me).is_none_or(|pe| pe.rings != before);
-        self.wait_at_ring(way, None, is_rung)
+        let is_rung = |board: &mut Board| {
+            let is_over = until.is_some_and(|until| board.now >= until);
+            // What has come meanwhile is seen by one more look.
+            let is_empty = |ring: &mut Ring| ring.arrived.is_empty();
+            is_over && board.ring(way.host).is_none_or(is_empty)
+                || board.pes.get(me).is_none_or(|pe| pe.rings != before)
+        };
+        self.wait_at_ring(way, (None, until), is_rung)
     }
 
     /// Takes the messages that are there. `has_looked`: a load has just seen the first status.

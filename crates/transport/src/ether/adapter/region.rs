@@ -16,6 +16,7 @@
 
 use std::os::fd::OwnedFd;
 
+use hostwire_packet::htoe::CloseReason;
 use rustix::thread::CapabilitySet;
 
 use super::queue::{QUEUE_BYTES, Reader, Writer};
@@ -377,6 +378,7 @@ impl Closed {
                 Loss::GaveUp => (9, 0),
                 Loss::NoAdapter => (10, 0),
                 Loss::Disconnected => (11, 0),
+                Loss::CutOff(why) => (12, why.encode().into()),
             },
         }
     }
@@ -395,6 +397,10 @@ impl Closed {
             9 => Loss::GaveUp,
             10 => Loss::NoAdapter,
             11 => Loss::Disconnected,
+            12 => match u8::try_from(value).ok().and_then(CloseReason::decode) {
+                Some(why) => Loss::CutOff(why),
+                None => Loss::Ended,
+            },
             // 3, and what no adapter writes.
             _ => Loss::Ended,
         })
@@ -429,6 +435,8 @@ pub(super) mod tests {
             Loss::GaveUp,
             Loss::NoAdapter,
             Loss::Disconnected,
+            Loss::CutOff(CloseReason::Misused),
+            Loss::CutOff(CloseReason::Other(77)),
         ];
         let others = [Closed::Finished, Closed::Failed("no\u{7}room".into())];
         for why in lost.map(Closed::Lost).into_iter().chain(others) {

@@ -1,12 +1,12 @@
 //! Stations: processes, and threads here, that find each other by names.
 #![cfg(target_os = "linux")]
 
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+mod processes;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hostwire::station::{Finished, Label, Lane, Name, Station, Wanted};
+use hostwire::station::{Finished, Label, Lane, Station, Wanted};
 use hostwire::{Error, PeId, Source, Tag, Ticket};
 use proptest::prelude::*;
 
@@ -345,6 +345,34 @@ fn what_needs_a_station_that_ends_fails_and_what_came_stays() {
     assert_eq!(bytes(done), [4]);
 }
 
+/// Its sender hears of the end of its receiver before it has looked at what that has said.
+#[test]
+fn what_its_receiver_has_taken_has_been_sent_although_that_has_ended() {
+    // Long messages within a host are copied without their sender.
+    for (is_apart, len) in [(false, 5), (false, 1 << 20), (true, 5), (true, 1 << 20)] {
+        let (a, b) = if is_apart { pair_apart() } else { pair() };
+        for tag in [1, 2] {
+            let message = Box::new(vec![7_u8; len]);
+            a.send_confirmed(1, tagged(tag), message).unwrap();
+        }
+        for _ in 0..2 {
+            receive(&b, any(Lane::Tagged), len);
+            let deadline = Instant::now() + SOON;
+            while b.poll().unwrap().is_none() {
+                if is_apart {
+                    let _ = a.peek(any(Lane::Plain)).unwrap();
+                }
+                assert!(Instant::now() < deadline);
+            }
+        }
+        assert!(b.poll().unwrap().is_none());
+        drop(b);
+        for _ in 0..2 {
+            assert_eq!(next(&a, &[]).result.map(|sent| sent.len_bytes), Ok(len));
+        }
+    }
+}
+
 #[test]
 fn a_receive_without_a_message_can_be_cancelled() {
     let (_a, b) = pair();
@@ -495,205 +523,4 @@ proptest! {
             prop_assert!(mine.clone().count() <= expected.len());
         }
     }
-}
-
-/// A process of this test, which is told who the others are.
-struct Other {
-    child: Child,
-    to: ChildStdin,
-    from: BufReader<ChildStdout>,
-}
-
-const ROLE: &str = "STATION_TEST_RANK";
-/// The host on which it is to be, if it is not this one.
-const HOST: &str = "STATION_TEST_HOST";
-/// Seconds after which they take a silent one for lost: others may need both cores for a while.
-const SOON_LOST_S: &str = "5";
-/// Longer than anybody waits for anything: silence does not pass for an end.
-const NEVER_LOST_S: &str = "300";
-
-impl Other {
-    /// - `hosts`: over how many hosts they are spread, or 0 if they are on this one.
-    fn start(rank: usize, hosts: usize, lost_after_s: &str) -> Self {
-        let mut command = Command::new(std::env::current_exe().unwrap());
-        if hosts > 0 {
-            command.env(HOST, (rank % hosts).to_string());
-        }
-        let mut child = command
-            .args([
-                "--exact",
-                "a_process_of_the_tests_above",
-                "--nocapture",
-                "--ignored",
-            ])
-            .env(ROLE, rank.to_string())
-            .env("HOSTWIRE_LOST_AFTER", lost_after_s)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let to = child.stdin.take().unwrap();
-        let from = BufReader::new(child.stdout.take().unwrap());
-        Self { child, to, from }
-    }
-
-    fn say(&mut self, line: &str) {
-        writeln!(self.to, "{line}").unwrap();
-    }
-
-    /// The rest of the next line that begins with `what`.
-    fn hear(&mut self, what: &str) -> String {
-        loop {
-            let mut line = String::new();
-            assert!(self.from.read_line(&mut line).unwrap() > 0, "no {what}");
-            // The test harness begins lines of its own before.
-            if let Some((_, rest)) = line.trim_end().split_once(what) {
-                return rest.to_owned();
-            }
-        }
-    }
-}
-
-fn start_all(count: usize, hosts: usize, lost_after_s: &str) -> Vec<Other> {
-    let start = |rank| Other::start(rank, hosts, lost_after_s);
-    let mut all: Vec<Other> = (0..count).map(start).collect();
-    let names: Vec<String> = all.iter_mut().map(|other| other.hear("name=")).collect();
-    for other in &mut all {
-        other.say(&names.join(" "));
-    }
-    all
-}
-
-#[test]
-fn four_processes_meet_by_name() {
-    for hosts in [0, 2, 4] {
-        let mut all = start_all(4, hosts, NEVER_LOST_S);
-        for other in &mut all {
-            assert_eq!(other.hear("done="), "all");
-        }
-        for other in &mut all {
-            other.say("end");
-            assert!(other.child.wait().unwrap().success());
-        }
-    }
-}
-
-#[test]
-fn a_process_that_is_killed_is_missed() {
-    for hosts in [0, 2, 4] {
-        let mut all = start_all(4, hosts, NEVER_LOST_S);
-        for other in &mut all {
-            assert_eq!(other.hear("done="), "all");
-        }
-        all[2].child.kill().unwrap();
-        all[2].child.wait().unwrap();
-        miss_the_third(&mut all);
-    }
-}
-
-fn miss_the_third(all: &mut [Other]) {
-    for (rank, other) in all.iter_mut().enumerate().filter(|(rank, _)| *rank != 2) {
-        other.say("miss");
-        assert_eq!(other.hear("missed="), "2", "of rank {rank}");
-        other.say("end");
-        assert!(other.child.wait().unwrap().success());
-    }
-}
-
-/// Its connections stay open, and nothing comes over its links.
-#[test]
-fn a_process_of_another_host_that_is_silent_is_missed() {
-    let mut all = start_all(3, 3, SOON_LOST_S);
-    for other in &mut all {
-        assert_eq!(other.hear("done="), "all");
-    }
-    let process = rustix::process::Pid::from_child(&all[2].child);
-    rustix::process::kill_process(process, rustix::process::Signal::STOP).unwrap();
-    miss_the_third(&mut all);
-    all[2].child.kill().unwrap();
-    all[2].child.wait().unwrap();
-}
-
-#[test]
-#[ignore = "a part of the tests above, which start it"]
-fn a_process_of_the_tests_above() {
-    if let Ok(rank) = std::env::var(ROLE) {
-        be_one_of_several(rank.parse().unwrap());
-    }
-}
-
-/// Sends a message to each of the others, and has one of each.
-fn be_one_of_several(rank: usize) {
-    let station = match std::env::var(HOST) {
-        Ok(host) => on_host(host.parse().unwrap()),
-        Err(_) => Station::open().unwrap(),
-    };
-    let mut lines = std::io::stdin().lines().map(Result::unwrap);
-    let name = station.name().to_bytes();
-    let digits: Vec<String> = name.iter().map(|b| format!("{b:02x}")).collect();
-    say(&format!("name={}", digits.concat()));
-    let names = lines.next().unwrap();
-    let numbers: Vec<PeId> = names
-        .split(' ')
-        .map(|name| {
-            let bytes: Vec<u8> = (0..name.len())
-                .step_by(2)
-                .map(|at| u8::from_str_radix(&name[at..at + 2], 16).unwrap())
-                .collect();
-            station.number(&Name::from_bytes(&bytes).unwrap()).unwrap()
-        })
-        .collect();
-    for (to, pe) in numbers.iter().enumerate() {
-        let message = vec![rank as u8; 100_000 * to + 8];
-        station
-            .send(*pe, tagged(rank as u64), Box::new(message))
-            .unwrap();
-    }
-    for from in 0..numbers.len() {
-        receive(
-            &station,
-            Wanted {
-                tag: (from as u64).into(),
-                ..any(Lane::Tagged)
-            },
-            1 << 20,
-        );
-    }
-    for _ in 0..2 * numbers.len() {
-        let done = next(&station, &[]);
-        if !done.is_receive {
-            continue;
-        }
-        let envelope = done.result.clone().unwrap();
-        let from = envelope.tag as usize;
-        assert_eq!(envelope.from, numbers[from]);
-        assert!(bytes(done) == vec![from as u8; 100_000 * rank + 8]);
-    }
-    say("done=all");
-    if lines.next().unwrap() == "miss" {
-        receive(
-            &station,
-            Wanted {
-                from: Source::Pe(numbers[2]),
-                ..any(Lane::Tagged)
-            },
-            1,
-        );
-        let done = next(&station, &[]);
-        let Err(Error::PeerLost { pe, .. }) = done.result else {
-            panic!("{:?}", done.result)
-        };
-        say(&format!(
-            "missed={}",
-            numbers.iter().position(|number| *number == pe).unwrap()
-        ));
-        lines.next().unwrap();
-    }
-}
-
-/// A line of its own: the harness leaves its line open.
-fn say(line: &str) {
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "\n{line}").unwrap();
-    out.flush().unwrap();
 }

@@ -1,0 +1,367 @@
+"""How row groups come to the consumer: by puts of their owners, for credits that it gives.
+
+A *stream* brings row groups of a table in order. It has some *slots* of the consumer's buffers. A
+free slot is a credit that goes to the owner of the next row group; a slot that an engine holds is
+none. Engines that hold on to batches get copies from then on, so streams go on and the buffers do
+not grow.
+"""
+
+import collections
+import threading
+
+import numpy as np
+import pyarrow as pa
+
+from ..errors import CallerError, PeerLost
+from ._errors import Damaged
+from ._memory import TO_OWNER, move_message
+from ._pieces import array_of, checksum
+from ._ranges import Ranges
+
+# How soon a stream sees that another one has found an owner lost.
+_LOOK_S = 0.2
+# A stream takes at most this part of the buffers, but one slot at least.
+_SHARE = 8
+_SLOTS_MIN = 4
+
+
+class Counts:
+    """What has moved."""
+
+    def __init__(self):
+        self.batches = 0
+        self.rows = 0
+        self.moved_bytes = 0
+        # Of these, copied out of the buffers because an engine held on to batches.
+        self.copied_bytes = 0
+        # What streams were opened for: `moved_bytes` when they are through.
+        self.asked_bytes = 0
+        # Row groups that statistics spared.
+        self.pruned_groups = 0
+        # Row groups that came from another owner because theirs was lost, and damaged ones that were
+        # asked for again.
+        self.lost_groups = 0
+        self.damaged_groups = 0
+        self.buffers_bytes = 0
+        self.buffers_most_bytes = 0
+
+
+class Flow:
+    """The credits of the consumer."""
+
+    def __init__(self, memory):
+        self.memory = memory
+        self.owners = memory.owners()
+        self.lost = set()
+        self.counts = Counts()
+        # Held for a few instructions; no Python object with a finaliser of ours is dropped meanwhile.
+        self._lock = threading.Lock()
+        self._ranges = Ranges(len(memory.pool))
+        self._sent = dict.fromkeys(self.owners, 0)
+        self._order = {pe: threading.Lock() for pe in self.owners}
+        # The buffers, and the words that owners write.
+        self.pool = memory.pool.local
+        self.address = self.pool.ctypes.data
+        # Streams that have ended. Appended to from finalisers, in any thread, where no lock may be
+        # taken; `sweep` does the rest.
+        self.ended = collections.deque()
+        # Of these, the ones of which engines still hold slots.
+        self._held = []
+
+    def alive(self, group):
+        """Where a row group still is."""
+        return [home for home in group.homes if home[0] not in self.lost]
+
+    def take(self, nbytes, wanted):
+        """Up to `wanted` slots of `nbytes`. Raises CallerError if there is not even one."""
+        self.sweep()
+        with self._lock:
+            share = len(self.pool) // _SHARE
+            wanted = max(1, min(wanted, share // max(nbytes, 1)))
+            slots = []
+            while len(slots) < wanted:
+                at = self._ranges.take(nbytes)
+                if at is None:
+                    break
+                slots.append(at)
+            self._count()
+        if not slots:
+            raise CallerError(
+                f"the buffers of {len(self.pool)} bytes have no room for batches of {nbytes} bytes "
+                f"beside those that are in use (--buffers)"
+            )
+        return slots
+
+    def _count(self):
+        used = len(self.pool) - self._ranges.free_bytes
+        self.counts.buffers_bytes = used
+        self.counts.buffers_most_bytes = max(self.counts.buffers_most_bytes, used)
+
+    def sweep(self):
+        """Takes back the slots of streams that have ended."""
+        found = []
+        while self.ended:
+            found.append(self.ended.popleft())
+        for each in found:
+            for credit in each.flying:
+                # The owner still stores into it, if it has been asked.
+                if credit.home is not None:
+                    self.wait(credit.home[0], credit.number)
+                each.free.append(credit.slot)
+            each.flying.clear()
+        with self._lock:
+            self._held += found
+            for each in self._held:
+                while each.returned:
+                    each.free.append(each.returned.popleft())
+                    each.held -= 1
+                while each.free:
+                    self._ranges.give(each.free.pop(), each.nbytes)
+            self._held = [each for each in self._held if each.held]
+            self._count()
+
+    def ask(self, pe, parts):
+        """Gives PE `pe` a credit; returns its number. Raises PeerLost."""
+        message = move_message(parts)
+        # Numbers and messages in one order. The lock is not held by who answers.
+        with self._order[pe]:
+            try:
+                self.memory.job.send(pe, message, TO_OWNER)
+            except PeerLost as lost:
+                self.lost.add(lost.pe)
+                raise
+            # Ctrl-C ends a send before it has sent anything.
+            self._sent[pe] += 1
+            return self._sent[pe]
+
+    def wait(self, pe, number):
+        """Waits until PE `pe` has used its credit: whether it has. If not, it is lost."""
+        done = self.memory.done
+        while pe not in self.lost:
+            try:
+                if done.wait_until(">=", number, pe, timeout_s=_LOOK_S):
+                    return True
+            except PeerLost as lost:
+                self.lost.add(lost.pe)
+        # It may have come before.
+        return done.test(">=", number, pe)
+
+
+class _Credit:
+    """A row group that is on its way into a slot."""
+
+    __slots__ = ("group", "home", "number", "slot", "tried")
+
+    def __init__(self, group, slot):
+        self.group = group
+        self.slot = slot
+        self.home = None
+        self.number = 0
+        self.tried = set()
+
+
+class _Slot:
+    """Keeps a slot taken for as long as arrays lie in it."""
+
+    __slots__ = ("_at", "_returned")
+
+    def __init__(self, at, returned):
+        self._at = at
+        self._returned = returned
+
+    def __del__(self):
+        # Appending is all that is safe here: this runs anywhere.
+        self._returned.append(self._at)
+
+
+class _Slots:
+    """The slots of a stream."""
+
+    def __init__(self, nbytes):
+        self.nbytes = nbytes
+        self.free = []
+        # The credits that are under way, in order.
+        self.flying = collections.deque()
+        # How many engines hold, and which of these they have let go.
+        self.held = 0
+        self.returned = collections.deque()
+
+
+class Stream:
+    """Iterates over record batches: the columns `columns`, by number, of row groups.
+
+    Used by one thread at a time. Slots that engines hold when it ends come back later.
+    """
+
+    def __init__(self, flow, catalogue, groups, columns):
+        self._flow = flow
+        self._name = catalogue.name
+        self.schema = pa.schema([catalogue.schema.field(column) for column in columns])
+        self._columns = columns
+        self._groups = collections.deque(groups)
+        self._has_ended = False
+        self._slots = _Slots(max(map(self._bytes_of, groups), default=0))
+        if self._groups and self._columns:
+            wanted = min(len(groups), max(_SLOTS_MIN, 2 * len(flow.owners) + 2))
+            self._slots.free = flow.take(self._slots.nbytes, wanted)
+        # An engine holds at most half of them.
+        self._held_max = len(self._slots.free) // 2
+
+    @property
+    def bytes_left(self):
+        """What has not been asked for."""
+        return sum(map(self._bytes_of, self._groups))
+
+    def _bytes_of(self, group):
+        return sum(group.pieces[column].nbytes for column in self._columns)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self._has_ended:
+            raise StopIteration
+        try:
+            if not self._columns:
+                return self._of_rows_alone()
+            self._give_credits()
+            if not self._slots.flying:
+                raise StopIteration
+            return self._next()
+        except BaseException:
+            self.end()
+            raise
+
+    def _of_rows_alone(self):
+        """Nothing moves where only rows are counted."""
+        if not self._groups:
+            raise StopIteration
+        rows = self._groups.popleft().rows
+        empty = pa.array([{}] * rows, pa.struct([]))
+        return pa.RecordBatch.from_struct_array(empty)
+
+    def _give_credits(self):
+        slots = self._slots
+        while slots.returned:
+            slots.free.append(slots.returned.popleft())
+            slots.held -= 1
+        while slots.free and self._groups:
+            credit = _Credit(self._groups.popleft(), slots.free.pop())
+            slots.flying.append(credit)
+            self._ask(credit)
+
+    def _ask(self, credit):
+        """Asks a home of a row group for it, one that has not been asked if possible."""
+        group = credit.group
+        while True:
+            homes = self._flow.alive(group)
+            if not homes:
+                self._refuse(group)
+            # The homes that have been asked come last.
+            credit.home = min(homes, key=lambda home: home[0] in credit.tried)
+            pe, begin = credit.home
+            parts, to = [], credit.slot
+            for column in self._columns:
+                piece = group.pieces[column]
+                if piece.nbytes:
+                    parts.append((begin + piece.at, to, piece.nbytes))
+                    to += piece.nbytes
+            if not parts:
+                credit.number = 0
+                return
+            try:
+                credit.number = self._flow.ask(pe, parts)
+            except PeerLost:
+                continue
+            self._flow.counts.lost_groups += group.homes[0][0] in self._flow.lost
+            return
+
+    def _refuse(self, group):
+        pe = group.homes[0][0]
+        only = [each for each in (group, *self._groups) if not self._flow.alive(each)]
+        where = " and ".join(f"PE {home[0]}" for home in group.homes)
+        is_one = len(group.homes) == 1
+        error = PeerLost(
+            f"{where} {'is' if is_one else 'are'} lost, and with {'it' if is_one else 'them'} "
+            f"{len(only)} row groups that this query of {self._name} needs; a warehouse that is "
+            f"loaded with {'--copies 2' if is_one else 'more copies'} goes on without"
+        )
+        error.pe = pe
+        raise error
+
+    def _next(self):
+        # It is under way until it has come, also if an exception ends this.
+        credit = self._slots.flying[0]
+        counts = self._flow.counts
+        while True:
+            pe = credit.home[0]
+            if not self._flow.wait(pe, credit.number):
+                self._ask(credit)
+                continue
+            damage = self._damage(credit)
+            if damage is None:
+                self._slots.flying.popleft()
+                return self._batch(credit)
+            counts.damaged_groups += 1
+            credit.tried.add(pe)
+            if all(home[0] in credit.tried for home in self._flow.alive(credit.group)):
+                raise Damaged(pe, damage)
+            self._ask(credit)
+
+    def _damage(self, credit):
+        """What is wrong with what has come."""
+        at = credit.slot
+        for column in self._columns:
+            piece = credit.group.pieces[column]
+            got = checksum(self._flow.pool[at : at + piece.nbytes])
+            if got != piece.checksum:
+                field = self.schema.field(self._columns.index(column))
+                return (
+                    f"row group {credit.group.label} of {self._name}, column {field.name}, is "
+                    f"damaged: its checksum is {got:016x}, not {piece.checksum:016x}; it came from "
+                    f"PE {credit.home[0]}"
+                )
+            at += piece.nbytes
+        return None
+
+    def _batch(self, credit):
+        flow, slots, group, at = self._flow, self._slots, credit.group, credit.slot
+        nbytes = self._bytes_of(group)
+        # The last slots are not needed as credits any more.
+        if slots.held < self._held_max or not self._groups:
+            slots.held += 1
+            owner = (_Slot(at, slots.returned), flow.pool)
+            memory = pa.foreign_buffer(flow.address + at, nbytes, owner)
+        else:
+            memory = pa.allocate_buffer(nbytes)
+            np.copyto(np.frombuffer(memory, "uint8"), flow.pool[at : at + nbytes])
+            flow.counts.copied_bytes += nbytes
+            slots.free.append(at)
+        arrays, begin = [], 0
+        for place, column in enumerate(self._columns):
+            piece = group.pieces[column]
+            buffer = memory.slice(begin, piece.nbytes)
+            try:
+                arrays.append(array_of(self.schema.field(place).type, piece, buffer))
+            except pa.ArrowInvalid as error:
+                pe = credit.home[0]
+                text = f"the catalogue of PE {pe} does not fit column {place} of {self._name}"
+                raise Damaged(pe, f"{text}: {error}") from error
+            begin += piece.nbytes
+        counts = flow.counts
+        counts.batches += 1
+        counts.rows += group.rows
+        counts.moved_bytes += nbytes
+        return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+
+    def end(self):
+        """Ends the stream. Takes no time and no lock: `Flow.sweep` gives the slots back."""
+        if not self._has_ended:
+            self._has_ended = True
+            self._groups.clear()
+            self._flow.ended.append(self._slots)
+
+    def __del__(self):
+        # Not if making it failed.
+        if hasattr(self, "_held_max"):
+            self.end()

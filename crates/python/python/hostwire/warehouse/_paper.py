@@ -1,0 +1,289 @@
+"""The question of the paper on HyperTransport over Ethernet: what does it take to bring the columns of TPC-H's queries 1
+and 21, and to compute, and which of the two is the limit?
+
+J. Young, S. Yalamanchili, "Commodity Converged Fabrics for Global Address Spaces in Accelerator Clouds", 2012.
+"""
+
+import dataclasses
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import tqdm
+
+from ..errors import EnvironmentFault
+from . import _engines, _launch, _measure, _tpch
+from ._pieces import plain_schema
+
+WIRES = ("ether", "xdp", "udp")
+SIMULATED_NODES = (2, 4, 8)
+_LIMIT_S = 900
+# Printed in the paper: for each query, seconds for 1 GB over PCI Express and on the GPU (section VI.A), and the
+# Gb/s that it makes of them (section VII.A). Adapters: the best case and the one without optimisations.
+_PAPER = {
+    "q1": {"pcie": (0.175347, 44.55), "gpu": (0.002844, 2747.0)},
+    "q21": {"pcie": (0.331495, 23.57), "gpu": (0.069619, 112.0)},
+}
+_PAPER_ADAPTERS_GB_S = {"adapters, 8 nodes, both optimisations": 24.45, "adapters, 8 nodes": 6.99}
+
+_EXPERIMENT = """
+title = "HToE: the columns of a query, both optimisations"
+[workload]
+kind = "htea"
+data = "{nbytes}B"
+packets_per_frame = 20
+nops_per_frame = 50
+incoming_stages = 4
+outgoing_stages = 4
+transfer = "{query}"
+[sweep]
+key = "workload.nodes"
+values = {nodes}
+"""
+
+
+@dataclasses.dataclass
+class Row:
+    """What one way takes: to bring the columns, to compute, and to do both; what has no figure is None."""
+
+    where: str
+    # "measured", "simulated" or "paper".
+    kind: str
+    bring_s: float | None = None
+    rate_gb_s: float | None = None
+    compute_s: float | None = None
+    answer_s: float | None = None
+    limit: str = ""
+
+
+@dataclasses.dataclass
+class Question:
+    """A query: the bytes of its columns, and what each way takes."""
+
+    query: str
+    nbytes: int
+    rows: list
+
+
+def asked(options):
+    """Measures and simulates: a Question for each query. `options` are those of the command."""
+    ways = [None, *(options.wires if options.wires is not None else WIRES)]
+    steps = 2 + len(ways) + len(_measure.COLUMNS)
+    with (
+        tempfile.TemporaryDirectory(prefix="hostwire-paper-", dir=options.scratch) as folder,
+        tqdm.tqdm(total=steps, disable=None, leave=False, unit="step") as bar,
+    ):
+        bar.set_description("data")
+        _make(folder, options.scale)
+        bar.update()
+        bar.set_description("local memory")
+        local = _local(folder, options.engine, options.threads)
+        bar.update()
+        questions = {
+            query: Question(query, found["bytes"], [_local_row(found)])
+            for query, found in local.items()
+        }
+        for wire in ways:
+            bar.set_description(wire or "shared memory")
+            _add_job(questions, local, wire, folder, options)
+            bar.update()
+        for query, question in questions.items():
+            bar.set_description("simulated HTEA")
+            question.rows += simulated(query, question.nbytes)
+            question.rows += published(query)
+            bar.update()
+    return list(questions.values())
+
+
+def _make(folder, scale):
+    """Parquet files with the columns that the queries read."""
+    wanted = {}
+    for tables in _measure.COLUMNS.values():
+        for name, columns in tables.items():
+            wanted.setdefault(name, set()).update(columns)
+    parts = _tpch.Parts()
+    source = {"scale": scale, "scratch": folder, "tables": list(wanted)}
+    try:
+        for name, columns in wanted.items():
+            with pq.ParquetFile(parts.path(name, source, 0, 1)) as file:
+                names = [each for each in file.schema_arrow.names if each in columns]
+                schema = pa.schema([file.schema_arrow.field(each) for each in names])
+                with pq.ParquetWriter(f"{folder}/{name}.parquet", schema, compression="lz4") as out:
+                    for group in range(file.num_row_groups):
+                        out.write_table(file.read_row_group(group, columns=names))
+    finally:
+        parts.clear()
+
+
+def _local(folder, engine, threads):
+    """As `_measure.measured`, of Arrow tables in the memory of this process."""
+    tables = {}
+    for path in Path(folder).glob("*.parquet"):
+        table = pq.read_table(path)
+        tables[path.stem] = table.cast(plain_schema(table.schema)).combine_chunks()
+    found = {}
+    for query, columns in _measure.COLUMNS.items():
+        buffers = [
+            np.frombuffer(buffer, "uint8")
+            for name, names in columns.items()
+            for column in tables[name].select(names).columns
+            for buffer in column.chunk(0).buffers()
+            if buffer is not None and buffer.size
+        ]
+        found[query] = {
+            "bytes": sum(map(len, buffers)),
+            "bring_s": _measure.median_s(lambda buffers=buffers: _copy(buffers)),
+            "answer_s": _measure.median_s(
+                lambda query=query: _engines.run(engine, query, tables, threads=threads)
+            ),
+        }
+    return found
+
+
+def _copy(buffers, piece_bytes=1 << 20):
+    """Copies memory into a cache: what one core reads."""
+    room = np.empty(piece_bytes, "uint8")
+    for buffer in buffers:
+        for begin in range(0, len(buffer), piece_bytes):
+            part = buffer[begin : begin + piece_bytes]
+            np.copyto(room[: len(part)], part)
+
+
+def _local_row(found):
+    return Row(
+        "local memory",
+        "measured",
+        found["bring_s"],
+        _rate_gb_s(found["bytes"], found["bring_s"]),
+        found["answer_s"],
+        found["answer_s"],
+        _limit(found["bring_s"], found["answer_s"], "memory"),
+    )
+
+
+def _rate_gb_s(nbytes, seconds):
+    return nbytes * 8 / 1e9 / seconds
+
+
+def _limit(bring_s, compute_s, what):
+    return what if bring_s > compute_s else "the engine"
+
+
+def _add_job(questions, local, wire, folder, options):
+    """Adds a row to each question: what a job over a wire measures."""
+    owners = options.owners
+    where = f"shared memory, {owners} owners" if wire is None else f"{wire}, {owners + 1} hosts"
+    found, trouble = _job(wire, folder, options)
+    for query, question in questions.items():
+        if found is None:
+            question.rows.append(Row(where, "measured", limit=f"not run: {trouble}"))
+            continue
+        own, compute_s = found[query], local[query]["answer_s"]
+        row = Row(where, "measured", own["bring_s"], _rate_gb_s(own["bytes"], own["bring_s"]))
+        row.compute_s, row.answer_s = compute_s, own["answer_s"]
+        row.limit = _limit(own["bring_s"], compute_s, "the wire" if wire else "memory")
+        question.rows.append(row)
+
+
+def _job(wire, folder, options):
+    """What `_measure` prints as PE 0 of a job; or None, and why."""
+    heap = _launch.heap_bytes(options.owners, options.memory, options.buffers)
+    words = [_launch.launcher(), "run", "-n", str(options.owners + 1), "--heap", str(heap)]
+    if wire is not None:
+        words += ["--wire", wire, "--hosts", str(options.owners + 1)]
+        if os.geteuid():
+            return None, "hosts are made of this machine by root alone"
+    words += ["--", sys.executable, "-m", "hostwire.warehouse._measure", folder]
+    words += ["--engine", options.engine, "--buffers", str(options.buffers)]
+    if options.threads is not None:
+        words += ["--threads", str(options.threads)]
+    try:
+        done = subprocess.run(
+            words, capture_output=True, text=True, timeout=_LIMIT_S, stdin=subprocess.DEVNULL, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return None, f"it took more than {_LIMIT_S} s"
+    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    if done.returncode or not lines:
+        said = done.stderr.strip().splitlines()
+        return None, said[-1] if said else f"exit status {done.returncode}"
+    return json.loads(lines[-1]), None
+
+
+def simulated(query, nbytes):
+    """Rows of the modelled adapters that bring so many bytes, with the paper's PCI Express behind them."""
+    # Whole packets.
+    nbytes = -(-nbytes // 64) * 64
+    text = _EXPERIMENT.format(nbytes=nbytes, query=query, nodes=list(SIMULATED_NODES))
+    done = subprocess.run(
+        [_launch.launcher(), "sim", "-", "--json"], input=text, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise EnvironmentFault(f"hostwire sim: {done.stderr.strip()}")
+    return [_simulated_row(query, nbytes, each) for each in json.loads(done.stdout)["results"]]
+
+
+def _simulated_row(query, nbytes, result):
+    metrics = {each["name"]: each["value"] for each in result["metrics"]}
+    parts = {}
+    for each in result["bottlenecks"]:
+        # The same parts are listed for both queries. The way to the accelerator is PCI Express here.
+        part, _, of = each["part"].partition(" of query ")
+        if of.lower() == query or not (of or part.startswith("way ")):
+            parts[part] = each["limit_gb_s"]
+    row = Row(f"HTEA, {result['value']} nodes", "simulated")
+    row.bring_s = metrics["time"] / 1e9
+    row.rate_gb_s = metrics["throughput"]
+    row.compute_s = nbytes * 8 / 1e9 / parts["computation"]
+    row.limit = min(parts, key=parts.get).partition(",")[0]
+    return row
+
+
+def published(query):
+    """Rows of what the paper prints, for its 1 GB."""
+    (pcie_s, pcie_gb_s), (gpu_s, _) = _PAPER[query]["pcie"], _PAPER[query]["gpu"]
+    rows = [
+        Row(f"{where} (1 GB)", "paper", 8 / rate, rate, gpu_s, limit="the adapters")
+        for where, rate in _PAPER_ADAPTERS_GB_S.items()
+    ]
+    return [*rows, Row("PCI Express to the GPU (1 GB)", "paper", pcie_s, pcie_gb_s, gpu_s, limit="-")]
+
+
+def text_of(questions, options):
+    """The table as text."""
+    lines = []
+    for question in questions:
+        lines.append(
+            f"{question.query.upper()}: {question.nbytes / 1e6:.1f} MB of columns, scale factor "
+            f"{options.scale:g}, {options.engine}"
+        )
+        lines.append(f"  {'':56} {'bring':>9} {'Gb/s':>8} {'compute':>9} {'both':>9}  limit")
+        for row in question.rows:
+            lines.append(
+                f"  {row.kind + ': ' + row.where:56} {_seconds(row.bring_s):>9} {_rate(row.rate_gb_s):>8} "
+                f"{_seconds(row.compute_s):>9} {_seconds(row.answer_s):>9}  {row.limit}"
+            )
+        lines.append("")
+    return "\n".join(lines + list(NOTES))
+
+
+NOTES = (
+    "bring: the columns come into the memory of the consumer, and are dropped. compute: the engine, on local tables.",
+    "both: the engine answers while its columns come. limit: the longer of bring and compute.",
+    "Hosts are network namespaces of this machine: their processors are shared, and no cable limits.",
+    "HTEA: hostwire sim, the paper's adapters with both optimisations; its PCI Express and GPU behind them.",
+)
+
+
+def _seconds(value):
+    return "" if value is None else f"{value:.4f} s"
+
+
+def _rate(value):
+    return "" if value is None else f"{value:.2f}"

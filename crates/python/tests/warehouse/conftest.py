@@ -1,0 +1,53 @@
+"""Data of TPC-H, and warehouses: each test runs a small program as a job."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BIN = Path(sys.executable).parent
+COMMAND = BIN / "hostwire-warehouse"
+# Of the data; make test-long has a larger one.
+SCALE = float(os.environ.get("HOSTWIRE_WAREHOUSE_SCALE", "0.1"))
+LIMIT_S = 600
+
+HEAD = """
+import hostwire.warehouse as warehouse
+import pyarrow as pa, pyarrow.compute as pc, pyarrow.parquet as pq
+"""
+
+
+@pytest.fixture(scope="session")
+def tpch(tmp_path_factory):
+    """A folder with the tables of TPC-H as Parquet files."""
+    folder = tmp_path_factory.mktemp("tpch")
+    command = [BIN / "tpchgen-cli", "parquet", "--quiet", "--scale-factor", str(SCALE)]
+    subprocess.run([*command, "--output-dir", folder], check=True, timeout=LIMIT_S)
+    return folder
+
+
+@pytest.fixture
+def command():
+    """`command(arguments)` runs `hostwire-warehouse`, and returns its exit status, output, errors."""
+
+    def command(*arguments, launcher=()):
+        words = [str(word) for word in (*launcher, COMMAND, *arguments)]
+        done = subprocess.run(
+            words, capture_output=True, text=True, timeout=LIMIT_S, stdin=subprocess.DEVNULL, check=False
+        )
+        return done.returncode, done.stdout, done.stderr
+
+    return command
+
+
+@pytest.fixture
+def warehouse(run):
+    """`warehouse(pes, program)` runs a program whose `main(w)` is called on PE 0, and returns the lines
+    that it printed."""
+
+    def warehouse(pes, program, **options):
+        return run(pes, HEAD + program + "\nwarehouse.run(main, **SETTINGS)\n", **options)
+
+    return warehouse

@@ -1,0 +1,71 @@
+"""The command `paper`: its simulated rows, its table and its page."""
+
+import argparse
+import html.parser
+
+import pytest
+
+from hostwire.warehouse import _page, _paper
+
+
+def test_simulated_adapters_have_the_rates_of_the_model():
+    """With both optimisations 6.99 Gb/s for one sender, three times that for three, 3.5 times for seven."""
+    rows = _paper.simulated("q1", 64 * 500_000)
+    assert [row.where for row in rows] == ["HTEA, 2 nodes", "HTEA, 4 nodes", "HTEA, 8 nodes"]
+    assert [row.rate_gb_s for row in rows] == pytest.approx([6.99, 20.97, 24.47], rel=2e-3)
+    for row in rows:
+        assert row.bring_s * row.rate_gb_s == pytest.approx(64 * 500_000 * 8 / 1e9)
+        # 1 GB in 0.002844 s.
+        assert row.compute_s == pytest.approx(0.002844 * 64 * 500_000 / 1e9)
+        assert row.limit == "de-encapsulation"
+
+
+def test_pci_express_limits_query_21_with_eight_nodes():
+    *_, eight = _paper.simulated("q21", 64 * 500_000 - 1)
+    assert eight.limit == "PCI Express" and 24.0 < eight.rate_gb_s < 24.14
+
+
+class Tags(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.open, self.text = [], []
+
+    def handle_starttag(self, tag, attributes):
+        if tag not in ("meta", "html", "rect"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert tag == "rect" or self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def test_the_page_has_what_the_table_has():
+    rows = [_paper._local_row({"bytes": 8000, "bring_s": 0.5, "answer_s": 0.25}), *_paper.published("q1")]
+    rows.append(_paper.Row("xdp, 3 hosts", "measured", limit="not run: <no root>"))
+    questions = [_paper.Question("q1", 8000, rows)]
+    options = argparse.Namespace(scale=1.0, engine="duckdb")
+    text = _paper.text_of(questions, options)
+    assert "measured: local memory" in text and "0.5000 s" in text and "24.45" in text and "<no root>" in text
+    tags = Tags()
+    tags.feed(_page.html(questions, options))
+    assert not tags.open
+    page = "".join(tags.text)
+    for row in rows:
+        assert row.where in page and row.limit in page
+
+
+def test_the_command_measures_shared_memory(command, tmp_path):
+    """The wires between hosts need root, and minutes: they are tried by hand."""
+    page = tmp_path / "page.html"
+    status, text, errors = command(
+        "paper", "--scale", "0.01", "--wires", "", "--memory", "256M", "--buffers", "32M", "--html", page
+    )
+    assert status == 0, errors
+    for query in ("Q1", "Q21"):
+        part = text.split(f"{query}: ")[1].split("\n\n")[0]
+        for where in ("local memory", "shared memory, 2 owners", "HTEA, 8 nodes", "adapters, 8 nodes"):
+            assert where in part
+        assert "not run" not in part
+    assert page.read_text().startswith("<!doctype html>")
