@@ -24,12 +24,23 @@ fn class(error: &Error) -> (&'static str, Option<u32>) {
 pub(crate) fn raise(py: Python<'_>, error: &Error) -> PyErr {
     let (name, pe) = class(error);
     let raised = make(py, name, &error.to_string());
-    if let Some(pe) = pe
-        && let Err(second) = raised.value(py).setattr("pe", pe)
-    {
-        return second;
+    match pe {
+        Some(pe) => blamed(py, raised, pe),
+        None => raised,
     }
-    raised
+}
+
+/// The exception for PE `pe`, which takes no more part in what this one waits for.
+#[cold]
+pub(crate) fn left(py: Python<'_>, pe: u32, text: &str) -> PyErr {
+    blamed(py, make(py, "PeerLeft", text), pe)
+}
+
+fn blamed(py: Python<'_>, raised: PyErr, pe: u32) -> PyErr {
+    match raised.value(py).setattr("pe", pe) {
+        Ok(()) => raised,
+        Err(second) => second,
+    }
 }
 
 /// The exception for a mistake of the caller.

@@ -289,3 +289,30 @@ def test_waiting_for_several_words(run):
                     raise AssertionError("no error")
         """,
     )
+
+
+def test_values_may_come_by_dlpack(run):
+    run(
+        2,
+        """
+        class Foreign:
+            def __init__(self, values):
+                self._values = np.array(values, "float32")
+            def __dlpack__(self, **options):
+                return self._values.__dlpack__(**options)
+            def __dlpack_device__(self):
+                return self._values.__dlpack_device__()
+
+        with hostwire.Job() as job:
+            array = job.zeros(3, "float32")
+            array.put(1 - job.pe, Foreign([1, 2, job.pe]))
+            job.barrier()
+            assert array.local.tolist() == [1, 2, 1 - job.pe]
+            assert job.world.all_reduce(Foreign([job.pe, 4])).tolist() == [1, 8]
+            # And the other way, with a version and a device.
+            shared = np.from_dlpack(array, device="cpu", copy=False)
+            shared[0] = 7
+            assert array.local[0] == 7
+            assert array.__dlpack__(max_version=(1, 0), stream=None) is not None
+        """,
+    )

@@ -5,9 +5,16 @@ import numpy as np
 from .errors import CallerError
 
 
+def _array(values):
+    """`values` as an array, without a copy where NumPy needs none."""
+    if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
+        return np.from_dlpack(values)
+    return np.asarray(values)
+
+
 def converted(values, dtype):
     """`values` as an array of `dtype`, if no value is lost."""
-    array = np.asarray(values)
+    array = _array(values)
     if array.dtype == dtype:
         return np.asarray(array, dtype=dtype, order="C")
     if not isinstance(values, np.ndarray) and array.dtype.kind in "iu" and dtype.kind in "iu":
@@ -30,7 +37,7 @@ def as_array(local, dtype, copy):
 
 def as_input(values):
     """`values` as an array whose elements lie behind each other, aligned, in this machine's order."""
-    array = np.asarray(values)
+    array = _array(values)
     if array.dtype.hasobject:
         raise CallerError(f"expected plain data, got an array of {array.dtype}")
     return np.require(array, dtype=array.dtype.newbyteorder("="), requirements=["C", "A"])

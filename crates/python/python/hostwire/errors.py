@@ -29,7 +29,7 @@ class PeerLost(PeerError):
 
 
 class PeerLeft(PeerError):
-    """PE `pe` is leaving the job, while this PE still waits for it."""
+    """PE `pe` is leaving the job, or has left the group, while this PE still waits for it."""
 
 
 class PeerMisbehaved(PeerError):

@@ -18,7 +18,7 @@ use core::marker::PhantomData;
 use std::sync::{Arc, Mutex, TryLockError};
 use std::time::{Duration, Instant};
 
-use hostwire::{Element, Error};
+use hostwire::Element;
 use pyo3::exceptions::PyTimeoutError;
 use pyo3::prelude::*;
 
@@ -82,7 +82,8 @@ impl Lanes {
             Fault::Mistake(text) => errors::caller(py, &text),
             Fault::Left(member) => {
                 let pe = self.pes[member];
-                errors::raise(py, &Error::PeerLeft { pe })
+                let what = "has left the group, while this rank still waits for it";
+                errors::left(py, pe, &format!("rank {member} (PE {pe}) {what}"))
             }
             Fault::Late(member) => PyTimeoutError::new_err(format!(
                 "rank {member} (PE {}) has not done its part within {} s",

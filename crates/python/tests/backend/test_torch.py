@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -363,6 +364,101 @@ def test_a_rank_that_does_not_come(tmp_path, how):
         assert said == "hostwire: PE 1 is lost: its process has ended\n"
     else:
         assert said == "hostwire: rank 1 (PE 1) has not done its part within 2 s\n"
+
+
+def test_a_rank_that_ends_early_is_missed_at_once(tmp_path):
+    """By sys.exit: its process waits for the others in peace, which wait for its part."""
+    program = tmp_path / "program.py"
+    program.write_text(
+        textwrap.dedent(f"""
+        import sys
+        from datetime import timedelta
+        import hostwire.torch
+        import torch, torch.distributed as dist
+        rank = int(sys.argv[1])
+        dist.init_process_group(
+            "hostwire", init_method="file://{tmp_path}/store", rank=rank, world_size=3,
+            timeout=timedelta(seconds={LIMIT_S}),
+        )
+        dist.barrier()
+        if rank == 1:
+            sys.exit(0)
+        try:
+            dist.all_reduce(torch.ones(4))
+        except dist.DistBackendError as error:
+            print(error, flush=True)
+        """)
+    )
+    ranks = [
+        subprocess.Popen(
+            [sys.executable, program, str(rank)],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={name: value for name, value in os.environ.items() if not name.startswith("PMI")},
+        )
+        for rank in range(3)
+    ]
+    # Less than the limit of the operation.
+    said = [rank.communicate(timeout=LIMIT_S / 2)[0] for rank in ranks]
+    assert said[1] == ""
+    assert all(text.startswith("hostwire: rank 1 (PE 1) has left the group") for text in (said[0], said[2])), said
+    assert all(rank.returncode == 0 for rank in ranks)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to make network namespaces")
+def test_groups_of_two_hosts(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        textwrap.dedent("""
+        import hostwire.torch
+        import torch, torch.distributed as dist
+        dist.init_process_group("hostwire")
+        rank, size = dist.get_rank(), dist.get_world_size()
+        job = hostwire.torch.job()
+        assert len({job.node(pe) for pe in range(size)}) == 2
+        for count in (1, 12_000, 1_000_001):
+            values = torch.arange(count, dtype=torch.float32) + rank
+            dist.all_reduce(values)
+            expected = size * torch.arange(count, dtype=torch.float32) + sum(range(size))
+            assert torch.equal(values, expected)
+            parts = [torch.empty(count) for _ in range(size)]
+            dist.all_gather(parts, torch.full((count,), float(rank)))
+            assert all((part == other).all() for other, part in enumerate(parts))
+        # One rank of each host.
+        group = dist.new_group([0, 2])
+        if rank in (0, 2):
+            value = torch.tensor([rank])
+            dist.broadcast(value, 2, group=group)
+            assert value.item() == 2
+        dist.barrier()
+        print(f"rank {rank} done", flush=True)
+        dist.destroy_process_group()
+        """)
+    )
+    words = "-m torch.distributed.run --nnodes 2 --nproc-per-node 2 --master-addr 10.9.0.1"
+    start = f"{sys.executable} {words} --master-port 29561"
+    script = tmp_path / "hosts.sh"
+    script.write_text(
+        textwrap.dedent(f"""
+        set -e
+        export HOSTWIRE_WIRE=udp HOSTWIRE_IFACE=wire OMP_NUM_THREADS=1
+        /run/agent fb exec {start} --node-rank 1 {program} &
+        {start} --node-rank 0 {program}
+        wait $!
+        """)
+    )
+    hosts = Path(__file__).parents[4] / "crates/cli/tests/launchers/hosts.sh"
+    done = subprocess.run(
+        ["bash", hosts, "bash", script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=LIMIT_S,
+        env={name: value for name, value in os.environ.items() if not name.startswith("PMI")},
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert sorted(done.stdout.split("\n")[:-1]) == [f"rank {rank} done" for rank in range(4)]
 
 
 def test_training_gives_the_losses_of_gloo(torch_run):
