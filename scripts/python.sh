@@ -2,7 +2,8 @@
 # Builds the Python package, installs it where nothing else is, and runs its tests.
 #
 #     scripts/python.sh            built as for debugging: what `make test` does
-#     scripts/python.sh release    as users get it; the wheel stays in target/python/wheels
+#     scripts/python.sh release    as users get it; the wheel stays in target/python/wheels, and its name
+#                                  says which glibc all that is in it needs: that of this machine, or less
 #     scripts/python.sh [release] wheel    builds it only
 #     scripts/python.sh [release] warehouse    tests hostwire.warehouse instead; installs engines, 900 MB
 #     scripts/python.sh [release] torch    tests the backend of torch.distributed instead; installs PyTorch, 6 GB
@@ -68,11 +69,18 @@ install -m 755 "$target/$folder/hostwire" "$work/data/scripts/hostwire"
 install -m 644 "$target/$folder/libhostwire_clock.so" "$work/data/data/lib/"
 strip --strip-debug "$work/data/scripts/hostwire" 2>/dev/null || true
 
-# The tag says this machine's Linux: what older ones need is not looked for.
+# maturin looks at the native part alone, so it leaves "linux" in the name.
 rm -rf "$work/wheels"
 "$work/build/bin/maturin" build --quiet --locked --strip --compatibility linux \
     --profile "$profile" --manifest-path crates/python/Cargo.toml \
     --interpreter "$work/build/bin/python" --target-dir "$target" --out "$work/wheels"
+if [[ $profile == release ]]; then
+    # The command and the library beside it count, too.
+    built=$(ls "$work"/wheels/hostwire-*.whl)
+    PATH=$work/build/bin:$PATH "$work/build/bin/auditwheel" repair --plat auto --only-plat \
+        --wheel-dir "$work/wheels" "$built"
+    rm "$built"
+fi
 wheel=$(ls "$work"/wheels/hostwire-*.whl)
 echo "$wheel"
 [[ -z $only_wheel ]] || exit 0

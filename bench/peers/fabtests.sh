@@ -11,7 +11,8 @@
 #
 # Addresses are exchanged out of band (-E). With --hosts, server and client are on two hosts (namespaces; needs root).
 # What does not apply is in fabtests.exclude, with the reason. The status is 1 if something fails. Outputs of what
-# fails stay in out/fabtests.
+# fails stay in out/fabtests, or in the folder OUT. LIMIT_S and UBER_LIMIT_S are seconds: a test of RMA takes minutes on a
+# machine that has more to do.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -19,7 +20,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 LIMIT_S=${LIMIT_S:-120} UBER_LIMIT_S=${UBER_LIMIT_S:-1800}
 runner=$FABTESTS/bin/runfabtests.sh
 configs=$FABTESTS/share/fabtests/test_configs
-out=out/fabtests
+out=${OUT:-out/fabtests}
 [[ -r $runner ]] || { echo "fabtests.sh: no $runner" >&2 && exit 2; }
 mkdir -p "$out"
 : >"$out/client"
@@ -120,8 +121,10 @@ ubertest() { # CONFIG
     [[ "fi_ubertest $1" =~ $only ]] || return 0
     ((++port))
     sed 's/prov_name:.*/prov_name: hostwire,/' "$configs/$1.test" >"$out/ubertest"
-    pair "$UBER_LIMIT_S" "$FABTESTS/bin/fi_ubertest" -x "-E=$port" -- \
-        "$FABTESTS/bin/fi_ubertest" -u "$out/ubertest" "-E=$port" "$address"
+    # It has a connection of its own, and names hosts to fi_getinfo.
+    local start=(env "LD_PRELOAD=$PWD/$out/ubertest.so" "$FABTESTS/bin/fi_ubertest" -q "$port")
+    cc -shared -fPIC -O1 -o "$out/ubertest.so" bench/peers/ubertest.c -ldl || return
+    pair "$UBER_LIMIT_S" "${start[@]}" -x -- "${start[@]}" -u "$out/ubertest" "$address"
     # It counts what failed, and its status says nothing of it.
     counted() { awk -F: -v name="$1" '$1 ~ name { n += $2 } END { print n + 0 }' "$out/client"; }
     local wrong

@@ -3,10 +3,13 @@
 #
 #   eval "$(hostwire env mpi)" && OSU=FOLDER bench/peers/mpi.sh        a table on standard output
 #
-# OSU is a folder with osu_latency, osu_bw and osu_mbw_mr of the OSU micro-benchmarks, compiled with Open MPI's mpicc. Debian's
+# OSU is a folder with osu_latency, osu_bw, osu_mbw_mr, osu_put_latency and osu_fop_latency of the OSU micro-benchmarks, compiled with
+# Open MPI's mpicc. The last two are compared with what Open MPI takes by itself (`default`), in memory that the program
+# has allocated: windows that Open MPI allocates are shared memory, and no provider is asked. Debian's
 # Open MPI cannot take libfabric's shm provider (it asks for a provider that reaches other hosts), so shm and hostwire are also
 # compared by libfabric's own fi_pingpong. Rounds (ROUNDS, 9) are interleaved: each measures all, one after the other. The table has
-# medians, and their ratio to hostwire's. RUN is put in front of each program: `RUN="chrt -r 10"` gives it the cores of a busy machine.
+# medians, and their ratio to hostwire's. With HOSTS=1, as root, there are rows of two hosts as well: network namespaces with a
+# cable between them, hostwire over UDP (encrypted, and bare) beside Open MPI over TCP. RUN is put in front of each program: `RUN="chrt -r 10"` gives it the cores of a busy machine.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -21,13 +24,27 @@ declare -A ways=(
     [hostwire]='--mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include hostwire --mca osc ^ucx'
     [vader]='--mca pml ob1 --mca btl self,vader --mca osc ^ucx'
     [ucx]='--mca pml ucx --mca pml_ucx_tls any --mca pml_ucx_devices any'
+    [default]=''
+)
+declare -A far=(
+    [hostwire]="${ways[hostwire]} -x FI_PROVIDER_PATH"
+    [bare]="${ways[hostwire]} -x FI_PROVIDER_PATH -x HOSTWIRE_INSECURE_WIRE=1"
+    [tcp]='--mca pml ob1 --mca btl self,tcp --mca btl_tcp_if_include 10.9.0.0/24'
 )
 
-# What an OSU program prints: osu WAY PROGRAM
+# What an OSU program prints: osu WAY PROGRAM [ARGUMENT]...
 osu() {
     # shellcheck disable=SC2086 # words are options
     env -u FI_PROVIDER -u OMPI_MCA_pml -u OMPI_MCA_mtl -u OMPI_MCA_osc -u OMPI_MCA_mtl_ofi_provider_include \
-        ${RUN:-} timeout -k 5 -s KILL 300 "$mpirun" ${ways[$1]} -n 2 "$OSU/$2" 2>"$results/errors"
+        ${RUN:-} timeout -k 5 -s KILL 300 "$mpirun" ${ways[$1]} -n 2 "$OSU/$2" "${@:3}" 2>"$results/errors"
+}
+
+# The same with a process on each of two hosts: osu_far WAY PROGRAM
+osu_far() {
+    # shellcheck disable=SC2086
+    env -u FI_PROVIDER -u OMPI_MCA_pml -u OMPI_MCA_mtl -u OMPI_MCA_osc -u OMPI_MCA_mtl_ofi_provider_include \
+        ${RUN:-} timeout -k 5 -s KILL 300 bash crates/cli/tests/launchers/hosts.sh \
+        "$mpirun" ${far[$1]} -H fa,fb -n 2 "$OSU/$2" 2>"$results/errors"
 }
 
 # The number in COLUMN of the line for SIZE of such a text: column SIZE COLUMN
@@ -69,19 +86,38 @@ for ((round = 1; round <= rounds; round++)); do
         text=$(osu "$way" osu_mbw_mr)
         note "messages of 64 B a second.$way" "$(column 64 3 <<<"$text")"
     done
+    for way in hostwire default; do
+        note "put 8 B, us.$way" "$(osu "$way" osu_put_latency -w create | column 8 2)"
+        note "fetch and add 8 B, us.$way" "$(osu "$way" osu_fop_latency -w create | column 8 2)"
+    done
+    if [[ -n ${HOSTS:-} ]]; then
+        for way in hostwire bare tcp; do
+            text=$(osu_far "$way" osu_latency)
+            latency=$(column 8 2 <<<"$text")
+            text=$(osu_far "$way" osu_bw)
+            bandwidth=$(column 1048576 2 <<<"$text")
+            for wire in encrypted bare; do
+                case $wire.$way in
+                encrypted.bare | bare.hostwire) continue ;;
+                esac
+                note "two hosts, $wire: latency 8 B, us.${way/bare/hostwire}" "$latency"
+                note "two hosts, $wire: bandwidth 1 MiB, MB a second.${way/bare/hostwire}" "$bandwidth"
+            done
+        done
+    fi
     for provider in hostwire shm; do
         note "fi_pingpong 8 B, us.$provider" "$(pingpong "$provider")"
     done
 done
 
 median() { sort -g "$1" | sed -n "$(((rounds + 1) / 2))p"; }
-echo '| median of '"$rounds"' | hostwire | vader | hostwire / vader | ucx | hostwire / ucx | shm | hostwire / shm |'
-echo '|---|---|---|---|---|---|---|---|'
+echo '| median of '"$rounds"' | hostwire | vader | hostwire / vader | ucx | hostwire / ucx | shm | hostwire / shm | default | hostwire / default | tcp | hostwire / tcp |'
+echo '|---|---|---|---|---|---|---|---|---|---|---|---|'
 for file in "$results"/*.hostwire; do
     name=$(basename "$file" .hostwire)
     own=$(median "$file")
     row="| $name | $own |"
-    for way in vader ucx shm; do
+    for way in vader ucx shm default tcp; do
         if [[ -f $results/$name.$way ]]; then
             other=$(median "$results/$name.$way")
             row+=" $other | $(awk -v a="$own" -v b="$other" 'BEGIN { printf "%.2f", a / b }') |"

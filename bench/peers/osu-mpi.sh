@@ -37,7 +37,9 @@ launch=("$MPIRUN")
 # Even to say its version it would have it.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 kind=$("$MPIRUN" --version 2>&1)
-if [[ $kind == *"Open MPI"* ]]; then
+is_open=''
+[[ $kind == *"Open MPI"* || $kind == *OpenRTE* ]] && is_open=1
+if [[ $is_open ]]; then
     launch+=(--mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include hostwire --mca osc '^ucx,sm' -x FI_PROVIDER_PATH)
     launch+=(--mca mpi_yield_when_idle 1)
     [[ $hosts ]] || launch+=(--oversubscribe)
@@ -49,7 +51,7 @@ failed=0 passed=0
 run() { # RANKS PROGRAM OPTION...
     local ranks=$1 program=$2 where=() file=$out/$2.$1 why=''
     shift 2
-    if [[ $hosts && $kind == *"Open MPI"* ]]; then
+    if [[ $hosts && $is_open ]]; then
         where=(-H "fa:$((ranks / 2)),fb:$((ranks / 2))" -n "$ranks")
     elif [[ $hosts ]]; then
         where=(-hosts "fa:$((ranks / 2)),fb:$((ranks / 2))" -n "$ranks")
@@ -73,7 +75,6 @@ numbers=(-T mpi_int)
 for program in latency bw bibw; do
     run 2 "$program" -c -m "$SIZES" "${few[@]}"
 done
-run 2 latency_mt -m "$SIZES" "${few[@]}"
 for program in put_latency put_bw put_bibw get_latency get_bw acc_latency get_acc_latency; do
     run 2 "$program" -m "$SIZES" "${few[@]}"
 done

@@ -9,7 +9,7 @@ use serde_json::Value;
 use xtask::root;
 
 /// Those that are published, each after those that it needs.
-const PUBLISHED: [&str; 11] = [
+const PUBLISHED: [&str; 12] = [
     "hostwire-address",
     "hostwire-packet",
     "hostwire-link",
@@ -18,6 +18,7 @@ const PUBLISHED: [&str; 11] = [
     "hostwire-fabric-abi",
     "hostwire-transport",
     "hostwire-borrow",
+    "hostwire-device",
     "hostwire",
     "hostwire-sim",
     "hostwire-cli",

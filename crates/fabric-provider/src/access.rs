@@ -67,7 +67,8 @@ impl Endpoint {
             shared: None,
         };
         self.sending.fetch_add(1, Relaxed);
-        let asked = self.station.ask(to, deed, there, Box::new(bytes));
+        let bytes = self.books().spare.boxed(bytes);
+        let asked = self.station.ask(to, deed, there, bytes);
         asked.map(drop).map_err(|error| {
             self.sending.fetch_sub(1, Relaxed);
             crate::code(&error)

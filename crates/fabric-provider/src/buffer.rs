@@ -5,6 +5,9 @@ use core::ffi::c_void;
 
 use hostwire::station::{Buffer, Wanted};
 
+/// Boxes that are kept, at most.
+const SPARE_MAX: usize = 256;
+
 /// Bytes of the program that it leaves alone until their operation has ended.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Loan {
@@ -106,6 +109,36 @@ impl Bytes {
             rest = behind;
         }
         fitted
+    }
+}
+
+/// Boxes of operations that have ended, for those to come.
+#[derive(Default)]
+#[allow(
+    clippy::vec_box,
+    reason = "a station gets a box, and gives the same one back"
+)]
+pub(crate) struct Spare(Vec<Box<Bytes>>);
+
+impl Spare {
+    pub(crate) fn boxed(&mut self, bytes: Bytes) -> Box<Bytes> {
+        match self.0.pop() {
+            Some(mut spare) => {
+                *spare = bytes;
+                spare
+            }
+            None => Box::new(bytes),
+        }
+    }
+
+    /// Its operation has ended: what it kept goes now.
+    pub(crate) fn give(&mut self, mut bytes: Box<Bytes>) {
+        if self.0.len() < SPARE_MAX {
+            if let Place::Kept(..) = bytes.place {
+                bytes.place = Place::Kept(Vec::new(), Vec::new());
+            }
+            self.0.push(bytes);
+        }
     }
 }
 

@@ -40,6 +40,7 @@ pub(crate) struct Entry {
 unsafe impl Send for Entry {}
 
 impl Entry {
+    #[inline(always)]
     pub(crate) fn new(context: *mut c_void, flags: u64) -> Self {
         Self {
             entry: CqTaggedEntry {
@@ -94,12 +95,22 @@ impl Queue {
         self.entries.lock()
     }
 
+    /// Inlined, so that the entry is made where it stays: moved as a whole right after it was made, it would
+    /// be loaded in larger pieces than it was stored in, and such a load waits until the lines that a send has just
+    /// stored have left the core.
+    #[inline(always)]
     pub(crate) fn push(&self, endpoint: &Endpoint, entry: Entry) {
         if self.is_void {
             return;
         }
         self.entries().push_back(entry);
         self.waits.tell(Some(endpoint));
+    }
+
+    /// Tells of the success of an operation of which nothing else is to be said.
+    #[inline(never)]
+    pub(crate) fn push_done(&self, endpoint: &Endpoint, context: *mut c_void, flags: u64) {
+        self.push(endpoint, Entry::new(context, flags));
     }
 
     /// Whether the program should read before it starts more.
@@ -120,10 +131,12 @@ impl Queue {
     /// There is room for `count` entries of the format at `out`, and for as many addresses at `from`
     /// unless that is null.
     unsafe fn read(&self, out: *mut c_void, count: usize, from: *mut u64) -> isize {
-        if self.entries().is_empty()
-            && let Err(error) = self.waits.endpoints.progress()
-        {
-            return crate::code(&error) as isize;
+        if self.entries().is_empty() {
+            match self.waits.endpoints.progress() {
+                Ok(true) => {}
+                Ok(false) => return AGAIN,
+                Err(error) => return crate::code(&error) as isize,
+            }
         }
         let mut entries = self.entries();
         let mut read = 0;
@@ -370,6 +383,7 @@ unsafe extern "C" fn strerror(
         libc::ECANCELED => c"cancelled",
         libc::EKEYREJECTED => c"the peer has no memory registered with this key",
         libc::EACCES => c"the memory with this key is shorter, or may not be used so",
+        libc::EFAULT => c"the peer cannot copy the bytes to its memory",
         libc::ENOMSG => c"there is no such message",
         hostwire_fabric_abi::FI_ETRUNC => c"the message was longer than the buffer",
         _ => c"hostwire cannot go on",

@@ -1,23 +1,28 @@
 //! The endpoints that make progress when somebody looks at an object that they are bound to.
 
-use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, OnceLock};
 
 use hostwire::Error;
+use hostwire::station::{Guard, OwnerLock};
 
 use crate::ep::Endpoint;
 use crate::post::Code;
 
 /// See the [module text](self). An endpoint leaves all of them when it is closed.
-#[derive(Default)]
-pub(crate) struct Endpoints(RwLock<Vec<Arc<Endpoint>>>);
+///
+/// An atomic exchange at each look would wait for the lines that a send has just stored to another core.
+pub(crate) struct Endpoints(OwnerLock<Vec<Arc<Endpoint>>>);
+
+impl Default for Endpoints {
+    fn default() -> Self {
+        Self(OwnerLock::new(Vec::new()))
+    }
+}
 
 impl Endpoints {
-    fn all(&self) -> RwLockReadGuard<'_, Vec<Arc<Endpoint>>> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn all_mut(&self) -> RwLockWriteGuard<'_, Vec<Arc<Endpoint>>> {
-        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    /// Nothing that is done meanwhile looks at the same object again.
+    fn all(&self) -> Guard<'_, Vec<Arc<Endpoint>>> {
+        self.0.lock()
     }
 
     /// Makes the object of these endpoints one of `endpoint`, at all these places of it. It is one of
@@ -44,7 +49,7 @@ impl Endpoints {
     }
 
     pub(crate) fn add(&self, endpoint: &Arc<Endpoint>) {
-        let mut all = self.all_mut();
+        let mut all = self.all();
         if !all.iter().any(|known| Arc::ptr_eq(known, endpoint)) {
             all.push(Arc::clone(endpoint));
         }
@@ -55,10 +60,10 @@ impl Endpoints {
         let retain =
             |all: &mut Vec<Arc<Endpoint>>| all.retain(|known| !Arc::ptr_eq(known, endpoint));
         if endpoint.is_here() {
-            return retain(&mut self.all_mut());
+            return retain(&mut self.all());
         }
         // In a copy of the process there is no thread that gives the lock back, nor one that looks.
-        if let Ok(mut all) = self.0.try_write() {
+        if let Some(mut all) = self.0.try_lock_owned() {
             retain(&mut all);
         }
     }

@@ -17,6 +17,7 @@ use hostwire_fabric_abi::{
 
 use crate::atomic::ATOMIC_OPS;
 use crate::av::Addresses;
+use crate::buffer::Spare;
 use crate::calls::{MSG_OPS, TAGGED_OPS};
 use crate::cntr::Counters;
 use crate::cq::Queue;
@@ -82,6 +83,7 @@ pub(crate) struct Books {
     pub(crate) sources: Vec<Option<u64>>,
     /// Of the addresses that those two are about.
     pub(crate) version: u64,
+    pub(crate) spare: Spare,
 }
 
 impl Endpoint {
@@ -249,6 +251,7 @@ pub(crate) unsafe extern "C" fn open(
             numbers: Vec::new(),
             sources: Vec::new(),
             version: 0,
+            spare: Spare::default(),
         }),
     });
     domain.members.enter(&endpoint);

@@ -101,6 +101,10 @@ fn code(error: &Error) -> i32 {
             why: Refusal::NoKey,
             ..
         } => libc::EKEYREJECTED,
+        Error::MemoryRefused {
+            why: Refusal::NotCopied,
+            ..
+        } => libc::EFAULT,
         Error::MemoryRefused { .. } => libc::EACCES,
         Error::Length { .. } | Error::Setting(_) => libc::EINVAL,
         Error::Environment { .. } => libc::EHOSTUNREACH,

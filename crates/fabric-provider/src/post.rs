@@ -83,9 +83,15 @@ impl Endpoint {
         // Nobody waits for the end of a send that tells of none.
         let is_confirmed = !send.is_silent && send.flags & FI_DELIVERY_COMPLETE != 0;
         if !is_confirmed {
-            let sent = self.station.send_at_once(to, send.label, bytes);
-            if sent.map_err(failed)? {
-                self.tell_sender(bound, Entry::new(note.context, note.flags), note.tells);
+            let sent = match self.station.send_at_once(to, send.label, bytes) {
+                Ok(sent) => sent,
+                Err(error) => return Err(failed(error)),
+            };
+            if sent {
+                if note.tells {
+                    bound.queue.push_done(self, note.context, note.flags);
+                }
+                self.counters.count(self, FI_SEND, true);
                 return Ok(());
             }
         }
@@ -99,9 +105,10 @@ impl Endpoint {
             shared: None,
         };
         self.sending.fetch_add(1, Relaxed);
+        let bytes = self.books().spare.boxed(bytes);
         let begun = match is_confirmed {
-            true => self.station.send_confirmed(to, send.label, Box::new(bytes)),
-            false => self.station.send(to, send.label, Box::new(bytes)),
+            true => self.station.send_confirmed(to, send.label, bytes),
+            false => self.station.send(to, send.label, bytes),
         };
         begun.map(drop).map_err(|error| {
             self.sending.fetch_sub(1, Relaxed);
@@ -183,7 +190,8 @@ impl Endpoint {
     }
 
     fn post(&self, wanted: Wanted, bytes: Bytes) -> Result<(), Code> {
-        let posted = self.station.receive(wanted, Box::new(bytes));
+        let bytes = self.books().spare.boxed(bytes);
+        let posted = self.station.receive(wanted, bytes);
         posted.map(drop).map_err(|error| crate::code(&error))
     }
 
@@ -222,7 +230,7 @@ impl Endpoint {
         let is_dropped = flags & FI_DISCARD != 0;
         let room: Option<Box<dyn hostwire::station::Buffer>> = match is_dropped {
             true => None,
-            false => Some(Box::new(bytes)),
+            false => Some(self.books().spare.boxed(bytes)),
         };
         let begun = self.station.receive_claimed(claim, room);
         let mut entry = Entry::new(note.context, note.flags);
@@ -240,6 +248,7 @@ impl Endpoint {
         Ok(())
     }
 
+    #[inline(always)]
     fn tell_receiver(&self, entry: Entry) {
         if let Some(bound) = self.rx.get() {
             bound.queue.push(self, entry);
@@ -247,6 +256,7 @@ impl Endpoint {
     }
 
     /// What is known of a message, for the program.
+    #[inline(always)]
     fn describe(&self, entry: &mut Entry, envelope: &Envelope) {
         entry.entry.len = envelope.len_bytes;
         entry.entry.tag = envelope.tag;
@@ -259,8 +269,12 @@ impl Endpoint {
 
     /// Makes progress, and tells of what has ended. Returns whether anything has.
     pub(crate) fn progress(&self) -> Result<bool, Error> {
-        let first = self.station.poll()?;
-        self.tell_all(first)
+        let turn = match self.station.turn() {
+            Ok(turn) => turn,
+            Err(error) => return Err(error),
+        };
+        let any = turn.has_finished && self.tell_all(None);
+        Ok(turn.has_notes && self.tell_uses() || any)
     }
 
     /// As [`progress`](Self::progress), and waits for it for at most that long, or until that is
@@ -274,29 +288,34 @@ impl Endpoint {
         self.tell_uses();
         let left = self.station.events();
         let first = self.station.wait_unless(limit, left, enough)?;
-        self.tell_all(first)
+        let any = self.tell_all(first);
+        Ok(self.tell_uses() || any)
     }
 
-    fn tell_all(&self, first: Option<Finished>) -> Result<bool, Error> {
-        let mut done = first;
-        let any = done.is_some();
+    /// Tells of that and of what else has ended. Returns whether anything has.
+    fn tell_all(&self, first: Option<Finished>) -> bool {
+        let mut any = first.is_some();
+        if let Some(this) = first {
+            self.tell(this);
+        }
         for _ in 0..BATCH {
-            let Some(this) = done else {
+            let Some(this) = self.station.finished() else {
                 break;
             };
-            self.tell(this);
-            done = self.station.finished();
-        }
-        if let Some(this) = done {
+            any = true;
             self.tell(this);
         }
-        Ok(self.tell_uses() || any)
+        any
     }
 
     /// The last progress: what was sent is to arrive if anybody wants it, and who has used memory here
     /// is to know that it has.
     pub(crate) fn finish(&self) {
         if !self.is_here() {
+            return;
+        }
+        // What peers have asked behind messages that were taken is answered, whoever reads no more.
+        if self.progress().is_err() {
             return;
         }
         let begin = Instant::now();
@@ -334,16 +353,17 @@ impl Endpoint {
         }
         // Without bytes nobody waits for it.
         let bytes = buffer.and_then(|buffer| buffer.into_any().downcast::<Bytes>().ok());
-        let Some(bytes) = bytes else {
+        let Some(mut bytes) = bytes else {
             return;
         };
         match is_receive {
-            true => self.tell_received(*bytes, result),
-            false => self.tell_sent(*bytes, result),
+            true => self.tell_received(&mut bytes, result),
+            false => self.tell_sent(&mut bytes, result),
         }
+        self.books().spare.give(bytes);
     }
 
-    fn tell_sent(&self, mut bytes: Bytes, result: Result<Envelope, Error>) {
+    fn tell_sent(&self, bytes: &mut Bytes, result: Result<Envelope, Error>) {
         let note = bytes.note;
         if let Ok(envelope) = &result {
             // What came from memory of the peer.
@@ -363,7 +383,7 @@ impl Endpoint {
         }
     }
 
-    fn tell_received(&self, mut bytes: Bytes, result: Result<Envelope, Error>) {
+    fn tell_received(&self, bytes: &mut Bytes, result: Result<Envelope, Error>) {
         let note = bytes.note;
         let mut entry = Entry::new(note.context, note.flags);
         let mut fitted = 0;
@@ -386,8 +406,16 @@ impl Endpoint {
                 let rest = loan.behind(fitted);
                 if entry.error == 0 && rest.len() >= self.books().min_multi_recv.max(1) {
                     self.tell_receiver(entry);
-                    bytes.place = Place::Lent(rest);
-                    return self.post_again(wanted, bytes);
+                    let place = Place::Lent(rest);
+                    let shared = Some(wanted);
+                    return self.post_again(
+                        wanted,
+                        Bytes {
+                            place,
+                            note,
+                            shared,
+                        },
+                    );
                 }
                 entry.entry.flags |= FI_MULTI_RECV;
             }

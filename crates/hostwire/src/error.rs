@@ -1,6 +1,7 @@
 //! The errors of a program, and who is at fault.
 
 mod misbehaviour;
+mod tca;
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -11,6 +12,7 @@ use crate::launch::{LaunchError, LaunchStep, Nodes};
 use crate::settings::{LOST_AFTER, LOST_AFTER_S, SettingError};
 
 pub use misbehaviour::{Misbehaviour, PeerWord};
+pub use tca::TcaError;
 
 /// On which host the PEs of this process's job are, if it spans several: for texts.
 static HOSTS: OnceLock<Vec<String>> = OnceLock::new();
@@ -212,6 +214,9 @@ pub enum Error {
         /// The limit.
         max: usize,
     },
+    /// A copy between memory of hosts and devices cannot be made: the text says who is at fault.
+    #[error(transparent)]
+    Tca(Box<TcaError>),
 
     /// A peer is lost.
     #[error("PE {pe}{} is lost: {}", on_host(*pe), known_by(*loss))]

@@ -151,17 +151,29 @@ impl Inner {
     /// As [`Attachment::progress`], and makes room in the rings, so that two PEs that
     /// send to each other before they receive do not wait for ever.
     pub(crate) fn progress(&self) -> Result<()> {
+        self.turn(|_| false, |_| ()).map(drop)
+    }
+
+    /// As [`progress`](Self::progress), which messages need not make if they have enough already; and looks
+    /// at them. Nothing if another thread is at them.
+    #[inline]
+    pub(crate) fn turn<R>(
+        &self,
+        has_enough: impl FnOnce(&Messages) -> bool,
+        look: impl FnOnce(&Messages) -> R,
+    ) -> Result<Option<R>> {
         self.attachment.progress()?;
-        match self.try_messages() {
-            Some(mut messages) => {
-                if messages.are_weak() {
-                    // What we wait for may be the answer to a message that is still here.
-                    self.wire.fence()?;
-                }
-                messages.progress(self)
+        let Some(mut messages) = self.try_messages() else {
+            return Ok(None);
+        };
+        if !has_enough(&messages) {
+            if messages.are_weak() {
+                // What we wait for may be the answer to a message that is still here.
+                self.wire.fence()?;
             }
-            None => Ok(()),
+            messages.progress(self)?;
         }
+        Ok(Some(look(&messages)))
     }
 }
 

@@ -30,6 +30,7 @@
 //! | [`Symmetric`], [`Get`] | put, get, atomics, waiting for words |
 //! | [`Registered`], [`Key`], [`Opened`] | memory of one PE that others may reach |
 //! | [`Team`] | groups of PEs and collective operations |
+//! | [`tca`] | copies between memory of hosts and accelerators, chains of them |
 //! | [`Lock`] | what one PE at a time does |
 //! | `RemoteHeap` | memory of other hosts as the program's own |
 //! | [`launch`] | finding the job, whoever started it |
@@ -89,12 +90,13 @@ pub mod station;
 mod status;
 mod symmetric;
 mod taken;
+pub mod tca;
 mod team;
 
 pub use crate::core::Compare;
 pub use agent::AgentMode;
 pub use element::{AtomicElement, AtomicInteger, Element};
-pub use error::{Error, Misbehaviour, PeerWord, Result};
+pub use error::{Error, Misbehaviour, PeerWord, Result, TcaError};
 /// Memory of other hosts that [`RemoteHeap`] allocates from; see `docs/borrowed-memory.md`.
 #[cfg(target_os = "linux")]
 pub use hostwire_borrow::{RemoteHeap, client::BorrowError, heap::RemoteSlice};

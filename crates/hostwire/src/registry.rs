@@ -17,10 +17,19 @@ pub(crate) struct Registry {
 #[derive(Debug, Default)]
 struct Slots {
     /// By number.
-    windows: Vec<Option<Window>>,
+    segments: Vec<Option<Segment>>,
     /// The number that was given last, and one more. Numbers come back as late as possible: who
     /// uses one that is no longer registered should hear so, and not reach other memory.
     next: usize,
+}
+
+/// What has a number.
+#[derive(Debug, Clone)]
+enum Segment {
+    /// Memory of this host.
+    Registered(Window),
+    /// Memory of a device, which has no window: no put, get or atomic reaches it.
+    Device,
 }
 
 impl Registry {
@@ -29,30 +38,43 @@ impl Registry {
     /// # Errors
     /// [`Error::TooManySegments`].
     pub(crate) fn add(&self, memory: Memory) -> Result<(SegmentId, Window)> {
+        let window = Window::registered(memory);
+        let segment = self.number(Segment::Registered(window.clone()))?;
+        Ok((segment, window))
+    }
+
+    /// Gives memory of a device a number.
+    ///
+    /// # Errors
+    /// [`Error::TooManySegments`].
+    pub(crate) fn add_device(&self) -> Result<SegmentId> {
+        self.number(Segment::Device)
+    }
+
+    fn number(&self, what: Segment) -> Result<SegmentId> {
         let mut slots = self.slots.write().unwrap_or_else(PoisonError::into_inner);
         let next = slots.next;
         let numbers = (next..SEGMENTS_MAX).chain(0..next);
         let mut free =
-            numbers.filter(|number| !matches!(slots.windows.get(*number), Some(Some(_))));
+            numbers.filter(|number| !matches!(slots.segments.get(*number), Some(Some(_))));
         let number = free.next();
         let segment = number.and_then(|number| SegmentId::new(u16::try_from(number).ok()?));
         let Some(segment) = segment else {
             return Err(Error::TooManySegments { max: SEGMENTS_MAX });
         };
         let index = segment.index();
-        if slots.windows.len() <= index {
-            slots.windows.resize(index + 1, None);
+        if slots.segments.len() <= index {
+            slots.segments.resize(index + 1, None);
         }
-        let window = Window::registered(memory);
-        slots.windows[index] = Some(window.clone());
+        slots.segments[index] = Some(what);
         slots.next = (index + 1) % SEGMENTS_MAX;
-        Ok((segment, window))
+        Ok(segment)
     }
 
     /// Takes the number back.
     pub(crate) fn remove(&self, segment: SegmentId) {
         let mut slots = self.slots.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(slot) = slots.windows.get_mut(segment.index()) {
+        if let Some(slot) = slots.segments.get_mut(segment.index()) {
             *slot = None;
         }
     }
@@ -60,7 +82,10 @@ impl Registry {
     /// The memory with this number.
     pub(crate) fn window(&self, segment: SegmentId) -> Option<Window> {
         let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
-        slots.windows.get(segment.index())?.clone()
+        match slots.segments.get(segment.index())? {
+            Some(Segment::Registered(window)) => Some(window.clone()),
+            Some(Segment::Device) | None => None,
+        }
     }
 }
 
@@ -88,6 +113,10 @@ mod tests {
         assert_eq!(add(&registry).unwrap(), 3);
         registry.remove(SegmentId::new(3).unwrap());
         assert_eq!(add(&registry).unwrap(), 7, "3 was the last one");
+        let device = registry.add_device().unwrap();
+        assert_eq!(device.get(), 3);
+        assert!(registry.window(device).is_none());
+        registry.remove(device);
         assert_eq!(add(&registry).unwrap(), 3);
     }
 }

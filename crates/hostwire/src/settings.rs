@@ -10,10 +10,12 @@
 //! | `wire.rs` | the table of wires |
 //! | `long_puts.rs` | what carries long puts |
 //! | `window.rs` | the setting that names a region of memory |
+//! | `devices.rs` | which devices a PE has |
 //! | `kinds.rs` | what values settings can have |
 //! | `setting.rs` | what a setting is, and how a table is made |
 //! | [`page`] | tables for documentation |
 
+mod devices;
 mod kinds;
 #[cfg(target_os = "linux")]
 mod long_puts;
@@ -31,6 +33,7 @@ use hostwire_transport::faults::Faults;
 #[cfg(target_os = "linux")]
 use hostwire_transport::region::Spec;
 
+pub use devices::Devices;
 pub(crate) use kinds::check_ring;
 pub use kinds::parse_bytes;
 #[cfg(target_os = "linux")]
@@ -154,6 +157,16 @@ table! {
     #[cfg(target_os = "linux")]
     pub(crate) long_bytes: usize = LONG_BYTES("HOSTWIRE_LONG_BYTES": Bytes = LONG_BYTES_USUAL) {
         without: || shown(LONG_BYTES_USUAL),
+    }
+
+    /// The devices of each PE for `hostwire::tca`
+    pub(crate) devices: Devices = DEVICES("HOSTWIRE_DEVICES": Devices = Devices::Auto) {
+        without: || Devices::Auto.to_string(),
+        detail: || "`cuda`: the GPUs that the driver's library shows. `modelled:N`: N processes that own \
+                    the memory of a device each, for machines without one. `auto`: cuda if there is a GPU, \
+                    else modelled. `none`: host memory alone.".into(),
+        flag: Some(Flag::of_value("devices", "DEVICES")),
+        may_differ: true,
     }
 
     /// Frames between hosts are sent as they are, without encryption
@@ -345,6 +358,7 @@ mod tests {
             (&ETHERTYPE, "0x188b5"),
             (&INSECURE_WIRE, "yes"),
             (&STATS, "yes"),
+            (&DEVICES, "gpu"),
             (&FAULTS, "drop=2"),
         ] {
             let refused = SettingError {

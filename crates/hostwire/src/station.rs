@@ -9,19 +9,19 @@
 //! [`hostwire_transport::station`].
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use hostwire_transport::station::{
-    Contacts, ModelledContacts, Network, NetworkPlace, News, Options, PEERS_MAX, Stations, Terms,
+    Contacts, ModelledContacts, Network, NetworkPlace, Options, PEERS_MAX, Stations, Terms,
 };
 use hostwire_transport::{EnvironmentFault, Loss, PeId, Transport, TransportError};
 
 use crate::attach;
 use crate::attachment::Attachment;
 use crate::error::{Error, Result};
-use crate::inner::{Inner, Watch};
+use crate::inner::Inner;
 use crate::layout::{self, Layout, Sizes};
 use crate::message::{Asking, Kind, Pattern, Payload, QueueId, Receiving, Sending, Target};
 use crate::message::{Envelope, Source, Tag, Ticket};
@@ -34,6 +34,7 @@ pub use crate::region::{Atomic, Change, Number, Place, Refusal, Region, Regions,
 pub use hostwire_transport::modelled::is_inherited as is_in_virtual_time;
 pub use hostwire_transport::owner_lock::{Guard, OwnerLock};
 pub use hostwire_transport::station::Name;
+pub use turn::Turn;
 
 /// Longer messages than in a job go through the ring: a station has few peers at a time, and no
 /// symmetric memory for the rest.
@@ -228,7 +229,12 @@ impl Station {
         self.meet(to)?;
         let entry = (label.lane.kind(), label.tag, label.data);
         let sent = self.inner.messages().send_at_once(to, entry, bytes);
-        sent.map_err(|error| self.part_for(error))
+        // Not `map_err`: it would move the whole of a result of which a few bytes have just been stored, and
+        // wait for them to leave the core behind the lines of the message.
+        match sent {
+            Ok(sent) => Ok(sent),
+            Err(error) => Err(self.part_for(error)),
+        }
     }
 
     /// Starts to send what `buffer` has. Meets `to` before.
@@ -274,20 +280,19 @@ impl Station {
     /// # Errors
     /// [`Error::NoSuchPe`]; [`Error::PeerMisbehaved`].
     pub fn receive(&self, wanted: Wanted, room: Box<dyn Buffer>) -> Result<Ticket> {
-        let receiving = Receiving::new(wanted.pattern(), 1, Target::Owned(room)).that_cuts();
+        let room = Cell::new(Some(room));
         self.in_spite_of_peers(|| {
             self.inner.check_is_here()?;
             let messages = &mut *self.inner.messages();
-            messages.look(&self.inner, &wanted.pattern())
-        })?;
-        let messages = &mut *self.inner.messages();
-        let ticket = messages.post_receive(&self.inner, self.queue, receiving);
-        if let Source::Pe(pe) = wanted.from
-            && !self.inner.is_there(pe)
-        {
-            messages.requests.fail(pe, &self.lost(pe));
-        }
-        Ok(ticket)
+            let pattern = wanted.pattern();
+            let ticket = messages.start_receive_into(&self.inner, self.queue, pattern, &room)?;
+            if let Source::Pe(pe) = wanted.from
+                && !self.inner.is_there(pe)
+            {
+                messages.requests.fail(pe, &self.lost(pe));
+            }
+            Ok(ticket)
+        })
     }
 
     /// The message that a receive gets, now and as long as none gets it.
@@ -410,133 +415,6 @@ impl Station {
         messages.requests.receive_marked(self.queue, mark)
     }
 
-    /// Makes progress, and gives the next that has ended, if there is one.
-    ///
-    /// # Errors
-    /// [`Error::PeerMisbehaved`]; [`Error::Copied`].
-    pub fn poll(&self) -> Result<Option<Finished>> {
-        if let Some(done) = self.finished() {
-            return Ok(Some(done));
-        }
-        self.look(|| Ok(self.finished()))
-    }
-
-    /// As [`poll`](Self::poll), and waits for at most `limit`, or until there is an
-    /// [event](Self::take_event) or a [use](Self::take_use).
-    ///
-    /// # Errors
-    /// As [`poll`](Self::poll).
-    pub fn wait(&self, limit: Duration) -> Result<Option<Finished>> {
-        self.wait_unless(limit, 0, || false)
-    }
-
-    /// As [`wait`](Self::wait), and looks between whether that is `enough`. Who makes it so in another
-    /// thread calls [`wake`](Self::wake) then. So many events as `left` do not end it: those that the
-    /// caller has [no room for](Self::events).
-    ///
-    /// # Errors
-    /// As [`poll`](Self::poll).
-    pub fn wait_unless(
-        &self,
-        limit: Duration,
-        left: usize,
-        enough: impl Fn() -> bool,
-    ) -> Result<Option<Finished>> {
-        let left = Cell::new(left);
-        if let Some(time) = &self.virtual_time {
-            return self.wait_in_virtual_time(time, limit, &left, &enough);
-        }
-        let deadline = Instant::now().checked_add(limit);
-        let look = || match self.poll()? {
-            Some(done) => Ok(Some(Some(done))),
-            None => Ok((self.has_news(&left) || enough()).then_some(None)),
-        };
-        let wait = || {
-            let left = deadline.map(|end| end.saturating_duration_since(Instant::now()));
-            let left = left.unwrap_or(limit);
-            self.inner.wait_for(left, Watch::All(&[]), look)
-        };
-        Ok(self.in_spite_of_peers(wait)?.flatten())
-    }
-
-    /// Something has been done with memory here that nobody has taken note of, beside the events that
-    /// are `left`. If another thread has taken some of them, fewer are.
-    fn has_news(&self, left: &Cell<usize>) -> bool {
-        let remote = &self.inner.messages().remote;
-        let events = remote.events.len();
-        let is_more = events > left.get();
-        left.set(events.min(left.get()));
-        is_more || !remote.uses.is_empty()
-    }
-
-    /// Before [`sleep`](Self::sleep), and before the [`poll`](Self::poll) after which there is nothing
-    /// to do: what comes from now on ends the sleep. Gives how long it is safe to sleep, of `limit`.
-    pub fn arm(&self, limit: Duration) -> Duration {
-        self.inner.wire().arm(limit)
-    }
-
-    /// Sleeps until something comes, since it was [armed](Self::arm), or for `limit`. Makes no progress
-    /// and takes no lock.
-    pub fn sleep(&self, limit: Duration) {
-        let _ = self.inner.wire().sleep(limit);
-    }
-
-    /// Ends sleeps and waits of other threads here: they look again.
-    pub fn wake(&self) {
-        self.inner.segment().notify();
-    }
-
-    /// Whether this is the process that opened it, not a copy of it.
-    pub fn is_here(&self) -> bool {
-        self.inner.check_is_here().is_ok()
-    }
-
-    /// The next that has ended already. Makes no progress: see [`poll`](Self::poll).
-    pub fn finished(&self) -> Option<Finished> {
-        self.inner.check_is_here().ok()?;
-        self.inner.messages().requests.finished(self.queue)
-    }
-
-    /// Makes progress, and then gives what `find` finds.
-    fn look<R>(&self, find: impl Fn() -> Result<Option<R>>) -> Result<Option<R>> {
-        if let Some(time) = &self.virtual_time {
-            return self.look_in_virtual_time(time, find);
-        }
-        self.get_on()?;
-        find()
-    }
-
-    fn get_on(&self) -> Result<()> {
-        self.in_spite_of_peers(|| {
-            self.inner.check_is_here()?;
-            self.hear()?;
-            self.inner.progress()
-        })
-    }
-
-    /// Does it again without those that break the protocol or are lost meanwhile: what needs them fails,
-    /// and nothing else.
-    fn in_spite_of_peers<R>(&self, act: impl Fn() -> Result<R>) -> Result<R> {
-        let mut lost = BTreeSet::new();
-        for _ in 0..PEERS_MAX {
-            match act() {
-                Err(error @ Error::PeerMisbehaved { .. }) => {
-                    self.part_for(error);
-                }
-                // The link to it has closed, and this station has not heard of it yet.
-                Err(Error::PeerLost { pe, .. }) if pe != self.inner.pe() && lost.insert(pe) => {
-                    self.contacts.part(pe);
-                    // What else has come to pass does not change that it is done again.
-                    if let Err(error) = self.hear() {
-                        self.part_for(error);
-                    }
-                }
-                done => return done,
-            }
-        }
-        act()
-    }
-
     fn parted(&self) -> MutexGuard<'_, BTreeMap<PeId, Error>> {
         self.parted.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -573,29 +451,6 @@ impl Station {
     fn lost(&self, pe: PeId) -> Error {
         let loss = self.inner.wire().loss(pe);
         Error::PeerLost { pe, loss }
-    }
-
-    /// Takes note of who has come and gone.
-    fn hear(&self) -> Result<()> {
-        let news = self.contacts.take_news();
-        if news.is_empty() {
-            return Ok(());
-        }
-        let messages = &mut *self.inner.messages();
-        // News is told once: what is wrong with one peer keeps nothing from the others.
-        let mut heard = Ok(());
-        for what in news {
-            let done = match what {
-                News::Met(pe) => messages.met(&self.inner, pe),
-                News::Ended(pe) => {
-                    let ended = messages.ended(&self.inner, pe, &self.lost(pe));
-                    self.inner.lost.end(pe, Loss::Ended);
-                    ended
-                }
-            };
-            heard = heard.and(done);
-        }
-        heard
     }
 }
 
@@ -651,6 +506,8 @@ fn network(settings: &Settings, place: NetworkPlace) -> Network {
 }
 
 mod lengths;
+mod turn;
+
 #[cfg(test)]
 mod tests;
 mod virtual_time;

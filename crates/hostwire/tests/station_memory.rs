@@ -145,6 +145,65 @@ fn puts_and_gets_of_all_lengths_arrive_whole() {
     }
 }
 
+/// A put that goes in pieces takes a turn of both for each 14 KiB.
+#[test]
+fn a_long_put_is_copied_by_its_owner_in_one_turn() {
+    let pair = pair();
+    let (memory, other) = (Memory::anonymous(1 << 20), Memory::anonymous(1 << 20));
+    pair.regions.add(Some(5), region(&memory, BOTH));
+    pair.regions.add(Some(6), region(&other, BOTH));
+    // The answer says that the owner can copy.
+    assert_eq!(pair.is_put(&[place(5, 0, 1)], vec![1]), Ok(()));
+    let places = [
+        place(5, 1, 500_000),
+        place(6, 9, 400_000),
+        place(5, 600_000, 1),
+    ];
+    let sent = pattern(900_001, 3);
+    let put = pair.ask(Deed::Put { data: Some(7) }, &places, sent.clone());
+    assert!(pair.owns.poll().unwrap().is_none());
+    let event = Event {
+        from: 1,
+        data: 7,
+        len_bytes: 900_001,
+    };
+    assert_eq!(pair.owns.take_event(), Some(event));
+    assert!(whole(&memory)[1..500_001] == sent[..500_000]);
+    assert!(whole(&other)[9..400_009] == sent[500_000..900_000]);
+    assert_eq!(whole(&memory)[600_000], sent[900_000]);
+    assert_eq!(whole(&memory)[0], 1);
+    let done = pair.asks.poll().unwrap().unwrap();
+    assert_eq!((done.ticket, done.result.is_ok()), (put, true));
+    assert!(bytes(done) == sent);
+}
+
+#[test]
+fn memory_that_goes_in_the_middle_of_a_long_put_is_left_alone() {
+    let pair = pair();
+    let memory = Memory::anonymous(4 << 20);
+    pair.regions.add(Some(5), region(&memory, BOTH));
+    assert_eq!(pair.is_put(&[place(5, 0, 1)], vec![0]), Ok(()));
+    let places = [place(5, 0, 3 << 20)];
+    pair.ask(Deed::Put { data: None }, &places, vec![9; 3 << 20]);
+    assert!(pair.owns.poll().unwrap().is_none());
+    assert!(pair.regions.remove(5));
+    let refused = pair.next().result.unwrap_err();
+    assert!(matches!(
+        refused,
+        Error::MemoryRefused {
+            why: Refusal::NoKey,
+            ..
+        }
+    ));
+    let come = whole(&memory);
+    assert!(come[..1 << 20].iter().all(|byte| *byte == 9));
+    assert!(come[1 << 20..].iter().all(|byte| *byte == 0));
+    // What follows is not held up.
+    pair.regions.add(Some(5), region(&memory, BOTH));
+    assert_eq!(pair.is_put(&places, vec![8; 3 << 20]), Ok(()));
+    assert!(whole(&memory)[..3 << 20].iter().all(|byte| *byte == 8));
+}
+
 #[test]
 fn the_owner_refuses_what_is_not_there_and_goes_on() {
     for pair in [pair(), pair_of_hosts()] {
@@ -239,13 +298,19 @@ fn a_message_that_follows_a_put_finds_what_was_put() {
             &[place(1, 0, 1 << 20)],
             vec![round as u8; 1 << 20],
         );
-        // The short way is closed until then.
-        assert!(!pair.asks.send_at_once(1, label, b"put").unwrap());
-        pair.asks.send(1, label, Box::new(b"put".to_vec())).unwrap();
+        // The short way is closed until then, but where the owner copies them: that it can, it says with
+        // its first answer.
+        let is_first = round == 0;
+        let at_once = !is_first && pair.asks.send_at_once(1, label, b"put").unwrap();
+        assert!(!is_first || !pair.asks.send_at_once(1, label, b"put").unwrap());
+        if !at_once {
+            pair.asks.send(1, label, Box::new(b"put".to_vec())).unwrap();
+        }
+        let ends = if at_once { 1 } else { 2 };
         pair.owns.receive(wanted, Box::new(vec![0_u8; 8])).unwrap();
         let deadline = Instant::now() + SOON;
         let (mut ended, mut has_come) = (0, false);
-        while ended < 2 || !has_come {
+        while ended < ends || !has_come {
             ended += usize::from(pair.asks.poll().unwrap().is_some());
             if pair.owns.poll().unwrap().is_some() {
                 has_come = true;

@@ -55,6 +55,16 @@ pub struct MapPart {
     pub backed_bytes: u64,
 }
 
+impl AddressMap {
+    /// The memory of each processor, by the number of its node and its place there.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = ((usize, u8), AddressRange)> + '_ {
+        self.entries().iter().enumerate().flat_map(|(node, entry)| {
+            let parts = entry.parts.iter().zip(0_u8..);
+            parts.map(move |(part, place)| ((node, place), part.range))
+        })
+    }
+}
+
 impl MapEntry {
     /// Bytes of host memory in the interval.
     pub fn memory_bytes(&self) -> u64 {

@@ -103,22 +103,23 @@ fn adapters(decided: &Decided<'_>) -> Vec<AdapterPlan> {
     let routes = &decided.routes;
     let adapter = |gate: &Gate| {
         let mut targets: Vec<(AddressRange, usize)> = Vec::new();
-        for (to, entry) in routes.map.entries().iter().enumerate() {
+        for (to, part) in routes.map.parts() {
             let arrival = routes.next.arrival(gate.network, to);
-            let Some(target) = arrival.filter(|_| routes.next.leave_by(gate, to)) else {
+            let Some(target) = arrival.filter(|_| routes.next.leave_by(gate, to.0)) else {
                 continue;
             };
             match targets.last_mut() {
-                Some((range, last)) if *last == target && range.end() == entry.range.start.0 => {
-                    range.bytes += entry.range.bytes;
+                Some((range, last)) if *last == target && range.end() == part.start.0 => {
+                    range.bytes += part.bytes;
                 }
-                _ => targets.push((entry.range, target)),
+                _ => targets.push((part, target)),
             }
         }
         AdapterPlan {
             kind: gate.kind,
             port: port_id(gate.port),
             network: gate.network,
+            index: gate.index,
             member: gate.member,
             targets,
         }
@@ -137,9 +138,12 @@ fn chips(decided: &Decided<'_>) -> (Vec<ChipPlan>, Vec<[(usize, u8); 2]>) {
     let gates = topology.gates();
     let chip = |(member, bounds): (usize, &route::chips::Bounds)| {
         let gate = gate_of(&gates, AdapterKind::Peach2, member);
-        let node = gate.map_or("?", |gate| &topology.nodes[gate.port.node].name);
+        let name = gate.map(|gate| {
+            let node = &topology.nodes[gate.port.node].name;
+            format!("{node}.{}", gate.kind.name(gate.index))
+        });
         ChipPlan {
-            name: format!("{node}.chip"),
+            name: name.unwrap_or_default(),
             registers: peach2::writes(*bounds, DRAM_GRANULE),
         }
     };
@@ -298,13 +302,20 @@ fn own_links(decided: &Decided<'_>, number: usize, node: &Node, links: &mut [Vec
 fn node_plan(decided: &Decided<'_>, number: usize, links: &[Vec<LinkPlan>]) -> NodePlan {
     let topology = decided.topology;
     let entry = &decided.routes.map.entries()[number];
-    let windows: Vec<_> = decided.windows[number]
-        .iter()
-        .map(|w| Window {
-            range: w.range,
-            exit: port_id(decided.adjacency[number][w.slot].port),
+    let windows = decided.windows[number].iter().map(|w| Window {
+        range: w.range,
+        exit: port_id(decided.adjacency[number][w.slot].port),
+    });
+    let gates = topology.gates();
+    let regions = topology.region_windows(number).into_iter();
+    let regions = regions.filter_map(|window| {
+        let gate = gate_of(&gates, AdapterKind::Htx, window.board)?;
+        Some(Window {
+            range: window.range,
+            exit: port_id(gate.port),
         })
-        .collect();
+    });
+    let windows: Vec<_> = windows.chain(regions).collect();
     let registers = match topology.fabric {
         Fabric::TcCluster => opteron_registers(decided, number, &windows, links),
         Fabric::Peach2 => {

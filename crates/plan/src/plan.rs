@@ -129,6 +129,8 @@ pub struct AdapterPlan {
     pub port: PortId,
     /// Its network. Adapters with the same number reach each other.
     pub network: usize,
+    /// Its place among those of its kind in its node: see [`AdapterKind::name`].
+    pub index: usize,
     /// Its number among those of its kind: its host in [`Plan::boards`], its place in
     /// [`Plan::chips`].
     pub member: usize,

@@ -52,6 +52,8 @@ fn all_examples_have_a_test() {
         "peach2-double-ring.toml",
         "peach2-ring.toml",
         "ring-islands.toml",
+        // Its test is in mixed.rs.
+        "several.toml",
         "torus-48bit.toml",
         "torus-4x4x8.toml",
         "torus-two-sockets.toml",

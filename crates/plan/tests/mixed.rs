@@ -6,6 +6,7 @@ use common::check_delivery;
 use hostwire_plan::{AdapterKind, AdapterPlan, Plan, Scheme, report};
 
 const MIXED: &str = include_str!("../../../examples/clusters/mixed.toml");
+const SEVERAL: &str = include_str!("../../../examples/clusters/several.toml");
 
 fn planned(file: &str) -> Plan {
     let plan = hostwire_plan::plan("mixed.toml", file.as_bytes());
@@ -138,6 +139,213 @@ fn a_ring_of_networks_becomes_a_tree() {
     file = file.replacen("board = true\nchip = true", "board = true", 1);
     let plan = planned(&file);
     check_delivery(&plan);
+}
+
+/// Targets of each adapter, by the names in the file: `hub.board1 -> b1.board: b1`.
+fn ways(plan: &Plan) -> Vec<String> {
+    let name = |adapter: &AdapterPlan| {
+        let node = plan.node(adapter.port.processor.node).expect("planned");
+        format!("{}.{}", node.name, adapter.kind.name(adapter.index))
+    };
+    let mut ways = Vec::new();
+    for adapter in plan.adapters() {
+        for (range, to) in &adapter.targets {
+            let parts = plan.nodes().iter().flat_map(|node| {
+                let processors = node.processors.iter();
+                processors.map(move |processor| (node, processor))
+            });
+            let inside = parts.filter(|(_, processor)| range.contains(processor.memory.start));
+            let mut owners: Vec<String> = Vec::new();
+            for (node, processor) in inside {
+                owners.push(match node.processors.len() {
+                    1 => node.name.clone(),
+                    _ => format!("{}.p{}", node.name, processor.id.index),
+                });
+            }
+            let (from, to) = (name(adapter), name(&plan.adapters()[*to]));
+            ways.push(format!("{from} -> {to}: {}", owners.join(" ")));
+        }
+    }
+    ways
+}
+
+/// Two devices of each kind in one node: each island is reached over its own, and what comes over Ethernet
+/// comes in near its processor.
+#[test]
+fn a_node_has_several_devices_of_a_kind() {
+    let plan = planned(SEVERAL);
+    assert_eq!(plan.warnings(), []);
+    check_delivery(&plan);
+    let ways = ways(&plan);
+    for way in [
+        "hub.board -> b0.board: b0",
+        "hub.board1 -> b1.board: b1",
+        "hub.chip -> c0.chip: c0",
+        "hub.chip1 -> c1.chip: c1",
+        "hub.adapter -> e.adapter: e",
+    ] {
+        assert!(ways.iter().any(|found| found == way), "{way}: {ways:#?}");
+    }
+    // The adapters are on processors 2 and 3; 0 is beside 2, and 1 beside 3.
+    let to_hub: Vec<&String> = ways
+        .iter()
+        .filter(|way| way.starts_with("e.adapter -> hub"))
+        .collect();
+    let expected = [
+        "e.adapter -> hub.adapter: hub.p0",
+        "e.adapter -> hub.adapter1: hub.p1",
+        "e.adapter -> hub.adapter: hub.p2",
+        "e.adapter -> hub.adapter1: hub.p3",
+    ];
+    for way in expected {
+        assert!(
+            to_hub.iter().any(|found| found.starts_with(way)),
+            "{way}: {to_hub:#?}"
+        );
+    }
+    let text = report::text(&plan, report::TextOptions::new(false));
+    for line in [
+        "  hub.p1.l2  board1\n",
+        "  hub.p2.l2  chip1\n",
+        "  hub.p3.l2  adapter1\n",
+        "  hub.board1.p0 -- b1.board.p0",
+        "  hub.chip1.east -- c1.chip.west\n",
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+}
+
+/// Boards in a row whose ends are in one node: each end sends to what is nearer, and they share what is in
+/// the middle.
+#[test]
+fn the_nearer_board_of_a_node_sends() {
+    let nodes = [
+        ("hub", "board = [\"l1\", \"l2\"]"),
+        ("a", "board = true"),
+        ("b", "board = true"),
+        ("c", "board = true"),
+    ];
+    let cables = [
+        ("hub.board.p0", "a.board.p0"),
+        ("a.board.p1", "b.board.p0"),
+        ("b.board.p1", "c.board.p0"),
+        ("c.board.p1", "hub.board1.p0"),
+    ];
+    let plan = planned(&islands(&nodes, &cables));
+    check_delivery(&plan);
+    let ways = ways(&plan);
+    let of = |board: &str, owner: &str| {
+        ways.iter().any(|way| {
+            let mut sides = way.split(": ");
+            let from = sides
+                .next()
+                .is_some_and(|from| from.starts_with(&format!("{board} ->")));
+            from && sides
+                .next()
+                .is_some_and(|to| to.split(' ').any(|to| to == owner))
+        })
+    };
+    assert!(of("hub.board", "a") && of("hub.board1", "c"), "{ways:#?}");
+    assert!(of("hub.board", "b") != of("hub.board1", "b"), "{ways:#?}");
+}
+
+/// Chips in a row whose ends are in one node of two processors.
+#[test]
+fn the_nearer_chip_of_a_node_sends() {
+    let nodes = [("a", "chip = true"), ("b", "chip = true")];
+    let cables = [
+        ("hub.chip.east", "a.chip.west"),
+        ("a.chip.east", "b.chip.west"),
+        ("b.chip.east", "hub.chip1.west"),
+    ];
+    let hub = "[[supernode]]\nname = \"hub\"\nmemory = \"4GiB\"\nprocessors = 2\n\
+               chip = [\"p0.l2\", \"p1.l2\"]\n";
+    let plan = planned(&(hub.to_owned() + &islands(&nodes, &cables)));
+    check_delivery(&plan);
+    let ways = ways(&plan);
+    for way in [
+        "hub.chip -> a.chip: a",
+        "hub.chip1 -> b.chip: b",
+        "b.chip -> hub.chip: hub.p0 hub.p1",
+    ] {
+        assert!(
+            ways.iter().any(|found| found.starts_with(way)),
+            "{way}: {ways:#?}"
+        );
+    }
+}
+
+/// Adapters that are equally near share the destinations.
+#[test]
+fn adapters_of_a_node_share_what_leaves() {
+    let second = "[[node]]\nname = \"e1\"\nmemory = \"2GiB\"\nadapter = true\n";
+    let plan = planned(&SEVERAL.replacen("[[cable]]", &format!("{second}[[cable]]"), 1));
+    check_delivery(&plan);
+    let ways = ways(&plan);
+    for way in [
+        "hub.adapter -> e.adapter: e",
+        "hub.adapter1 -> e1.adapter: e1",
+    ] {
+        assert!(ways.iter().any(|found| found == way), "{way}: {ways:#?}");
+    }
+}
+
+/// Regions lie behind the map, one behind the other at each node, and each leaves by its board.
+#[test]
+fn regions_have_addresses_and_a_way() {
+    let nodes = [
+        ("hub", "board = [\"l1\", \"l2\"]"),
+        ("a", "board = true"),
+        ("b", "board = true"),
+    ];
+    let cables = [
+        ("hub.board.p0", "a.board.p0"),
+        ("hub.board1.p0", "b.board.p0"),
+    ];
+    let mut file = islands(&nodes, &cables);
+    for (of, at, size) in [
+        ("a.board", "hub.board", "64KiB"),
+        ("a.board", "hub.board", "1MiB"),
+        ("b.board", "hub.board1", "2MiB"),
+        ("hub.board", "a.board", "64KiB"),
+    ] {
+        file += &format!("[[region]]\nof = \"{of}\"\nat = \"{at}\"\nsize = \"{size}\"\n");
+    }
+    let plan = planned(&file);
+    check_delivery(&plan);
+    let regions = plan.boards().expect("boards").regions();
+    let base = hostwire_plan::htx::REGION_BASE;
+    let addresses: Vec<u64> = regions.iter().map(|region| region.address - base).collect();
+    assert_eq!(addresses, [0, 64 << 10, (64 << 10) + (1 << 20), 0]);
+    // The rings of two peers are at the end of each node.
+    let end = (4 << 30) - (64 << 10);
+    let offsets: Vec<u64> = regions.iter().map(|region| region.offset).collect();
+    let first = end - (64 << 10);
+    assert_eq!(offsets, [first, first - (1 << 20), end - (2 << 20), first]);
+    let windows = |name: &str| {
+        let node = plan.node_by_name(name).expect("in the file");
+        let windows = node.windows.iter();
+        let windows = windows.filter(|window| window.range.start.0 >= base);
+        let windows = windows.map(|window| {
+            let from = window.range.start.0 - base;
+            (from, window.range.bytes, plan.port_name(window.exit))
+        });
+        windows.collect::<Vec<_>>()
+    };
+    let both = (64 << 10) + (1 << 20);
+    assert_eq!(
+        windows("hub"),
+        [
+            (0, both, "hub.l1".to_owned()),
+            (both, 2 << 20, "hub.l2".to_owned())
+        ]
+    );
+    assert_eq!(windows("a"), [(0, 64 << 10, "a.l1".to_owned())]);
+    assert_eq!(windows("b"), []);
+    let text = report::text(&plan, report::TextOptions::new(false));
+    let line =
+        "  a.board: 0xa000000000 to 0xa00000ffff is 64KiB of hub.board, from 0xfffe0000 on\n";
+    assert!(text.contains(line), "{text}");
 }
 
 /// Routes of one's own lead over networks of all kinds: by the link or the kind of the adapter, and

@@ -55,6 +55,13 @@ fn check_pe(py: Python<'_>, job: &hostwire::Job, pe: Option<Whole>) -> PyResult<
     Err(errors::raise(py, &Error::NoSuchPe { what, pe, pes }))
 }
 
+impl Job {
+    /// What all objects of the job look at.
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+}
+
 #[pymethods]
 impl Job {
     #[new]

@@ -19,6 +19,7 @@
 //! | `team` | groups of PEs and collective operations |
 //! | `request` | messages in the background |
 //! | `job` | the job, and messages |
+//! | `tca` | copies between memory of hosts and devices |
 
 mod arguments;
 mod array;
@@ -32,6 +33,7 @@ mod lanes;
 mod reduce;
 mod request;
 mod shared;
+mod tca;
 mod team;
 mod waiting;
 mod words;
@@ -53,6 +55,8 @@ mod _hostwire {
     use crate::lanes::Lanes;
     #[pymodule_export]
     use crate::request::Request;
+    #[pymodule_export]
+    use crate::tca::{Buffer, Chain, Prepared, Spot, Stream, Tca};
     #[pymodule_export]
     use crate::team::Team;
 }

@@ -14,6 +14,7 @@ fn run(text: &str) -> RunResult {
             "four-sockets.toml" => {
                 include_str!("../experiments/tccluster/two-boards-four-sockets.toml")
             }
+            "htea-eight.toml" => include_str!("../clusters/htea-eight.toml"),
             _ => return Err("no such file".to_owned()),
         };
         // Where the file says no length, the usual one counts.
@@ -31,7 +32,11 @@ const PING_PONG: &str = "cluster = \"two-boards.toml\"\n[workload]\nkind = \"pin
 /// The metric with the key at this value, less that with its default.
 fn change(workload: &str, metric: &str, key: &str, value: &str) -> f64 {
     let usual = run(workload);
-    let other = run(&format!("{workload}[parameters]\n{key} = \"{value}\"\n"));
+    let written = match value.parse::<u64>() {
+        Ok(count) => count.to_string(),
+        Err(_) => format!("\"{value}\""),
+    };
+    let other = run(&format!("{workload}[parameters]\n{key} = {written}\n"));
     assert_ne!(usual.configuration_hash, other.configuration_hash, "{key}");
     let set = other.configuration.parameters.iter();
     let mut set = set.filter(|parameter| parameter.overridden);
@@ -73,6 +78,54 @@ fn traces_delay_what_crosses_a_board() {
     let by = |key, value| change(two, "half_round_trip", key, value);
     is_near(by("trace_inch", "0.67ns"), 6.0 * 0.5, "an inch of trace");
     is_near(by("trace_length", "16in"), 10.0 * 0.17, "a length of trace");
+}
+
+/// A write is seen by the next look that samples memory behind it: earlier samples see it later by what is
+/// left of their loads.
+#[test]
+fn loads_sample_memory_when_the_file_says() {
+    let by = |value| {
+        change(
+            PING_PONG,
+            "half_round_trip",
+            "memory_sample_per_mille",
+            value,
+        )
+    };
+    // Half of a load of 74 ns. Not all phases of a poll are equally frequent when two PEs answer each other.
+    for (value, expected) in [("0", 37.0), ("1000", -37.0)] {
+        let got = by(value);
+        assert!(
+            (got - expected).abs() < 74.0 / 8.0,
+            "{value}: {got} for {expected}"
+        );
+    }
+}
+
+/// Fewer buffers at links on a board, or of an adapter, carry less. With a NOP for each buffer, links that
+/// both ends use carry less.
+#[test]
+fn buffers_and_nops_of_all_links_are_those_of_the_file() {
+    let put = |cluster: &str, from: &str, to: &str| {
+        format!(
+            "cluster = \"{cluster}\"\n[workload]\nkind = \"put\"\nfrom = \"{from}\"\nto = \"{to}\"\n\
+             size = \"512KiB\"\n"
+        )
+    };
+    let across = put("four-sockets.toml", "left.p0", "right.p1");
+    for key in ["inner_posted_command_credits", "inner_posted_data_credits"] {
+        let less = change(&across, "receiver_bandwidth", key, "1");
+        assert!(less < 0.0, "{key}: {less}");
+    }
+    let ethernet = put("htea-eight.toml", "n0", "n3");
+    for key in ["adapter_command_credits", "adapter_data_credits"] {
+        let less = change(&ethernet, "receiver_bandwidth", key, "1");
+        assert!(less < 0.0, "{key}: {less}");
+    }
+    let both = "cluster = \"two-boards.toml\"\n[workload]\nkind = \"traffic\"\n\
+                pattern = \"all-to-all\"\nmessages = 200\nsize = \"256B\"\nin_flight = 50\n";
+    let longer = change(both, "virtual_time", "nop_credits", "1");
+    assert!(longer > 0.0, "{longer}");
 }
 
 /// What a boot takes.
@@ -136,6 +189,11 @@ fn boards_in_slots_have_their_own_ways() {
         48.0 / 0.4,
         "a longer status",
     );
+    let write = "[workload]\nkind = \"htx-write\"\n";
+    for key in ["core_command_credits", "core_data_credits"] {
+        let less = change(write, "bandwidth", key, "1");
+        assert!(less < 0.0, "{key}: {less}");
+    }
     let answered = "[workload]\nkind = \"htx-ping-pong\"\n";
     is_near(
         change(answered, "half_round_trip", "phys", "12ns"),
@@ -144,12 +202,23 @@ fn boards_in_slots_have_their_own_ways() {
     );
 }
 
+/// A controller that may have fewer descriptors reads its table at other times.
+#[test]
+fn controllers_fetch_as_many_descriptors_as_the_file_says() {
+    let copy = "[cluster]\nfabric = \"peach2\"\n[cluster.topology]\nkind = \"ring\"\nnodes = 2\n\
+                [cluster.topology.node]\nmemory = \"4GiB\"\n[workload]\nkind = \"tca-dma\"\n\
+                from = \"n0\"\nsource = \"host\"\nto = \"n1\"\ntarget = \"host\"\n\
+                descriptors = 100\nsize = \"8B\"\n";
+    assert_ne!(change(copy, "virtual_time", "descriptors_ahead", "1"), 0.0);
+}
+
 /// Results of earlier versions keep their hashes.
 #[test]
 fn new_keys_at_their_defaults_leave_the_hash_of_a_configuration() {
     let usual = run(PING_PONG);
     let said = run(&format!(
-        "{PING_PONG}[parameters]\nphys = \"2ns\"\ncable_length = \"25in\"\nmemory_init = \"5ms\"\n"
+        "{PING_PONG}[parameters]\nphys = \"2ns\"\ncable_length = \"25in\"\nmemory_init = \"5ms\"\n\
+         nop_credits = 3\nmemory_sample_per_mille = 500\nadapter_data_credits = 32\n"
     ));
     assert_eq!(usual.configuration, said.configuration);
     assert_eq!(usual.configuration_hash, said.configuration_hash);

@@ -208,3 +208,49 @@ fn puts_longer_than_a_chain_take_several() {
     });
     assert_eq!(results, [Some(true), Some(true)]);
 }
+
+/// A quiet waits for what its PE has stored, whatever another PE of the host stores meanwhile: to a nearer host,
+/// or to a PE beside it.
+#[test]
+fn a_quiet_waits_for_its_own_bytes() {
+    const BYTES: usize = 4096;
+    for dma_from_bytes in [NEVER, 1024] {
+        let (mut cluster, _) = ring(1, dma_from_bytes, Engine::Pipelined).ring(4).unwrap();
+        let settings = Settings {
+            // PE 2 is on the opposite host, PE 3 on the next one, PE 4 beside 0 and 1.
+            sockets: vec![0, 0, 2, 1, 0],
+            ..Settings::new(0, SEGMENT_BYTES)
+        };
+        let far = RefCell::new(None);
+        let done = RefCell::new(0);
+        run(
+            &mut cluster,
+            &settings,
+            &|wire: Arc<VirtualWire>| match wire.pe() {
+                0 => {
+                    for round in 1..=20 {
+                        let bytes = vec![round; BYTES];
+                        wire.store(2, 0, &bytes).unwrap();
+                        wire.quiet().unwrap();
+                        let memory: &hostwire_transport::Memory = &far.borrow().clone().unwrap();
+                        let mut got = vec![0; BYTES];
+                        memory.copy_out(0, &mut got).unwrap();
+                        let missing = got.iter().filter(|byte| **byte != round).count();
+                        assert_eq!(missing, 0, "round {round}, DMA from {dma_from_bytes}");
+                        *done.borrow_mut() = round;
+                    }
+                }
+                1 => {
+                    while *done.borrow() < 20 {
+                        wire.store(3, 0, &[1; 128]).unwrap();
+                        wire.store(4, 0, &[1; 128]).unwrap();
+                    }
+                }
+                2 => *far.borrow_mut() = Some(wire.segment().memory().clone()),
+                _ => {}
+            },
+        )
+        .unwrap();
+        assert_eq!(*done.borrow(), 20);
+    }
+}

@@ -227,17 +227,21 @@ fn events_are_those_of_coroutines_over_ethernet() {
     }
 }
 
-/// Sockets with chips, whose controllers move the long puts; two PEs share one.
+/// Sockets with chips, whose controllers move the long puts; two PEs share one. And a node with two chips, which all
+/// of its sockets use.
 #[test]
 fn events_are_those_of_coroutines_over_chips() {
     let mixed = include_str!("../clusters/mixed.toml");
-    let settings = Settings {
-        sockets: vec![0, 4, 1, 0],
-        ..Settings::new(0, 0)
-    };
-    let machine = || tccluster::booted(mixed).unwrap();
-    let [inside, beside] = both_on(&machine, &settings);
-    assert_eq!(inside.hash, beside.hash);
+    let several = include_str!("../clusters/several.toml");
+    for (file, sockets) in [(mixed, [0, 4, 1, 0]), (several, [0, 1, 2, 8])] {
+        let settings = Settings {
+            sockets: sockets.to_vec(),
+            ..Settings::new(0, 0)
+        };
+        let machine = || tccluster::booted(file).unwrap();
+        let [inside, beside] = both_on(&machine, &settings);
+        assert_eq!(inside.hash, beside.hash);
+    }
 }
 
 #[test]

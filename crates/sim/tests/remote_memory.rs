@@ -443,3 +443,22 @@ fn the_fast_model_agrees_with_unloaded_links() {
     let ratio = time / fast.time().as_ns();
     assert!((ratio - 1.0).abs() < 0.01, "{time} {:?}", fast.time());
 }
+
+/// What was a constant of loads and of the HT-Core is a parameter.
+#[test]
+fn loads_and_the_ht_core_are_as_the_file_says() {
+    const WORKLOAD: &str = "loads = 400\nread_size = \"64B\"\nin_flight = 16";
+    let time = |parameters: &str| {
+        let result = result(&format!("{WORKLOAD}\n{parameters}"), None);
+        result.run.virtual_time_ns
+    };
+    let usual = time("");
+    let same = "[parameters]\nload_issue_per_mille = 125\ncore_places = 32\nnop_credits = 3\n\
+                core_command_credits = 32\ncore_data_credits = 32\n";
+    assert_eq!(time(same), usual);
+    assert_ne!(time("[parameters]\ncore_command_credits = 1\n"), usual);
+    // Issue takes longer than the link then: 400 times at least.
+    let slow = "[parameters]\nstore_line = \"100ns\"\nload_issue_per_mille = 10_000\n";
+    assert!(time(slow) > 400.0 * 1_000.0);
+    assert!(time("[parameters]\nstore_line = \"100ns\"\n") < 400.0 * 1_000.0);
+}

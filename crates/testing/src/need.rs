@@ -30,6 +30,11 @@ impl Need {
     }
 }
 
+/// A GPU and its driver.
+pub const CUDA: Need = Need::excused(
+    "a GPU of CUDA",
+    "the machines of continuous integration have no accelerator",
+);
 /// `cc`, and `libc.a` for programs that are linked statically.
 pub const C: Need = Need::tool("a C compiler", "gcc, libc6-dev");
 /// `c++`.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use hostwire_address::SegmentId;
 
 use crate::error::{Loss, PeId, TransportError};
+use crate::memory::Memory;
 use crate::operation::Request;
 use crate::reach::Reach;
 use crate::route::Route;
@@ -172,6 +173,12 @@ pub trait Transport: Send + Sync {
     /// cannot do that, or if `pe` is not what it was: what is in `dst` then means nothing.
     fn copy_private(&self, pe: PeId, address: u64, dst: &mut [u8]) -> bool {
         let _ = (pe, address, dst);
+        false
+    }
+
+    /// As [`copy_private`](Self::copy_private), to so many bytes at an offset of memory that others may use.
+    fn copy_private_to(&self, pe: PeId, address: u64, to: (&Memory, usize, usize)) -> bool {
+        let _ = (pe, address, to);
         false
     }
 

@@ -42,7 +42,7 @@ pub fn run<S: AsRef<std::ffi::OsStr>>(pes: u32, program: &str, arguments: &[S]) 
 
 /// The launcher. It belongs to another package, which Cargo builds for a test of the
 /// whole workspace, but not for one of this package alone.
-fn hostwire() -> &'static Path {
+pub fn hostwire() -> &'static Path {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(|| {
         let hello = Path::new(env!("CARGO_BIN_EXE_hello"));

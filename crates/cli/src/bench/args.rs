@@ -30,6 +30,8 @@ pub enum Bench {
     Barrier,
     /// All-reduce of all PEs.
     Allreduce,
+    /// Copies between memory of hosts and devices, beside a simulated PEACH2; not in `all`.
+    Tca,
     /// All of these, then barrier and all-reduce with 8 PEs, then the start of 64.
     All,
     /// Only a barrier.
@@ -50,6 +52,7 @@ impl Bench {
             Self::Atomic => "atomic",
             Self::Barrier => "barrier",
             Self::Allreduce => "allreduce",
+            Self::Tca => "tca",
             Self::All => "all",
             Self::Startup => "startup",
         }
@@ -100,6 +103,7 @@ EXAMPLES
     hostwire bench barrier --pes 8 --json
     hostwire bench put --wire {ether} --size 64,1048576
     hostwire bench all --html bench.html --csv bench.csv
+    hostwire bench tca --plot plots
 
 JSON
     One object per line: bench, wire, pes, size_bytes, unit, median, p99, min, \
@@ -147,6 +151,10 @@ pub struct Args {
     /// The page needs no other file and no network.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
+
+    /// Draw what bench tca measures and what a simulated PEACH2 does, as SVG in DIR.
+    #[arg(long, value_name = "DIR")]
+    pub plot: Option<PathBuf>,
 
     /// How many PEs. Only barrier and allreduce take more than 2.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=64))]

@@ -12,7 +12,8 @@
 //! | [`report`] | a table for people, JSON for programs |
 //! | [`record`] | how figures come from the PEs to the command |
 //! | [`csv`], [`html`] | files of all figures |
-//! | `latency` ... `collective` | one benchmark each |
+//! | `latency` ... `collective`, `tca` | one benchmark each |
+//! | [`tca_model`] | the copies of `tca` by a modelled PEACH2, and charts |
 
 mod args;
 mod atomic;
@@ -30,6 +31,8 @@ mod record;
 mod report;
 mod rma;
 mod stream;
+mod tca;
+mod tca_model;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -87,6 +90,12 @@ pub fn main(args: &Args) -> ExitCode {
             return status;
         }
     }
+    if wanted == Bench::Tca
+        && let Err(problem) = simulate(args, &mut record)
+    {
+        crate::report::line(&problem);
+        return ExitCode::FAILURE;
+    }
     if !args.json {
         report::foot();
     }
@@ -96,6 +105,25 @@ pub fn main(args: &Args) -> ExitCode {
             crate::report::line(&problem);
             ExitCode::FAILURE
         }
+    }
+}
+
+/// Adds what a modelled PEACH2 does beside what was measured, and draws both.
+fn simulate(args: &Args, record: &mut Record) -> Result<(), String> {
+    let measured = record.lines();
+    let mut lines = measured.map_err(|error| format!("cannot read the figures again: {error}"))?;
+    if !args.json {
+        crate::report::out("the same by a simulated PEACH2, to the next node:");
+    }
+    for line in tca_model::lines(&lines)? {
+        line.print(args.json);
+        let added = record.add(&line);
+        added.map_err(|error| format!("cannot keep a figure: {error}"))?;
+        lines.push(line);
+    }
+    match &args.plot {
+        Some(folder) => tca_model::plot(&lines, folder),
+        None => Ok(()),
     }
 }
 
@@ -134,6 +162,11 @@ fn check(args: &Args) -> Result<(), String> {
     let name = args.bench.name();
     for path in [&args.csv, &args.html].into_iter().flatten() {
         file::check(path)?;
+    }
+    if args.plot.is_some() && args.bench != Bench::Tca {
+        return Err(format!(
+            "--plot is for bench tca, not for bench {name}; --html draws all"
+        ));
     }
     match args.pes {
         Some(pes) if pes != 2 && !args.bench.is_collective() => Err(format!(

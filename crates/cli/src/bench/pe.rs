@@ -14,7 +14,7 @@ use super::args::{Bench, PeArgs};
 use super::bare::Opener;
 use super::measure::{Loop, Plan};
 use super::report::Line;
-use super::{atomic, bandwidth, collective, hosts, latency, rate, record, rma};
+use super::{atomic, bandwidth, collective, hosts, latency, rate, record, rma, tca};
 use crate::report;
 use hostwire::settings::Wire;
 
@@ -48,7 +48,7 @@ fn run(args: &PeArgs) -> Result<()> {
         record,
         turn: Cell::new(0),
     };
-    let mapped: [(Bench, Run); 8] = [
+    let mapped: [(Bench, Run); 9] = [
         (Bench::Latency, latency::run),
         (Bench::Rate, rate::run),
         (Bench::Bandwidth, bandwidth::run),
@@ -57,8 +57,9 @@ fn run(args: &PeArgs) -> Result<()> {
         (Bench::Atomic, atomic::run),
         (Bench::Barrier, collective::barrier),
         (Bench::Allreduce, collective::all_reduce),
+        (Bench::Tca, tca::run),
     ];
-    let between_hosts: [(Bench, Run); 9] = [
+    let between_hosts: [(Bench, Run); 10] = [
         (Bench::Pingpong, hosts::ping_pong),
         (Bench::Latency, hosts::messages),
         (Bench::Rate, hosts::message_rate),
@@ -68,13 +69,15 @@ fn run(args: &PeArgs) -> Result<()> {
         (Bench::Atomic, hosts::atomic),
         (Bench::Barrier, collective::barrier),
         (Bench::Allreduce, collective::all_reduce),
+        (Bench::Tca, tca::run),
     ];
     let all = match bench.is_mapped() {
         true => &mapped[..],
         false => &between_hosts[..],
     };
     for (name, run) in all.iter().copied() {
-        if args.bench == Bench::All || args.bench == name {
+        let is_wanted = args.bench == name || (args.bench == Bench::All && name != Bench::Tca);
+        if is_wanted {
             if bench.job.pes() != 2 && !name.is_collective() {
                 return Err(Error::Length {
                     what: "PEs for this benchmark",

@@ -131,6 +131,17 @@ fn all_links_are_recorded_with_addresses() {
                 "c0.adapter - switch",
             ],
         ),
+        (
+            "several.toml",
+            "9",
+            "HT HTX HToE PCIe",
+            &[
+                "hub.p1.l2 - board1",
+                "hub.board1.p0 - b1.board.p0",
+                "hub.p2.bridge1 - hub.chip1.north",
+                "hub.p3.adapter1 - switch",
+            ],
+        ),
     ] {
         let file = |name: &str| folder.path().join(name).display().to_string();
         let (pcap, trace) = (file("a.pcapng"), file("a.pftrace"));

@@ -84,6 +84,12 @@ impl Attachment {
         }
     }
 
+    /// Whether this PE may have threads of its own.
+    pub(crate) fn has_workers(&self) -> bool {
+        let workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
+        workers.mode == Some(AgentMode::Thread)
+    }
+
     /// Whether a thread looks for lost peers.
     pub(crate) fn is_watching(&self) -> bool {
         let workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);

@@ -27,6 +27,24 @@ impl Attachment {
         Ok(segment)
     }
 
+    /// Gives memory of a device a number among the segments, until it is
+    /// [unregistered](Self::unregister_device). Puts and gets do not reach it: copies of
+    /// [`tca`](crate::tca) do.
+    ///
+    /// # Errors
+    /// [`Error::TooManySegments`], [`Error::Copied`].
+    pub(crate) fn register_device(&self) -> Result<SegmentId> {
+        self.origin.check()?;
+        self.registry.add_device()
+    }
+
+    /// Takes the number back.
+    pub(crate) fn unregister_device(&self, segment: SegmentId) {
+        if self.is_here() {
+            self.registry.remove(segment);
+        }
+    }
+
     /// Peers do not reach it any more: when this returns, nothing more is stored there.
     pub fn unregister(&self, segment: SegmentId) {
         if self.is_here() {

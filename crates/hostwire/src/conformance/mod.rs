@@ -30,6 +30,7 @@ mod queue;
 mod registered;
 mod rooted;
 mod signal;
+mod tca;
 mod team;
 mod traffic;
 mod until;
@@ -114,6 +115,9 @@ macro_rules! conformance_cases {
             different_sizes_are_told,
             registered_memory_is_reached,
             what_is_not_registered_is_refused,
+            copies_follow_the_model,
+            impossible_copies_are_refused,
+            a_word_starts_a_stream,
             random_traffic,
         }
     };
@@ -140,6 +144,7 @@ pub use queue::*;
 pub use registered::*;
 pub use rooted::*;
 pub use signal::*;
+pub use tca::*;
 pub use team::*;
 pub use traffic::*;
 pub use until::*;

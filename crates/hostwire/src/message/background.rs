@@ -1,11 +1,15 @@
 //! Starting and ending sends and receives in the background.
 
+use std::cell::Cell;
+
 use hostwire_transport::PeId;
 
+use super::buffer::Buffer;
 use super::front::{Form, Front};
-use super::pattern::Envelope;
+use super::matching::Found;
+use super::pattern::{Envelope, Pattern};
 use super::peer::{Arriving, Aside, Body};
-use super::receive::Receiving;
+use super::receive::{Receiving, Target};
 use super::remote::Asking;
 use super::requests::{QueueId, Ticket, Work};
 use super::send::Sending;
@@ -58,19 +62,34 @@ impl Messages {
         receiving: Receiving<'static>,
     ) -> Result<Ticket> {
         // It looks whether its message is here; what comes from now on finds it.
-        self.look(inner, receiving.pattern())?;
-        Ok(self.post_receive(inner, queue, receiving))
+        let found = self.find(inner, receiving.pattern())?;
+        let ticket = self.requests.add(queue, Work::Receive(receiving));
+        Ok(self.begin_receive(inner, ticket, found))
     }
 
-    /// The same for one that has looked.
-    pub(crate) fn post_receive(
+    /// The same for a station, into the front of `room`, which is taken if nothing fails.
+    pub(crate) fn start_receive_into(
         &mut self,
         inner: &Inner,
         queue: QueueId,
-        receiving: Receiving<'static>,
-    ) -> Ticket {
-        let ticket = self.requests.add(queue, Work::Receive(receiving));
-        self.run(inner, ticket);
+        pattern: Pattern,
+        room: &Cell<Option<Box<dyn Buffer>>>,
+    ) -> Result<Ticket> {
+        if let Some(ticket) = self.receive_at_once(queue, &pattern, room)? {
+            return Ok(ticket);
+        }
+        let found = self.find(inner, &pattern)?;
+        let target = room.take().map_or(Target::Nowhere, Target::Owned);
+        let ticket = self.requests.add_receive(queue, pattern, target);
+        Ok(self.begin_receive(inner, ticket, found))
+    }
+
+    fn begin_receive(&mut self, inner: &Inner, ticket: Ticket, found: Option<Found>) -> Ticket {
+        if found.is_some()
+            && let Some(request) = self.requests.take(ticket)
+        {
+            self.run_one(inner, ticket, request, found);
+        }
         let is_unmatched = self.requests.get(ticket).is_some_and(
             |request| matches!(&request.work, Work::Receive(receiving) if !receiving.has_begun()),
         );
@@ -106,8 +125,7 @@ impl Messages {
             }
         }
         if let Some(request) = self.requests.take(ticket) {
-            self.requests
-                .finish(ticket, *request, Err(Error::Cancelled));
+            self.requests.finish(ticket, request, Err(Error::Cancelled));
         }
         Ok(true)
     }
@@ -158,7 +176,7 @@ impl Messages {
                 let taken = receiving.take_bytes(inner, aside.envelope, bytes);
                 let is_taken = taken.is_ok();
                 let result = taken.map(|()| aside.envelope);
-                self.requests.finish(ticket, *request, result);
+                self.requests.finish(ticket, request, result);
                 if is_taken {
                     return Ok(());
                 }

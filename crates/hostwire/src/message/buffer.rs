@@ -31,3 +31,20 @@ impl<T: Element> Buffer for Vec<T> {
         self
     }
 }
+
+/// In the place of what was given back.
+pub(super) struct Gone;
+
+impl Buffer for Gone {
+    fn bytes(&self) -> &[u8] {
+        &[]
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut []
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}

@@ -12,6 +12,7 @@
 //! are no data; else 16 bytes of the first line.
 
 use hostwire_transport::PeId;
+use hostwire_transport::ring::{FRONT_BYTES, FRONT_WORDS};
 
 use super::Kind;
 use super::long::Announcement;
@@ -28,16 +29,15 @@ pub(super) const ANSWER: u8 = 6;
 const ANSWER_BYTES: usize = 8;
 
 /// What stands in front of a wide message.
-pub(super) const PREFIX_BYTES: usize = 16;
+pub(super) const PREFIX_BYTES: usize = FRONT_BYTES;
 
 /// How a message of this PE enters a ring: the kind, and what stands in front of it.
-pub(super) fn entry(kind: Kind, tag: u64, data: Option<u64>) -> (u8, Option<[u8; PREFIX_BYTES]>) {
+#[inline]
+pub(super) fn entry(kind: Kind, tag: u64, data: Option<u64>) -> (u8, Option<[u64; FRONT_WORDS]>) {
     if tag >> 32 == 0 && data.is_none() {
         return (kind.whole(), None);
     }
-    let mut prefix = [0; PREFIX_BYTES];
-    prefix[..8].copy_from_slice(&upper_word(tag, data).to_le_bytes());
-    prefix[8..].copy_from_slice(&data.unwrap_or(0).to_le_bytes());
+    let prefix = [upper_word(tag, data), data.unwrap_or(0)];
     let wide = match kind {
         Kind::User => WIDE,
         Kind::Team => WIDE_OF_TEAM,
@@ -88,6 +88,42 @@ pub(super) enum Form {
     Whole(usize),
     /// Its first line is all that is in the ring.
     Announced(Announcement),
+}
+
+/// The message that comes next in the ring of a peer, if its first line is there and the rest follows in the
+/// ring: what it is, and how many bytes stand in front of it. What is wrong with a line, [`Peer::look`] says.
+#[inline]
+pub(super) fn whole(peer: &mut Peer) -> Result<Option<(Kind, Envelope, usize)>> {
+    let Some(head) = peer.receiver.peek()? else {
+        return Ok(None);
+    };
+    let (kind, is_wide) = match head.kind {
+        1 => (Kind::User, false),
+        2 => (Kind::Team, false),
+        WIDE => (Kind::User, true),
+        WIDE_OF_TEAM => (Kind::Team, true),
+        _ => return Ok(None),
+    };
+    let mut envelope = Envelope {
+        from: peer.pe,
+        tag: head.tag.into(),
+        data: 0,
+        has_data: false,
+        len_bytes: head.len_bytes,
+    };
+    if !is_wide {
+        return Ok(Some((kind, envelope, 0)));
+    }
+    let Ok([high, data]) = peer.words(head.len_bytes, PREFIX_BYTES) else {
+        return Ok(None);
+    };
+    let Ok((high, data)) = from_upper_word(peer.pe, high, data) else {
+        return Ok(None);
+    };
+    envelope.tag |= u64::from(high) << 32;
+    envelope.set_data(data);
+    envelope.len_bytes -= PREFIX_BYTES;
+    Ok(Some((kind, envelope, PREFIX_BYTES)))
 }
 
 impl Peer {

@@ -14,12 +14,12 @@
 
 use hostwire_transport::PeId;
 
-use super::Messages;
 use super::front::{ANSWER, Form, Front, Next};
 use super::long::{DELIVERED, Delivery};
 use super::pattern::{Pattern, Source};
 use super::peer::{ASIDE_BYTES, Arriving, Aside, Body, Peer};
-use super::requests::{Ticket, Work};
+use super::requests::{Request, Ticket, Work};
+use super::{ASIDES_MAX, Messages};
 use crate::error::{Error, Misbehaviour, Result};
 use crate::inner::Inner;
 
@@ -30,6 +30,16 @@ pub(super) enum Found {
     Ring(Front),
     /// Set aside, of this PE, at this index.
     Aside(PeId, usize),
+}
+
+/// Why nothing more is taken out of a ring.
+enum Stop {
+    /// There is nothing more, or not yet.
+    Empty,
+    /// Enough was set aside.
+    Full,
+    /// This message is asked for.
+    Wanted(Front),
 }
 
 impl Messages {
@@ -108,13 +118,44 @@ impl Messages {
         pe: PeId,
         wanted: Option<&Pattern>,
     ) -> Result<Option<Front>> {
+        match self.pump_until(inner, pe, wanted, usize::MAX) {
+            Ok(Stop::Wanted(front)) => Ok(Some(front)),
+            Ok(Stop::Empty | Stop::Full) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The same for a turn of progress, which wants none, and at a station sets few aside. False if there is
+    /// more.
+    pub(super) fn pump_some(&mut self, inner: &Inner, pe: PeId) -> Result<bool> {
+        let most = if self.is_station {
+            ASIDES_MAX
+        } else {
+            usize::MAX
+        };
+        let stop = self.pump_until(inner, pe, None, most)?;
+        Ok(!matches!(stop, Stop::Full))
+    }
+
+    fn pump_until(
+        &mut self,
+        inner: &Inner,
+        pe: PeId,
+        wanted: Option<&Pattern>,
+        asides_max: usize,
+    ) -> Result<Stop> {
+        let mut asides = 0;
         while self.finish_arriving(inner, pe)? {
             let peer = self.peer(pe)?;
             if peer.own || peer.shut {
-                return Ok(None);
+                return Ok(Stop::Empty);
             }
+            if self.requests.has_posted() && self.hand_over(pe)? {
+                continue;
+            }
+            let peer = self.peer(pe)?;
             match peer.look()? {
-                None => return Ok(None),
+                None => return Ok(Stop::Empty),
                 Some(Next::Answer(number, word)) => {
                     peer.receiver.take(&mut [])?;
                     self.heed(pe, number, word)?;
@@ -128,13 +169,17 @@ impl Messages {
                         continue;
                     }
                     if wanted.is_some_and(|wanted| wanted.takes(front.kind, &front.envelope)) {
-                        return Ok(Some(front));
+                        return Ok(Stop::Wanted(front));
+                    }
+                    if asides == asides_max {
+                        return Ok(Stop::Full);
                     }
                     self.set_aside(pe, front)?;
+                    asides += 1;
                 }
             }
         }
-        Ok(None)
+        Ok(Stop::Empty)
     }
 
     /// Goes on with the message whose lines are on their way. Returns whether the ring is at
@@ -158,8 +203,9 @@ impl Messages {
                 peer.arriving = Arriving::Nothing;
                 peer.settle();
                 self.take_memory(pe, &bytes)?;
-                Ok(true)
+                Ok(matches!(self.peer(pe)?.arriving, Arriving::Nothing))
             }
+            Arriving::Pulling(_) => self.pull(pe),
             Arriving::Aside(aside, skip) => {
                 if let Body::Whole(bytes) = &mut aside.body
                     && !peer.receiver.take_behind(*skip, bytes)?
@@ -192,20 +238,19 @@ impl Messages {
             };
             match begun {
                 Ok(()) => {
-                    self.requests.put_back(ticket, request);
-                    self.run(inner, ticket);
+                    self.run_one(inner, ticket, request, None);
                     return Ok(true);
                 }
                 Err(error) => match error.into_refusal() {
-                    Ok(refusal) => self.requests.finish(ticket, *request, Err(refusal)),
+                    Ok(refusal) => self.requests.finish(ticket, request, Err(refusal)),
                     // It may have one of another peer yet.
-                    Err(error) if self.accuses && request.is_for_anybody() => {
+                    Err(error) if self.is_station && request.is_for_anybody() => {
                         self.requests.put_back(ticket, request);
                         self.requests.post_again(place.unwrap_or(0), ticket);
                         return Err(error);
                     }
                     Err(error) => {
-                        self.requests.finish(ticket, *request, Err(error.clone()));
+                        self.requests.finish(ticket, request, Err(error.clone()));
                         return Err(error);
                     }
                 },
@@ -259,7 +304,8 @@ impl Messages {
                     };
                     return Err(Error::PeerMisbehaved { pe, how });
                 }
-                let mut bytes = vec![0; envelope.len_bytes];
+                let mut bytes = self.spare.take(envelope.len_bytes);
+                let peer = self.peer(pe)?;
                 // Mostly all of it is there.
                 if !peer.receiver.take_behind(skip, &mut bytes)? {
                     rest = Some(skip);
@@ -276,6 +322,7 @@ impl Messages {
         let Some(skip) = rest else {
             return self.put_aside(aside);
         };
+        let peer = self.peer(pe)?;
         peer.arriving = Arriving::Aside(Box::new(aside), skip);
         peer.settle();
         Ok(())
@@ -352,14 +399,28 @@ impl Messages {
 
     /// Polls one in the background, and tells its queue when it ends.
     pub(super) fn run(&mut self, inner: &Inner, ticket: Ticket) {
-        let Some(mut request) = self.requests.take(ticket) else {
-            return;
-        };
+        if let Some(request) = self.requests.take(ticket) {
+            self.run_one(inner, ticket, request, None);
+        }
+    }
+
+    /// As [`run`](Self::run), of one that was taken out; a receive begins with what was found for it.
+    pub(super) fn run_one(
+        &mut self,
+        inner: &Inner,
+        ticket: Ticket,
+        mut request: Box<Request>,
+        found: Option<Found>,
+    ) {
         let polled = match &mut request.work {
             Work::Send(sending) => sending
                 .poll(inner, self)
                 .map(|sent| sent.then(|| sending.envelope(inner.pe))),
-            Work::Receive(receiving) => receiving.poll(inner, self),
+            Work::Receive(receiving) => match found {
+                Some(found) => receiving.start(inner, self, found),
+                None => Ok(()),
+            }
+            .and_then(|()| receiving.poll(inner, self)),
             Work::Ask(asking) => asking
                 .poll(inner, self)
                 .map(|done| done.then(|| asking.envelope(inner.pe))),
@@ -377,9 +438,9 @@ impl Messages {
                     self.requests.run_again(ticket);
                 }
             }
-            Ok(Some(envelope)) => self.requests.finish(ticket, *request, Ok(envelope)),
+            Ok(Some(envelope)) => self.requests.finish(ticket, request, Ok(envelope)),
             Err(error) => {
-                if self.accuses && matches!(error, Error::PeerMisbehaved { .. }) {
+                if self.is_station && matches!(error, Error::PeerMisbehaved { .. }) {
                     self.accused = Some(error.clone());
                     if request.is_for_anybody() {
                         return self.requests.put_back(ticket, request);
@@ -388,7 +449,7 @@ impl Messages {
                 if let Work::Receive(receiving) = &mut request.work {
                     receiving.let_go(self);
                 }
-                self.requests.finish(ticket, *request, Err(error));
+                self.requests.finish(ticket, request, Err(error));
             }
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hostwire_transport::{PeId, Transport};
 
-use super::front::entry;
+use super::front::{PREFIX_BYTES, entry};
 use super::matching::Found;
 use super::pattern::{Envelope, Pattern};
 use super::peer::{Arriving, Aside, Body, Peer};
@@ -29,7 +29,7 @@ impl Messages {
     pub(crate) fn alone(wire: &Arc<dyn Transport>, layout: &Layout) -> Result<Self> {
         let mut alone = Self::with(wire, layout, 1)?;
         alone.listens = false;
-        alone.accuses = true;
+        alone.is_station = true;
         Ok(alone)
     }
 
@@ -107,7 +107,7 @@ impl Messages {
             _ => None,
         };
         match taken {
-            Some(envelope) => self.requests.finish(ticket, *request, Ok(envelope)),
+            Some(envelope) => self.requests.finish(ticket, request, Ok(envelope)),
             None => self.requests.put_back(ticket, request),
         }
     }
@@ -132,15 +132,14 @@ impl Messages {
             return Ok(false);
         };
         let (kind, prefix) = entry(kind, tag, data);
-        let len = bytes.len() + prefix.map_or(0, |prefix| prefix.len());
+        let len = bytes.len() + prefix.map_or(0, |_| PREFIX_BYTES);
         if len > peer.sender.message_bytes_max() {
             return Ok(false);
         }
+        let tag = tag as u32;
         Ok(match prefix {
-            Some(prefix) => peer
-                .sender
-                .try_send_behind(kind, tag as u32, &prefix, bytes)?,
-            None => peer.sender.try_send(kind, tag as u32, bytes)?,
+            Some(prefix) => peer.sender.try_send_behind(kind, tag, prefix, bytes)?,
+            None => peer.sender.try_send(kind, tag, bytes)?,
         })
     }
 
@@ -178,7 +177,7 @@ impl Messages {
         let Some(aside) = self.claims.claimed.remove(&claim) else {
             return Ok(None);
         };
-        receiving.take_aside(inner, aside)?;
+        receiving.take_aside(inner, self, aside)?;
         let ticket = self.requests.add(queue, Work::Receive(receiving));
         self.run(inner, ticket);
         Ok(Some(ticket))

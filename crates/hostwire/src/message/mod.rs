@@ -24,6 +24,8 @@ mod receive;
 mod remote;
 mod requests;
 mod send;
+mod short;
+mod spare;
 
 use std::sync::Arc;
 
@@ -54,6 +56,10 @@ use requests::Requests;
 const KEPT_BYTES: usize = 64 << 20;
 /// At least this much of each.
 const KEPT_BYTES_EACH_MIN: usize = 64 << 10;
+
+/// Messages of a PE that a turn of progress sets aside, at most. What stays in the ring goes straight to its receive,
+/// if that is started by the next turn; and what stands behind it is reached in some more.
+const ASIDES_MAX: usize = 8;
 
 /// What comes of a team all the same: short, and about to be received.
 const SHORT_BYTES: usize = 4 << 10;
@@ -100,6 +106,7 @@ pub(crate) struct Messages {
     /// Messages that are set aside, of all PEs, and how many ever were.
     asides: usize,
     arrivals: u64,
+    spare: spare::Spare,
     /// What is kept of one PE before it is told to announce its messages.
     budget_bytes: usize,
     /// What can come all the same, until it has heard that.
@@ -122,7 +129,8 @@ pub(crate) struct Messages {
     pub(crate) remote: remote::Shared,
     /// What a peer did that no correct peer does, where only what needs that peer is to fail.
     accused: Option<Error>,
-    accuses: bool,
+    /// Peers come one by one, and one at fault costs what needs it and nothing else.
+    is_station: bool,
 }
 
 impl Messages {
@@ -151,13 +159,14 @@ impl Messages {
             turn: 0,
             asides: 0,
             arrivals: 0,
+            spare: spare::Spare::default(),
             budget_bytes: (KEPT_BYTES / others).max(KEPT_BYTES_EACH_MIN),
             slack_bytes: SHORT_BYTES + 2 * lines * (64 + peer::ASIDE_BYTES),
             requests: Requests::default(),
             claims: meeting::Claims::default(),
             remote: remote::Shared::default(),
             accused: None,
-            accuses: false,
+            is_station: false,
             sending: Vec::new(),
             staging: None,
             wire: Arc::clone(wire),
@@ -300,7 +309,13 @@ impl Messages {
             let Some(pe) = self.talking.get(index).copied() else {
                 continue;
             };
-            self.pump(inner, pe, None)?;
+            if self.peer(pe)?.is_idle() {
+                continue;
+            }
+            if !self.pump_some(inner, pe)? {
+                // Nobody else says that there is more.
+                inner.segment().notify();
+            }
             let peer = self.peer(pe)?;
             if !matches!(peer.arriving, Arriving::Caller) {
                 peer.receiver.return_credit()?;
@@ -317,10 +332,15 @@ impl Messages {
             sending.retain(|pe| !matches!(self.send_outbox(inner, *pe), Ok(true)));
             self.sending.append(&mut sending);
         }
-        for ticket in self.requests.take_runnable() {
-            self.run(inner, ticket);
+        if self.requests.has_runnable() {
+            for ticket in self.requests.take_runnable() {
+                self.run(inner, ticket);
+            }
         }
-        self.accused.take().map_or(Ok(()), Err)
+        match self.accused.is_some() {
+            true => self.accused.take().map_or(Ok(()), Err),
+            false => Ok(()),
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use super::Kind;
 use super::awaited::Awaited;
 use super::long::Announcement;
 use super::pattern::Envelope;
-use super::remote::Remote;
+use super::remote::{Pull, Remote};
 use super::requests::Ticket;
 use crate::error::{PeerWord, Result};
 use crate::layout::{Layout, Mail};
@@ -87,6 +87,8 @@ pub(super) enum Arriving {
     Request(Ticket),
     /// It is about registered memory.
     Remote(Vec<u8>),
+    /// It is all there: a put whose bytes are being copied out of memory of its sender.
+    Pulling(Box<Pull>),
     /// It is set aside, without so many bytes at its front.
     Aside(Box<Aside>, usize),
 }
@@ -171,6 +173,13 @@ impl Peer {
     /// Whether it has asked for something that it has no answer to.
     pub(super) fn owes(&self) -> bool {
         self.far.as_ref().is_some_and(|far| far.remote.owes())
+    }
+
+    /// Whether nothing has come and nothing is left to do for it.
+    #[inline]
+    pub(super) fn is_idle(&self) -> bool {
+        let nothing = matches!(self.arriving, Arriving::Nothing);
+        nothing && self.receiver.is_idle() && !self.has_backlog() && !self.owes()
     }
 
     /// Takes the line of an announcement out of the ring.

@@ -7,11 +7,6 @@ use crate::error::Result;
 use crate::inner::Inner;
 
 impl Messages {
-    /// Brings what has come to its place, up to the first message that `pattern` takes.
-    pub(crate) fn look(&mut self, inner: &Inner, pattern: &Pattern) -> Result<()> {
-        self.find(inner, pattern).map(drop)
-    }
-
     /// The message that a receive with this pattern gets, now and as long as none gets it: what comes
     /// later, whoever sends it, comes behind it.
     pub(crate) fn probe(&mut self, inner: &Inner, pattern: &Pattern) -> Result<Option<Envelope>> {

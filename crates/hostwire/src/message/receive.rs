@@ -17,9 +17,9 @@ use crate::layout::{CHUNK_BYTES, CHUNKS, Count};
 
 /// Messages from this length on are copied straight from private memory of their sender: see
 /// bench/results/2026-11-23-mpi.
-const COPIED_BYTES_MIN: usize = 64 << 10;
+pub(super) const COPIED_BYTES_MIN: usize = 64 << 10;
 /// As much at a time, so that one message does not keep the others.
-const COPIED_BYTES: usize = 1 << 20;
+pub(super) const COPIED_BYTES: usize = 1 << 20;
 
 /// Where a message goes.
 pub(crate) enum Target<'a> {
@@ -152,6 +152,31 @@ impl<'a> Receiving<'a> {
         }
     }
 
+    /// Becomes a new one, of bytes, that cuts.
+    pub(super) fn begin_anew(&mut self, pattern: Pattern, target: Target<'a>) {
+        self.pattern = pattern;
+        self.element_bytes = 1;
+        self.target = target;
+        self.cuts = true;
+        self.bounce = Vec::new();
+        self.ticket = None;
+        self.state = State::Matching;
+    }
+
+    /// The memory for so many bytes, if it is as simple as that.
+    pub(super) fn room_for(&mut self, len: usize) -> Option<&mut [u8]> {
+        match &mut self.target {
+            Target::Owned(buffer) if self.element_bytes == 1 => buffer.bytes_mut().get_mut(..len),
+            _ => None,
+        }
+    }
+
+    /// The first lines of its message are taken; the others follow, without so many bytes at the front.
+    pub(super) fn begin_taking(&mut self, envelope: Envelope, skip: usize) {
+        self.envelope = envelope;
+        self.state = State::Taking(skip);
+    }
+
     /// Takes the beginning of a message that is too long, and drops the rest.
     pub(crate) fn that_cuts(mut self) -> Self {
         self.cuts = true;
@@ -217,8 +242,10 @@ impl<'a> Receiving<'a> {
         )
     }
 
-    pub(crate) fn into_buffer(self) -> Option<Box<dyn Buffer>> {
-        match self.target {
+    /// The memory that it owns. It has ended.
+    pub(super) fn take_buffer(&mut self) -> Option<Box<dyn Buffer>> {
+        self.bounce = Vec::new();
+        match core::mem::replace(&mut self.target, Target::Nowhere) {
             Target::Owned(buffer) => Some(buffer),
             Target::Cut(mut buffer, bytes) => {
                 let room = buffer.bytes_mut();
@@ -287,11 +314,22 @@ impl<'a> Receiving<'a> {
             }
         }
         match messages.find(inner, &self.pattern)? {
-            None => return Ok(false),
-            Some(Found::Ring(front)) => self.begin(messages, &front)?,
-            Some(Found::Aside(pe, index)) => self.begin_aside(inner, messages, pe, index)?,
+            None => Ok(false),
+            Some(found) => self.start(inner, messages, found).map(|()| true),
         }
-        Ok(true)
+    }
+
+    /// Takes a message that was found for its own.
+    pub(super) fn start(
+        &mut self,
+        inner: &Inner,
+        messages: &mut Messages,
+        found: Found,
+    ) -> Result<()> {
+        match found {
+            Found::Ring(front) => self.begin(messages, &front),
+            Found::Aside(pe, index) => self.begin_aside(inner, messages, pe, index),
+        }
     }
 
     /// Takes the message whose first line is next in a ring for its own.
@@ -328,16 +366,24 @@ impl<'a> Receiving<'a> {
             self.check_length(&envelope)?;
         }
         match messages.take_aside(pe, index)? {
-            Some(aside) => self.take_aside(inner, aside),
+            Some(aside) => self.take_aside(inner, messages, aside),
             None => Ok(()),
         }
     }
 
     /// Takes a message that was set aside.
-    pub(super) fn take_aside(&mut self, inner: &Inner, aside: Aside) -> Result<()> {
+    pub(super) fn take_aside(
+        &mut self,
+        inner: &Inner,
+        messages: &mut Messages,
+        aside: Aside,
+    ) -> Result<()> {
         self.check_length(&aside.envelope)?;
         match aside.body {
-            Body::Whole(bytes) => self.take_bytes(inner, aside.envelope, &bytes)?,
+            Body::Whole(bytes) => {
+                self.take_bytes(inner, aside.envelope, &bytes)?;
+                messages.spare.give(bytes);
+            }
             Body::Announced(announcement) => self.state = wanted(announcement),
         }
         self.envelope = aside.envelope;

@@ -6,8 +6,8 @@ use hostwire_transport::PeId;
 
 use super::buffer::Buffer;
 use super::front::Front;
-use super::pattern::{Envelope, Source};
-use super::receive::Receiving;
+use super::pattern::{Envelope, Pattern, Source};
+use super::receive::{Receiving, Target};
 use super::remote::Asking;
 use super::send::Sending;
 use crate::error::{Error, Result};
@@ -19,6 +19,9 @@ pub struct Ticket {
     place: u32,
     turn: u32,
 }
+
+/// Boxes of requests that are kept, at most.
+const SPARE_MAX: usize = 256;
 
 /// The number of a completion queue; 0 is nobody's.
 pub(crate) type QueueId = u32;
@@ -43,6 +46,15 @@ pub(super) enum Work {
 }
 
 impl Work {
+    /// What was given away for it. It keeps nothing else that is large.
+    fn take_buffer(&mut self) -> Option<Box<dyn Buffer>> {
+        match self {
+            Self::Send(sending) => sending.take_buffer(),
+            Self::Receive(receiving) => receiving.take_buffer(),
+            Self::Ask(asking) => Some(asking.take_buffer()),
+        }
+    }
+
     /// Who has to do something for it, if that is known.
     fn peer(&self) -> Option<PeId> {
         match self {
@@ -87,6 +99,12 @@ struct Place {
 pub(crate) struct Requests {
     places: Vec<Place>,
     free: Vec<u32>,
+    /// Boxes of those that have ended, for those to come.
+    #[allow(
+        clippy::vec_box,
+        reason = "a request is some 250 bytes long, and its box stays"
+    )]
+    spare: Vec<Box<Request>>,
     /// Receives that have no message, in the order in which they were posted.
     posted: VecDeque<Ticket>,
     /// Those that go on by being polled, and not by a word of a peer.
@@ -123,6 +141,14 @@ impl Requests {
         Some(finished)
     }
 
+    /// Whether there is one.
+    #[inline]
+    pub(crate) fn has_finished(&self, queue: QueueId) -> bool {
+        self.queues
+            .get(&queue)
+            .is_some_and(|ended| !ended.is_empty())
+    }
+
     /// See [`Messages::take_news`](super::Messages::take_news).
     #[inline(always)]
     pub(super) fn take_ended(&mut self) -> bool {
@@ -130,24 +156,101 @@ impl Requests {
     }
 
     pub(super) fn add(&mut self, queue: QueueId, work: Work) -> Ticket {
+        let request = match self.spare.pop() {
+            Some(mut spare) => {
+                *spare = Request { queue, work };
+                spare
+            }
+            None => Box::new(Request { queue, work }),
+        };
+        self.enter(request)
+    }
+
+    /// A receive of a station. In a box that was used before it is made in its place: moved as a whole right
+    /// after it was made, it would be loaded in larger pieces than it was stored in, which makes a core wait.
+    pub(super) fn add_receive(
+        &mut self,
+        queue: QueueId,
+        pattern: Pattern,
+        target: Target<'static>,
+    ) -> Ticket {
+        match self.spare.pop() {
+            Some(mut spare) if matches!(spare.work, Work::Receive(_)) => {
+                spare.queue = queue;
+                if let Work::Receive(receiving) = &mut spare.work {
+                    receiving.begin_anew(pattern, target);
+                }
+                self.enter(spare)
+            }
+            _ => {
+                let receiving = Receiving::new(pattern, 1, target).that_cuts();
+                self.add(queue, Work::Receive(receiving))
+            }
+        }
+    }
+
+    fn enter(&mut self, mut request: Box<Request>) -> Ticket {
+        let ticket = self.next_ticket();
+        match &mut request.work {
+            Work::Send(sending) => sending.set_ticket(ticket),
+            Work::Receive(receiving) => receiving.set_ticket(ticket),
+            Work::Ask(asking) => asking.set_ticket(ticket),
+        }
+        if let Some(at) = self.places.get_mut(ticket.place as usize) {
+            at.in_use = true;
+            at.request = Some(request);
+        }
+        ticket
+    }
+
+    /// That of a free place.
+    fn next_ticket(&mut self) -> Ticket {
         let place = self.free.pop().unwrap_or_else(|| {
             self.places.push(Place::default());
             self.places.len() as u32 - 1
         });
-        let mut ticket = Ticket { place, turn: 0 };
-        if let Some(at) = self.places.get_mut(place as usize) {
+        let at = self.places.get_mut(place as usize);
+        let turn = at.map_or(0, |at| {
             at.turn = at.turn.wrapping_add(1);
-            at.in_use = true;
-            ticket.turn = at.turn;
-            let mut request = Request { queue, work };
-            match &mut request.work {
-                Work::Send(sending) => sending.set_ticket(ticket),
-                Work::Receive(receiving) => receiving.set_ticket(ticket),
-                Work::Ask(asking) => asking.set_ticket(ticket),
-            }
-            at.request = Some(Box::new(request));
+            at.turn
+        });
+        Ticket { place, turn }
+    }
+
+    /// A receive that ends as it begins.
+    pub(super) fn receive_at_once(
+        &mut self,
+        queue: QueueId,
+        buffer: Box<dyn Buffer>,
+        envelope: Envelope,
+    ) -> Ticket {
+        let ticket = self.next_ticket();
+        self.free.push(ticket.place);
+        self.ended = true;
+        if let Some(queue) = self.queues.get_mut(&queue) {
+            queue.push_back(Finished {
+                ticket,
+                is_receive: true,
+                result: Ok(envelope),
+                buffer: Some(buffer),
+            });
         }
         ticket
+    }
+
+    /// What it does.
+    pub(super) fn work(&mut self, ticket: Ticket) -> Option<&mut Work> {
+        let request = self.place(ticket)?.request.as_deref_mut()?;
+        Some(&mut request.work)
+    }
+
+    /// The receive that was posted first.
+    pub(super) fn first_of_posted(&mut self) -> Option<(Ticket, &mut Receiving<'static>)> {
+        let ticket = self.posted.front().copied()?;
+        match self.work(ticket)? {
+            Work::Receive(receiving) => Some((ticket, receiving)),
+            Work::Send(_) | Work::Ask(_) => None,
+        }
     }
 
     fn place(&mut self, ticket: Ticket) -> Option<&mut Place> {
@@ -177,27 +280,35 @@ impl Requests {
         self.runnable.push(ticket);
     }
 
+    #[inline(always)]
+    pub(super) fn has_runnable(&self) -> bool {
+        !self.runnable.is_empty()
+    }
+
     pub(super) fn take_runnable(&mut self) -> Vec<Ticket> {
         core::mem::take(&mut self.runnable)
     }
 
-    pub(super) fn finish(&mut self, ticket: Ticket, request: Request, result: Result<Envelope>) {
+    pub(super) fn finish(
+        &mut self,
+        ticket: Ticket,
+        mut request: Box<Request>,
+        result: Result<Envelope>,
+    ) {
         self.release(ticket);
         self.ended = true;
-        let Request { queue, work } = request;
-        let is_receive = matches!(work, Work::Receive(_));
-        let buffer = match work {
-            Work::Send(sending) => sending.into_buffer(),
-            Work::Receive(receiving) => receiving.into_buffer(),
-            Work::Ask(asking) => Some(asking.into_buffer()),
-        };
-        if let Some(queue) = self.queues.get_mut(&queue) {
+        let is_receive = matches!(request.work, Work::Receive(_));
+        let buffer = request.work.take_buffer();
+        if let Some(queue) = self.queues.get_mut(&request.queue) {
             queue.push_back(Finished {
                 ticket,
                 is_receive,
                 result,
                 buffer,
             });
+        }
+        if self.spare.len() < SPARE_MAX {
+            self.spare.push(request);
         }
     }
 
@@ -309,7 +420,7 @@ impl Requests {
         for ticket in &lost {
             self.unpost(*ticket);
             if let Some(request) = self.take(*ticket) {
-                self.finish(*ticket, *request, Err(error.clone()));
+                self.finish(*ticket, request, Err(error.clone()));
             }
         }
         !lost.is_empty()

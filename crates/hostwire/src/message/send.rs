@@ -4,7 +4,7 @@ use hostwire_transport::ring::lines_for;
 use hostwire_transport::{PeId, TransportError};
 
 use super::buffer::Buffer;
-use super::front::entry;
+use super::front::{PREFIX_BYTES, entry};
 use super::long::{
     Announcement, DELIVERED, Delivery, Origin, expect_count, load_count, pieces, store_count,
 };
@@ -213,8 +213,9 @@ impl<'a> Sending<'a> {
         Ok(())
     }
 
-    pub(crate) fn into_buffer(self) -> Option<Box<dyn Buffer>> {
-        match self.payload {
+    /// The memory that it owns. It has ended.
+    pub(super) fn take_buffer(&mut self) -> Option<Box<dyn Buffer>> {
+        match core::mem::replace(&mut self.payload, Payload::Bytes(&[])) {
             Payload::Owned(buffer) => Some(buffer),
             _ => None,
         }
@@ -266,7 +267,7 @@ impl<'a> Sending<'a> {
         }
         let peer = messages.peer(self.to)?;
         let (kind, prefix) = entry(self.kind, self.tag, self.data);
-        let len = self.payload.len_bytes() + prefix.map_or(0, |prefix| prefix.len());
+        let len = self.payload.len_bytes() + prefix.map_or(0, |_| PREFIX_BYTES);
         if len > peer.sender.message_bytes_max() {
             return self.announce(inner, messages);
         }
@@ -283,7 +284,7 @@ impl<'a> Sending<'a> {
         let bytes = copied.as_deref().or(self.payload.bytes());
         let (tag, bytes) = (self.tag as u32, bytes.unwrap_or_default());
         let sent = match prefix {
-            Some(prefix) => peer.sender.try_send_behind(kind, tag, &prefix, bytes)?,
+            Some(prefix) => peer.sender.try_send_behind(kind, tag, prefix, bytes)?,
             None => peer.sender.try_send(kind, tag, bytes)?,
         };
         if sent && self.is_confirmed {

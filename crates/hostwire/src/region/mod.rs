@@ -97,11 +97,15 @@ pub enum Refusal {
     /// The region may not be used so.
     #[error("the memory with this key may not be used so")]
     NoRight = 3,
+    /// The bytes of a put lie where the owner of the memory cannot copy them from, or its own memory is not
+    /// there.
+    #[error("its owner cannot copy the bytes to it")]
+    NotCopied = 4,
 }
 
 impl Refusal {
     pub(crate) fn from_code(code: u64) -> Option<Self> {
-        [Self::NoKey, Self::Outside, Self::NoRight]
+        [Self::NoKey, Self::Outside, Self::NoRight, Self::NotCopied]
             .into_iter()
             .find(|refusal| *refusal as u64 == code)
     }
@@ -189,6 +193,27 @@ impl Regions {
             rest = behind;
         }
         Ok(())
+    }
+
+    /// Has `write` write bytes `skip .. skip + len` of the places: it gets a memory, where in it, how many,
+    /// and how many were before. Whether it has done all.
+    pub(crate) fn fill(
+        &self,
+        places: &[Place],
+        skip: u64,
+        len: usize,
+        mut write: impl FnMut((&Memory, usize, usize), u64) -> bool,
+    ) -> Result<bool, Refusal> {
+        let books = self.books();
+        let mut done = 0;
+        for place in parts(places, skip, len) {
+            let (region, offset) = books.find(&place, Rights::WRITE)?;
+            if !write((&region.memory, offset, place.len as usize), done) {
+                return Ok(false);
+            }
+            done += place.len;
+        }
+        Ok(true)
     }
 
     /// Copies from the places to `out`, from byte `skip` of all of them on. They have as many bytes.

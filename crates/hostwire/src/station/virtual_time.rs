@@ -15,7 +15,7 @@ use std::time::Duration;
 use hostwire_transport::Transport;
 use hostwire_transport::station::ModelledContacts;
 
-use super::Station;
+use super::{Station, Turn};
 use crate::error::Result;
 use crate::message::Finished;
 
@@ -71,6 +71,20 @@ impl VirtualTime {
 }
 
 impl Station {
+    /// See [`turn`](Self::turn).
+    pub(super) fn turn_in_virtual_time(&self, time: &VirtualTime) -> Result<Turn> {
+        let there_is = self.there_is();
+        if there_is.has_finished {
+            return Ok(there_is);
+        }
+        let look = || {
+            let turn = self.there_is();
+            Ok(turn.has_finished.then_some(turn))
+        };
+        let found = self.look_in_virtual_time(time, look)?;
+        Ok(found.unwrap_or_else(|| self.there_is()))
+    }
+
     /// Looks once, for a program that looks again.
     pub(super) fn look_in_virtual_time<R>(
         &self,

@@ -6,7 +6,7 @@ mod processes;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hostwire::station::{Finished, Label, Lane, Name, Station, Wanted};
+use hostwire::station::{Finished, Label, Lane, Station, Wanted};
 use hostwire::{Error, PeId, Source, Tag, Ticket};
 use proptest::prelude::*;
 
@@ -343,6 +343,34 @@ fn what_needs_a_station_that_ends_fails_and_what_came_stays() {
     let done = next(&b, &[&c]);
     assert_eq!(done.ticket, waits);
     assert_eq!(bytes(done), [4]);
+}
+
+/// Its sender hears of the end of its receiver before it has looked at what that has said.
+#[test]
+fn what_its_receiver_has_taken_has_been_sent_although_that_has_ended() {
+    // Long messages within a host are copied without their sender.
+    for (is_apart, len) in [(false, 5), (false, 1 << 20), (true, 5), (true, 1 << 20)] {
+        let (a, b) = if is_apart { pair_apart() } else { pair() };
+        for tag in [1, 2] {
+            let message = Box::new(vec![7_u8; len]);
+            a.send_confirmed(1, tagged(tag), message).unwrap();
+        }
+        for _ in 0..2 {
+            receive(&b, any(Lane::Tagged), len);
+            let deadline = Instant::now() + SOON;
+            while b.poll().unwrap().is_none() {
+                if is_apart {
+                    let _ = a.peek(any(Lane::Plain)).unwrap();
+                }
+                assert!(Instant::now() < deadline);
+            }
+        }
+        assert!(b.poll().unwrap().is_none());
+        drop(b);
+        for _ in 0..2 {
+            assert_eq!(next(&a, &[]).result.map(|sent| sent.len_bytes), Ok(len));
+        }
+    }
 }
 
 #[test]

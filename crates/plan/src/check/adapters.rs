@@ -1,7 +1,10 @@
 //! Adapters have somebody to talk to, and buffers for everybody.
 
+use std::collections::BTreeSet;
+
 use crate::diagnostic::{Diagnostic, Findings, Span};
-use crate::plan::Plan;
+use crate::htx::Region;
+use crate::plan::{AdapterPlan, Plan};
 use crate::route::Scheme;
 use crate::spec::{AdapterKind, ClusterSpec};
 use crate::topology::{Gate, Topology};
@@ -40,13 +43,14 @@ pub(crate) fn check(spec: &ClusterSpec, topology: &Topology, out: &mut Findings)
     for kind in AdapterKind::ALL {
         let of_kind: Vec<&Gate> = gates.iter().filter(|gate| gate.kind == kind).collect();
         if let Some(extra) = of_kind.get(ADAPTERS_MAX) {
-            let what = match kind {
-                AdapterKind::Htea => "an adapter",
-                AdapterKind::Htx => "a board",
-                AdapterKind::Peach2 => "a chip",
+            let (several, what) = match kind {
+                AdapterKind::Htea => ("HTEA adapters", "an adapter"),
+                AdapterKind::Htx => ("boards", "a board"),
+                AdapterKind::Peach2 => ("chips", "a chip"),
             };
+            let count = of_kind.len();
             out.push(
-                Diagnostic::error("adapter", format!("{} nodes have {what}", of_kind.len()))
+                Diagnostic::error("adapter", format!("the nodes have {count} {several}"))
                     .label(
                         place(topology, extra),
                         format!("expected at most {ADAPTERS_MAX}"),
@@ -62,25 +66,24 @@ pub(crate) fn check(spec: &ClusterSpec, topology: &Topology, out: &mut Findings)
 
 /// Where an adapter stands in the file.
 fn place(topology: &Topology, gate: &Gate) -> Span {
-    let node = &topology.nodes[gate.port.node];
-    let adapter = node.adapter(gate.kind);
-    adapter.map_or(node.span, |adapter| adapter.place.span)
+    topology.nodes[gate.port.node].span_of(gate.kind, gate.member)
 }
 
 /// An adapter with nobody on its network.
 fn check_alone(topology: &Topology, gate: &Gate, out: &mut Findings) {
     let name = &topology.nodes[gate.port.node].name;
+    let device = gate.kind.name(gate.index);
     let (text, help) = match gate.kind {
         AdapterKind::Htea => (
             format!("only `{name}` has an adapter"),
             "give another node an `adapter`, or remove this one",
         ),
         AdapterKind::Htx => (
-            format!("no cable joins the board of `{name}` to another board"),
+            format!("no cable joins the {device} of `{name}` to another board"),
             "add a [[cable]] such as `from = \"a.board.p0\"`, `to = \"b.board.p0\"`",
         ),
         AdapterKind::Peach2 => (
-            format!("no cable joins the chip of `{name}` to another chip"),
+            format!("no cable joins the {device} of `{name}` to another chip"),
             "add a [[cable]] such as `from = \"a.chip.east\"`, `to = \"b.chip.west\"`",
         ),
     };
@@ -93,21 +96,31 @@ fn check_alone(topology: &Topology, gate: &Gate, out: &mut Findings) {
 
 /// Warns about adapters that no route uses.
 pub(crate) fn check_unused(topology: &Topology, plan: &Plan, out: &mut Findings) {
-    for adapter in plan.adapters() {
+    let takers: BTreeSet<usize> = plan
+        .adapters()
+        .iter()
+        .flat_map(|adapter| adapter.targets.iter().map(|(_, to)| *to))
+        .collect();
+    let regions = plan.boards().map_or(&[][..], |boards| boards.regions());
+    let has_region = |adapter: &AdapterPlan| {
+        let of_board = |region: &Region| [region.of, region.at].contains(&adapter.member);
+        adapter.kind == AdapterKind::Htx && regions.iter().any(of_board)
+    };
+    for (number, adapter) in plan.adapters().iter().enumerate() {
         let node = &topology.nodes[adapter.port.processor.node.index()];
-        if adapter.targets.is_empty() {
+        let is_used = !adapter.targets.is_empty() || takers.contains(&number);
+        if !is_used && !has_region(adapter) {
             out.push(
                 Diagnostic::warning(
                     "unused-adapter",
                     format!(
                         "no route uses the {} of `{}`",
-                        adapter.kind.key(),
+                        adapter.kind.name(adapter.index),
                         node.name
                     ),
                 )
                 .label(
-                    node.adapter(adapter.kind)
-                        .map_or(node.span, |adapter| adapter.place.span),
+                    node.span_of(adapter.kind, adapter.member),
                     "carries nothing",
                 )
                 .note(match plan.scheme() {

@@ -26,12 +26,13 @@ pub(crate) fn check_bounds(topology: &Topology, routes: &Routes, out: &mut Findi
         Diagnostic::error(
             "interval-routing",
             format!(
-                "the chip of `{}` needs addresses on both sides of others behind one port",
+                "the {} of `{}` needs addresses on both sides of others behind one port",
+                gate.kind.name(gate.index),
                 node.name
             ),
         )
         .label(
-            node.adapter(AdapterKind::Peach2).map_or(node.span, |adapter| adapter.place.span),
+            node.span_of(gate.kind, gate.member),
             format!("the bounds of ports {a} and {b} would overlap"),
         )
         .note("a PEACH2 port has one lower and one upper bound")

@@ -1,6 +1,7 @@
 //! Channel dependencies must not close into a cycle.
 
 use super::delivery::Hops;
+use super::regions::{self, RegionHop};
 use crate::diagnostic::{Diagnostic, Findings};
 use crate::id::LinkIndex;
 use crate::plan::Plan;
@@ -29,33 +30,7 @@ pub(crate) fn check(
     rules: Option<&Table>,
     out: &mut Findings,
 ) -> Option<Acyclic> {
-    let processors = plan.processor_count();
-    let places: Vec<(usize, LinkIndex)> = plan
-        .adapters()
-        .iter()
-        .filter_map(|adapter| {
-            let port = adapter.port;
-            Some((plan.processor_number(port.processor)?, port.link))
-        })
-        .collect();
-    let shared = plan.adapters().iter();
-    let shared = shared.map(|adapter| channels::shared(adapter.kind, adapter.network));
-    let mut follows = Follows::new(processors, shared.collect());
-    for at in 0..processors {
-        for target in 0..hops.targets() {
-            let Some(link) = hops.link(at, target) else {
-                continue;
-            };
-            let addr = hops.address(target);
-            let Some((next, ..)) = plan.across(at, link, addr) else {
-                continue;
-            };
-            let crossing = plan
-                .adapter_at(at, link)
-                .and_then(|from| Some([from, plan.adapters()[from].target(addr)?]));
-            follows.add((at, link), crossing, hops.link(next, target));
-        }
-    }
+    let (follows, places) = gather(plan, hops, regions::follow(plan, out));
     let peer = |at, link: usize| {
         let link = LinkIndex::from_bits((link & 7) as u8);
         plan.peer(at, link).map(|(next, ..)| next)
@@ -101,6 +76,41 @@ pub(crate) fn check(
             }),
     );
     None
+}
+
+/// What follows what, by the registers; and where the adapters are.
+fn gather(plan: &Plan, hops: &Hops, regions: Vec<RegionHop>) -> (Follows, Vec<(usize, LinkIndex)>) {
+    let processors = plan.processor_count();
+    let places: Vec<(usize, LinkIndex)> = plan
+        .adapters()
+        .iter()
+        .filter_map(|adapter| {
+            let port = adapter.port;
+            Some((plan.processor_number(port.processor)?, port.link))
+        })
+        .collect();
+    let shared = plan.adapters().iter();
+    let shared = shared.map(|adapter| channels::shared(adapter.kind, adapter.network));
+    let mut follows = Follows::new(processors, shared.collect());
+    for at in 0..processors {
+        for target in 0..hops.targets() {
+            let Some(link) = hops.link(at, target) else {
+                continue;
+            };
+            let addr = hops.address(target);
+            let Some((next, ..)) = plan.across(at, link, addr) else {
+                continue;
+            };
+            let crossing = plan
+                .adapter_at(at, link)
+                .and_then(|from| Some([from, plan.adapters()[from].target(addr)?]));
+            follows.add((at, link), crossing, hops.link(next, target));
+        }
+    }
+    for hop in regions {
+        follows.add(hop.way, hop.crossing, hop.after);
+    }
+    (follows, places)
 }
 
 /// Points at the rules that let packets of a channel of the cycle wait for the next one.

@@ -2,6 +2,7 @@
 
 use crate::address_map::AddressMap;
 use crate::diagnostic::{Diagnostic, Findings};
+use crate::htx::REGION_BASE;
 use crate::registers::opteron::{MemoryPlan, Shortage, plan_memory};
 use crate::topology::Topology;
 
@@ -13,9 +14,12 @@ pub(crate) fn plan_all(
     out: &mut Findings,
 ) -> Option<Vec<MemoryPlan>> {
     let span = (map.start().0, map.end().0);
+    let boards = topology.below.boards.as_ref();
+    let has_regions = boards.is_some_and(|boards| boards.region_span.is_some());
+    let behind = Some(REGION_BASE).filter(|base| has_regions && span.1 <= *base);
     let mut plans = Vec::with_capacity(topology.nodes.len());
     for ((node, entry), &low) in topology.nodes.iter().zip(map.entries()).zip(low_bytes) {
-        match plan_memory(entry.range, span, low) {
+        match plan_memory(entry.range, span, low, behind) {
             Ok(plan) => plans.push(plan),
             Err(shortage) => {
                 let (code, message, note) = match shortage {

@@ -10,5 +10,6 @@ pub(crate) mod map;
 pub(crate) mod memory_types;
 pub(crate) mod ranges;
 pub(crate) mod reach;
+pub(crate) mod regions;
 pub(crate) mod rings;
 pub(crate) mod usage;

@@ -17,6 +17,7 @@ pub(crate) fn check_windows(
     out: &mut Findings,
 ) {
     let map = &routes.map;
+    super::regions::check_addresses(topology, map, out);
     let budget = Budget::new(topology, map);
     let mut over = Vec::new();
     let mut worst = None;
@@ -35,14 +36,16 @@ pub(crate) fn check_windows(
         return;
     };
     let (what, why) = match budget {
-        Budget::Mmio { with_southbridge } => (
-            "MMIO ranges",
-            if with_southbridge[node] {
-                format!("a northbridge has {MMIO_RANGES}, one of them is the southbridge's")
-            } else {
-                format!("a northbridge has {MMIO_RANGES}")
-            },
-        ),
+        Budget::Mmio { taken } => {
+            let mut why = format!("a northbridge has {MMIO_RANGES}");
+            if taken[node].southbridge {
+                why += ", one of them is the southbridge's";
+            }
+            if taken[node].regions > 0 {
+                why += &format!(", {} for regions", taken[node].regions);
+            }
+            ("MMIO ranges", why)
+        }
         Budget::Extended => (
             "extended MMIO ranges",
             format!(

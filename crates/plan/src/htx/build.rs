@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::read::{CableSpec, HostSpec, Spec};
+use super::read::{CableSpec, HostSpec, Lendable, Spec};
 use super::region;
 use super::{Cable, Device, HOSTS_MAX, Host, LinkPort, PortKind, Region, SENDER_SLOTS_MIN, Switch};
 use crate::check::cables::port_taken;
@@ -18,6 +18,8 @@ pub(crate) struct Net {
     pub switches: Vec<Switch>,
     pub cables: Vec<Cable>,
     pub regions: Vec<Region>,
+    /// For each host the number of its node, and what others may use of its memory.
+    pub lenders: Vec<(usize, Lendable)>,
     /// Where each cable is described.
     pub cable_spans: Vec<Span>,
     pub policy: Policy,
@@ -59,6 +61,11 @@ pub(crate) fn build(spec: &Spec, out: &mut Findings) -> Option<Net> {
         switches,
         cables: Vec::new(),
         regions: Vec::new(),
+        lenders: spec
+            .hosts
+            .iter()
+            .map(|host| (host.node, host.lendable))
+            .collect(),
         cable_spans: Vec::new(),
         policy: spec.policy,
     };

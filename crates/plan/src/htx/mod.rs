@@ -11,8 +11,9 @@ mod report;
 mod route;
 
 pub(crate) use build::build;
-pub(crate) use read::{Board, CableSpec, HostSpec, Spec, SwitchSpec};
+pub(crate) use read::{Board, CableSpec, HostSpec, Lendable, Spec, SwitchSpec};
 pub(crate) use read::{read_board, read_cable, read_switch};
+pub(crate) use region::{RegionSpec, read as read_region};
 pub(crate) use route::{Routed, choose_parts, route_cables};
 
 use serde::Serialize;
@@ -129,7 +130,8 @@ pub struct Cable {
     pub length_um: Option<u64>,
 }
 
-/// A part of a host's memory that another host uses by plain loads and stores.
+/// A part of a host's memory that another host uses by plain loads and stores. Below sockets a board stands
+/// for the processor that it is plugged into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Region {
     /// The host whose memory it is.

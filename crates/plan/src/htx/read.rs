@@ -36,6 +36,18 @@ pub(crate) struct HostSpec {
     pub memory_bytes: u64,
     pub cores: u8,
     pub board: Board,
+    /// Hosts of one node have the same number.
+    pub node: usize,
+    pub lendable: Lendable,
+}
+
+/// The part of a host's memory that others may use.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lendable {
+    pub first: u64,
+    pub end: u64,
+    /// What lies around it.
+    pub around: &'static str,
 }
 
 /// A board as a file describes it.
@@ -79,7 +91,8 @@ pub(super) fn read(mut file: Section<'_>, out: &mut Findings) -> Spec {
     let nodes = file.tables("node", "[[node]]", out);
     let hosts: Vec<_> = nodes
         .into_iter()
-        .filter_map(|section| read_host(section, usual, out))
+        .enumerate()
+        .filter_map(|(node, section)| read_host(section, node, usual, out))
         .collect();
     let switches = file.tables("switch", "[[switch]]", out);
     let switches: Vec<_> = switches
@@ -230,7 +243,12 @@ fn read_name(section: &mut Section<'_>, out: &mut Findings) -> Option<Located<St
     })
 }
 
-fn read_host(mut section: Section<'_>, usual: Board, out: &mut Findings) -> Option<HostSpec> {
+fn read_host(
+    mut section: Section<'_>,
+    node: usize,
+    usual: Board,
+    out: &mut Findings,
+) -> Option<HostSpec> {
     let span = section.span();
     let name = read_name(&mut section, out);
     let memory = section.quantity("memory", &SIZE, out);
@@ -241,11 +259,18 @@ fn read_host(mut section: Section<'_>, usual: Board, out: &mut Findings) -> Opti
     let mut board = read_board(&mut section, usual, out);
     read_ring(&mut section, &mut board, out);
     section.finish(out);
+    let memory_bytes = memory.and_then(|memory| check_memory(memory, out))?;
     Some(HostSpec {
         name: name?,
         span,
-        memory_bytes: memory.and_then(|memory| check_memory(memory, out))?,
+        memory_bytes,
         cores: cores.map_or(1, |cores| u8::try_from(cores.value).unwrap_or(1)),
+        node,
+        lendable: Lendable {
+            first: super::RING_BASE + board.ring_bytes.value,
+            end: memory_bytes,
+            around: "below lies the ring of its messages",
+        },
         board,
     })
 }

@@ -3,8 +3,9 @@
 use toml::Spanned;
 use toml::de::DeValue;
 
+use super::Region;
 use super::build::Net;
-use super::{RING_BASE, Region, SLOT_BYTES};
+use super::read::Lendable;
 use crate::diagnostic::{Diagnostic, Findings, Located, Span};
 use crate::file::{Section, span_of, wrong_type};
 use crate::spec::units::{SIZE, display_bytes};
@@ -18,15 +19,23 @@ const REGION_END: u64 = 0xfc_0000_0000;
 const GRANULE: u64 = 64 << 10;
 
 /// A `[[region]]` as the file has it.
+#[derive(Debug)]
 pub(crate) struct RegionSpec {
-    span: Span,
+    pub span: Span,
     of: Located<String>,
     at: Vec<Located<String>>,
     bytes: Located<u64>,
     offset: Option<Located<u64>>,
 }
 
-pub(super) fn read(mut section: Section<'_>, out: &mut Findings) -> Option<RegionSpec> {
+impl RegionSpec {
+    /// Whether it lets this board use memory of that one's host.
+    pub(crate) fn joins(&self, at: &str, of: &str) -> bool {
+        self.of.value == of && self.at.iter().any(|user| user.value == at)
+    }
+}
+
+pub(crate) fn read(mut section: Section<'_>, out: &mut Findings) -> Option<RegionSpec> {
     let span = section.span();
     let of = section.text("of", "\"right\"", out);
     if of.is_none() && !section.has("of") {
@@ -115,7 +124,9 @@ pub(super) fn place(specs: &[RegionSpec], net: &Net, out: &mut Findings) -> Vec<
             take(spec, owner, offset, &mut taken, net, out);
         }
     }
+    // Those of a node lie one behind the other.
     let mut ends = vec![REGION_BASE; net.hosts.len()];
+    let node = |host: usize| net.lenders[host].0;
     let mut regions = Vec::new();
     for spec in specs {
         let users: Vec<_> = spec.at.iter().map(|at| host(at, net, out)).collect();
@@ -129,9 +140,10 @@ pub(super) fn place(specs: &[RegionSpec], net: &Net, out: &mut Findings) -> Vec<
         };
         for (at, name) in users.into_iter().zip(&spec.at) {
             let Some(at) = at else { continue };
-            if at == of {
+            let first = (0..net.hosts.len()).find(|host| node(*host) == node(at));
+            if node(at) == node(of) {
                 own_memory(name, spec, out);
-            } else if let Some(address) = address(&mut ends[at], name, spec, out) {
+            } else if let Some(address) = address(&mut ends[first.unwrap_or(at)], name, spec, out) {
                 regions.push(Region {
                     of,
                     at,
@@ -163,11 +175,10 @@ fn host(name: &Located<String>, net: &Net, out: &mut Findings) -> Option<usize> 
     found
 }
 
-/// The part of a host's memory that can be given away: behind the ring.
+/// The part of a host's memory that can be given away, in whole granules.
 fn lendable(owner: usize, net: &Net) -> (u64, u64) {
-    let host = &net.hosts[owner];
-    let ring = RING_BASE + host.ring_slots * SLOT_BYTES;
-    (ring.next_multiple_of(GRANULE), host.memory_bytes)
+    let Lendable { first, end, .. } = net.lenders[owner].1;
+    (first.next_multiple_of(GRANULE), end / GRANULE * GRANULE)
 }
 
 /// Takes the place that the file names.
@@ -193,9 +204,10 @@ fn take(
                 format!("from {} to {}", display_bytes(first), display_bytes(end)),
             )
             .note(format!(
-                "that is {} to {}: below lies the ring of its messages",
+                "that is {} to {}: {}",
                 display_bytes(low),
-                display_bytes(high)
+                display_bytes(high),
+                net.lenders[owner].1.around
             ))
             .help("use another `offset`, or none: the planner finds a place"),
         );
@@ -282,10 +294,11 @@ fn find(
             format!("{} in one piece", display_bytes(bytes)),
         )
         .note(format!(
-            "`{name}` has {}; {} hold the ring and what lies below it, and other regions take {}",
-            display_bytes(high),
+            "others can use {} to {} of it, of which other regions take {}: {}",
             display_bytes(low),
-            display_bytes(given)
+            display_bytes(high),
+            display_bytes(given),
+            net.lenders[owner].1.around
         ))
         .help("make regions smaller, or give the host more `memory`"),
     );

@@ -45,21 +45,7 @@ fn write(out: &mut String, plan: &HtxPlan) -> fmt::Result {
         }
         writeln!(out)?;
     }
-    if !plan.regions.is_empty() {
-        writeln!(out, "\nregions")?;
-    }
-    for region in &plan.regions {
-        let last = region.address + region.bytes - 1;
-        writeln!(
-            out,
-            "  {}: {:#x} to {last:#x} is {} of {}, from {:#x} on",
-            plan.hosts[region.at].name,
-            region.address,
-            display_bytes(region.bytes),
-            plan.hosts[region.of].name,
-            region.offset
-        )?;
-    }
+    plan.write_regions(out)?;
     for (number, host) in plan.hosts.iter().enumerate() {
         write_host(out, plan, number, host)?;
     }
@@ -173,4 +159,26 @@ pub(super) fn dot(plan: &HtxPlan) -> String {
         );
     }
     out + "}\n"
+}
+
+impl HtxPlan {
+    /// The regions, in the order of the file.
+    pub(crate) fn write_regions(&self, out: &mut String) -> fmt::Result {
+        if !self.regions.is_empty() {
+            writeln!(out, "\nregions")?;
+        }
+        for region in &self.regions {
+            let last = region.address + region.bytes - 1;
+            writeln!(
+                out,
+                "  {}: {:#x} to {last:#x} is {} of {}, from {:#x} on",
+                self.hosts[region.at].name,
+                region.address,
+                display_bytes(region.bytes),
+                self.hosts[region.of].name,
+                region.offset
+            )?;
+        }
+        Ok(())
+    }
 }

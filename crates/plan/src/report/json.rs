@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::address_map::AddressMap;
 use crate::diagnostic::Severity;
-use crate::htx::{Cable, Host, Switch};
+use crate::htx::{Cable, Host, Region, Switch};
 use crate::id::NodeId;
 use crate::plan::{AdapterPlan, CablePlan, ChipPlan, LinkPlan, Plan, ViewEntry};
 use crate::registers::RegisterWrite;
@@ -61,6 +61,8 @@ struct Boards<'p> {
     boards: &'p [Host],
     switches: &'p [Switch],
     cables: &'p [Cable],
+    #[serde(skip_serializing_if = "<[Region]>::is_empty")]
+    regions: &'p [Region],
 }
 
 #[derive(Serialize)]
@@ -127,6 +129,7 @@ pub fn json(plan: &Plan, options: JsonOptions) -> Result<String, serde_json::Err
         boards: boards.hosts(),
         switches: boards.switches(),
         cables: boards.cables(),
+        regions: boards.regions(),
     });
     serde_json::to_string_pretty(&Document {
         fabric: plan.fabric(),

@@ -103,6 +103,9 @@ fn write_adapters(out: &mut String, plan: &Plan, options: TextOptions) -> fmt::R
             writeln!(out)?;
         }
     }
+    if let Some(boards) = plan.boards() {
+        boards.write_regions(out)?;
+    }
     if !plan.chips().is_empty() {
         writeln!(out, "\nchips")?;
     }
@@ -168,11 +171,11 @@ fn write_node(out: &mut String, plan: &Plan, node: &NodePlan, options: TextOptio
                 link: link.link,
             });
             let role = match link.role {
-                LinkRole::Fabric => "to",
-                LinkRole::Coherent => "coherent, to",
-                LinkRole::Configuration => "coherent, for configuration, to",
-                LinkRole::Southbridge => "southbridge",
-                LinkRole::Host => "host",
+                LinkRole::Fabric => "to".into(),
+                LinkRole::Coherent => "coherent, to".into(),
+                LinkRole::Configuration => "coherent, for configuration, to".into(),
+                LinkRole::Southbridge => "southbridge".into(),
+                LinkRole::Host => "host".into(),
                 LinkRole::Adapter => {
                     let port = crate::PortId {
                         processor: processor.id,
@@ -180,7 +183,7 @@ fn write_node(out: &mut String, plan: &Plan, node: &NodePlan, options: TextOptio
                     };
                     let mut adapters = plan.adapters().iter();
                     let own = adapters.find(|adapter| adapter.port == port);
-                    own.map_or("adapter", |own| own.kind.key())
+                    own.map_or("adapter".into(), |own| own.kind.name(own.index))
                 }
             };
             match link.peer {

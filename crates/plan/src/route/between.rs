@@ -178,6 +178,7 @@ mod tests {
             },
             way: 0,
             network,
+            index: 0,
             member: 0,
         }
     }

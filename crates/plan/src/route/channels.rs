@@ -223,7 +223,7 @@ pub(crate) fn of_routes(topology: &Topology, ways: &Adjacency, next: &NextHops) 
             let Some(first) = link(at, target) else {
                 continue;
             };
-            let crossing = graph.crossing((number, first), next, target.0);
+            let crossing = graph.crossing((number, first), next, target);
             let peer = match crossing {
                 Some([_, to]) => Some(graph.adapters[to].0),
                 None => graph.peers[number][first.index()],
@@ -235,7 +235,37 @@ pub(crate) fn of_routes(topology: &Topology, ways: &Adjacency, next: &NextHops) 
             follows.add((number, first), crossing, second);
         }
     }
+    add_regions(topology, &graph, &mut follows);
     follows.channels(|number, link| graph.peers[number][link], &graph.adapters)
+}
+
+/// Stores to regions of other nodes: over coherent links to the board, over its network, and into memory.
+fn add_regions(topology: &Topology, graph: &LinkGraph, follows: &mut Follows) {
+    let boards = topology.below.boards.as_ref();
+    let regions = boards.map_or(&[][..], |boards| boards.plan.regions());
+    let place = |member: usize| {
+        let mut gates = graph.gates.iter();
+        gates.position(|gate| (gate.kind, gate.member) == (AdapterKind::Htx, member))
+    };
+    for region in regions {
+        let (Some(from), Some(to)) = (place(region.at), place(region.of)) else {
+            continue;
+        };
+        let port = graph.gates[from].port;
+        let node = &topology.nodes[port.node];
+        let leave = |processor| match node.next_processor(processor, port.processor) {
+            Some(step) => node.coherent_link(processor, step),
+            None => Some(port.link),
+        };
+        for (number, &(at, processor)) in graph.processors.iter().enumerate() {
+            let (Some(link), true) = (leave(processor), at == port.node) else {
+                continue;
+            };
+            let next = node.next_processor(processor, port.processor);
+            let crossing = next.is_none().then_some([from, to]);
+            follows.add((number, link), crossing, next.and_then(leave));
+        }
+    }
 }
 
 /// Links that the routes between all pairs of processors cross, in a cluster without adapters.
@@ -335,8 +365,13 @@ impl LinkGraph {
         }
     }
 
-    /// The adapters that a packet for node `to` crosses which leaves by this link.
-    fn crossing(&self, way: (usize, LinkIndex), next: &NextHops, to: usize) -> Option<[usize; 2]> {
+    /// The adapters that a packet for a processor crosses which leaves by this link.
+    fn crossing(
+        &self,
+        way: (usize, LinkIndex),
+        next: &NextHops,
+        to: (usize, u8),
+    ) -> Option<[usize; 2]> {
         let from = self.adapters.iter().position(|adapter| *adapter == way)?;
         Some([from, next.arrival(self.gates[from].network, to)?])
     }

@@ -35,9 +35,9 @@ pub(crate) fn bounds(
     let across = across(chips);
     let gates = topology.gates();
     for gate in gates.iter().filter(|gate| gate.kind == AdapterKind::Peach2) {
-        for (to, entry) in map.entries().iter().enumerate() {
+        for (to, range) in map.parts() {
             let arrival = next.arrival(gate.network, to);
-            let Some(arrival) = arrival.filter(|_| next.leave_by(gate, to)) else {
+            let Some(arrival) = arrival.filter(|_| next.leave_by(gate, to.0)) else {
                 continue;
             };
             let target = gates[arrival].member;
@@ -52,7 +52,7 @@ pub(crate) fn bounds(
                     false => chips.tables[chip][target],
                 };
                 let bound = &mut bounds[chip][usize::from(port)];
-                *bound = Some(hull(*bound, entry.range));
+                *bound = Some(hull(*bound, range));
                 at = across[chip].get(usize::from(port)).copied().flatten();
             }
         }

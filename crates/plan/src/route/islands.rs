@@ -14,12 +14,13 @@
 use super::between::Between;
 use super::minimal::distances;
 use super::ring;
+use super::several;
 use super::tree::Tree;
 use super::{Adjacency, NextHops, Routes, Scheme, grid_routes, minimal, regular, works};
 use crate::check;
 use crate::diagnostic::{Findings, Span};
 use crate::spec::{Dimension, MapSpec, Policy, ShapeSpec};
-use crate::topology::{Edge, Grid, Topology};
+use crate::topology::{Edge, Gate, Grid, Topology};
 
 /// How packets go within an island.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -171,70 +172,126 @@ fn route(topology: &mut Topology, ways: Ways, order: &[usize], numbered: bool) -
 
 /// The routes within the islands and between them.
 fn join(topology: &Topology, islands: &[Island], ways: Ways) -> NextHops {
-    let nodes = topology.nodes.len();
     let gates = topology.gates();
     let members: Vec<Vec<usize>> = islands
         .iter()
         .map(|island| island.members.clone())
         .collect();
-    let between = Between::new(&gates, &members, ways.gates_max, ways.spanning);
-    let mut slots: Vec<Option<usize>> = vec![None; nodes * nodes];
-    // The adapter at a place of an island.
-    let local = |island: usize, gate: usize| {
-        let node = gates[gate].port.node;
-        let mut members = islands[island].members.iter();
-        members.position(|member| *member == node).unwrap_or(0)
+    let net = Net {
+        between: Between::new(&gates, &members, ways.gates_max, ways.spanning),
+        topology,
+        islands,
+        gates: &gates,
     };
-    let mut arrivals = vec![vec![None; nodes]; between.networks()];
-    for (here, island) in islands.iter().enumerate() {
-        for (from, &member) in island.members.iter().enumerate() {
-            for (there, other) in islands.iter().enumerate() {
-                for (to, &target) in other.members.iter().enumerate() {
-                    slots[member * nodes + target] = match here == there {
-                        true => island.next.slot(from, to),
-                        false => None,
-                    };
-                }
-                let exit = (here != there).then(|| between.exit(here, there)).flatten();
-                let Some(network) = exit else {
-                    continue;
-                };
-                let exits = between.gates(here, network);
-                let exit = island.nearest(exits, |gate| (from, local(here, gate)));
-                let out = exit.and_then(|gate| match local(here, gate) == from {
-                    true => Some(gates[gate].way),
-                    false => island.next.slot(from, local(here, gate)),
-                });
-                for &target in &other.members {
-                    slots[member * nodes + target] = out;
-                }
-            }
-        }
-        for (network, arrivals) in arrivals.iter_mut().enumerate() {
-            let Some(entry) = between.entry(network, here) else {
-                continue;
-            };
-            let entries = between.gates(entry, network);
-            for (to, &target) in island.members.iter().enumerate() {
-                arrivals[target] = if entry == here {
-                    island.nearest(entries, |gate| (local(here, gate), to))
-                } else {
-                    // On to the next network.
-                    let onward = between.exit(entry, here);
-                    let exits = onward.map_or(&[][..], |next| between.gates(entry, next));
-                    let hops = |gate: &usize| {
-                        let from = local(entry, *gate);
-                        let exits = exits.iter().map(|exit| (from, local(entry, *exit)));
-                        exits.map(|pair| islands[entry].hops(pair)).min()
-                    };
-                    entries.iter().copied().min_by_key(hops)
-                };
-            }
-        }
-    }
+    let nodes = topology.nodes.len();
+    let mut slots = net.leave();
+    let arrivals = net.arrive(&slots);
+    let networks = (0..islands.len()).flat_map(|island| {
+        let networks = 0..net.between.networks();
+        networks.map(move |network| (island, network))
+    });
+    let used = networks.flat_map(|(island, network)| net.between.gates(island, network));
+    let used: Vec<usize> = used.copied().collect();
+    several::spread(topology, &gates, &used, &arrivals, &mut slots);
     let mut next = NextHops::build(nodes, |from, to| slots[from * nodes + to]);
     next.arrivals = arrivals;
     next
+}
+
+/// The islands and what joins them.
+struct Net<'a> {
+    topology: &'a Topology,
+    islands: &'a [Island],
+    gates: &'a [Gate],
+    between: Between,
+}
+
+impl Net<'_> {
+    /// The place of an adapter's node in an island.
+    fn local(&self, island: usize, gate: usize) -> usize {
+        let node = self.gates[gate].port.node;
+        let mut members = self.islands[island].members.iter();
+        members.position(|member| *member == node).unwrap_or(0)
+    }
+
+    /// The way out by source and destination.
+    fn leave(&self) -> Vec<Option<usize>> {
+        let nodes = self.topology.nodes.len();
+        let mut slots = vec![None; nodes * nodes];
+        for (here, island) in self.islands.iter().enumerate() {
+            for (from, &member) in island.members.iter().enumerate() {
+                for (to, &target) in island.members.iter().enumerate() {
+                    slots[member * nodes + target] = island.next.slot(from, to);
+                }
+                for (there, other) in self.islands.iter().enumerate() {
+                    let exit = (here != there).then(|| self.between.exit(here, there));
+                    let Some(network) = exit.flatten() else {
+                        continue;
+                    };
+                    let exits = self.between.gates(here, network);
+                    let exit = island.nearest(exits, |gate| (from, self.local(here, gate)));
+                    let out = exit.and_then(|gate| match self.local(here, gate) == from {
+                        true => Some(self.gates[gate].way),
+                        false => island.next.slot(from, self.local(here, gate)),
+                    });
+                    for &target in &other.members {
+                        slots[member * nodes + target] = out;
+                    }
+                }
+            }
+        }
+        slots
+    }
+
+    /// For each network, node and processor the adapter that takes its packets.
+    fn arrive(&self, slots: &[Option<usize>]) -> Vec<Vec<Vec<usize>>> {
+        let nodes = self.topology.nodes.len();
+        let all_ways = self.topology.ways();
+        let mut arrivals = vec![vec![Vec::new(); nodes]; self.between.networks()];
+        for (here, island) in self.islands.iter().enumerate() {
+            for (network, arrivals) in arrivals.iter_mut().enumerate() {
+                let Some(entry) = self.between.entry(network, here) else {
+                    continue;
+                };
+                let entries = self.between.gates(entry, network);
+                for (to, &target) in island.members.iter().enumerate() {
+                    let Some(arrival) = self.arrival(entries, entry, (here, to)) else {
+                        continue;
+                    };
+                    // From another node packets leave by one of its processors.
+                    let at = self.gates[arrival].port.node;
+                    let way = slots[at * nodes + target].and_then(|slot| all_ways[at].get(slot));
+                    let exit = way.map(|way| way.port.processor);
+                    let gates = self.gates;
+                    arrivals[target] =
+                        several::arrivals(self.topology, gates, entries, (arrival, target), exit);
+                }
+            }
+        }
+        arrivals
+    }
+
+    /// The adapter of island `entry` that takes packets for node `to` of island `here`.
+    fn arrival(
+        &self,
+        entries: &[usize],
+        entry: usize,
+        (here, to): (usize, usize),
+    ) -> Option<usize> {
+        if entry == here {
+            let island = &self.islands[here];
+            return island.nearest(entries, |gate| (self.local(here, gate), to));
+        }
+        // On to the next network.
+        let onward = self.between.exit(entry, here);
+        let exits = onward.map_or(&[][..], |next| self.between.gates(entry, next));
+        let hops = |gate: &usize| {
+            let from = self.local(entry, *gate);
+            let exits = exits.iter().map(|exit| (from, self.local(entry, *exit)));
+            exits.map(|pair| self.islands[entry].hops(pair)).min()
+        };
+        entries.iter().copied().min_by_key(hops)
+    }
 }
 
 impl Within {

@@ -15,6 +15,7 @@ mod minimal;
 pub(crate) mod own;
 pub(crate) mod ranges;
 mod ring;
+mod several;
 mod tree;
 mod up_down;
 
@@ -57,9 +58,9 @@ pub(crate) struct NextHops {
     nodes: usize,
     /// Position in the node's adjacency; `u8::MAX` for the node itself.
     slots: Vec<u8>,
-    /// For every network of adapters and every destination the adapter that takes its packets from
-    /// that network, by its place in [`Topology::gates`]; empty without adapters.
-    arrivals: Vec<Vec<Option<usize>>>,
+    /// For every network of adapters, every destination and every processor of it the adapter that takes
+    /// its packets from that network, by its place in [`Topology::gates`]; empty without adapters.
+    arrivals: Vec<Vec<Vec<usize>>>,
 }
 
 impl NextHops {
@@ -78,9 +79,10 @@ impl NextHops {
         }
     }
 
-    /// The adapter that takes packets for `to` from a network.
-    pub(crate) fn arrival(&self, network: usize, to: usize) -> Option<usize> {
-        *self.arrivals.get(network)?.get(to)?
+    /// The adapter that takes packets for a processor, by its node and its place there, from a network.
+    pub(crate) fn arrival(&self, network: usize, (to, processor): (usize, u8)) -> Option<usize> {
+        let arrivals = self.arrivals.get(network)?.get(to)?;
+        arrivals.get(usize::from(processor)).copied()
     }
 
     /// Whether packets for `to` leave their island by this adapter.

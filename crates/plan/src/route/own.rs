@@ -9,7 +9,7 @@ mod arrivals;
 use std::collections::HashMap;
 use std::num::NonZeroU32;
 
-use super::{NextHops, Routes, Scheme};
+use super::{NextHops, Routes, Scheme, several};
 use crate::check;
 use crate::diagnostic::{Diagnostic, Findings, Located, Span};
 use crate::spec::{AdapterKind, ClusterSpec, RouteSpec, clip_name, nearest_name, parse_link_path};
@@ -29,8 +29,11 @@ pub(crate) struct Devices<'a> {
     /// The devices with an adapter on each network.
     pub networks: Vec<Vec<usize>>,
     /// A port of a device as the file writes it: processor, or 0, and link.
-    pub parse: &'a dyn Fn(usize, &str) -> Option<(u8, u8)>,
+    pub parse: &'a ParsePort<'a>,
 }
+
+/// The port of a device by its name in the file.
+pub(crate) type ParsePort<'a> = dyn Fn(usize, &str) -> Option<(u8, u8)> + 'a;
 
 /// A port with a cable or an adapter in it.
 pub(crate) struct Way {
@@ -341,7 +344,10 @@ pub(crate) fn choose(
     let count = gates.iter().map(|gate| gate.network + 1).max();
     let mut networks = vec![Vec::new(); count.unwrap_or(0)];
     for gate in &gates {
-        networks[gate.network].push(gate.port.node);
+        let nodes: &mut Vec<usize> = &mut networks[gate.network];
+        if !nodes.contains(&gate.port.node) {
+            nodes.push(gate.port.node);
+        }
     }
     let way = |node: usize, (number, edge): (usize, &Edge)| {
         let mut gates = gates.iter();
@@ -368,10 +374,18 @@ pub(crate) fn choose(
     let mut next = NextHops::build(devices.hosts, |from, to| table.way(from, to));
     let arrival = |network: usize, to: usize| {
         let node = table.arrival(network, to)?;
-        let mut gates = gates.iter();
-        gates.position(|gate| gate.network == network && gate.port.node == node)
+        let entries = gates.iter().enumerate();
+        let entries = entries.filter(|(_, gate)| gate.network == network && gate.port.node == node);
+        let entries: Vec<usize> = entries.map(|(number, _)| number).collect();
+        let way = table.way(node, to).and_then(|way| ways[node].get(way));
+        let exit = way.map(|way| way.port.processor);
+        let first = (*entries.first()?, to);
+        Some(several::arrivals(topology, &gates, &entries, first, exit))
     };
-    let of_network = |network| (0..devices.hosts).map(|to| arrival(network, to)).collect();
+    let of_network = |network| {
+        let arrivals = (0..devices.hosts).map(|to| arrival(network, to));
+        arrivals.map(Option::unwrap_or_default).collect()
+    };
     next.arrivals = (0..devices.networks.len()).map(of_network).collect();
     let scheme = Scheme::File;
     Some((Routes { scheme, next, map }, table))
@@ -379,9 +393,14 @@ pub(crate) fn choose(
 
 /// A link, or the kind of an adapter of the node.
 fn parse_way(topology: &Topology, node: usize, text: &str) -> Option<(u8, u8)> {
-    let kind = AdapterKind::ALL.into_iter().find(|kind| kind.key() == text);
-    let (processor, link) = match kind {
-        Some(kind) => topology.nodes[node].adapter(kind)?.port?,
+    let mut kinds = AdapterKind::ALL.into_iter();
+    let (processor, link) = match kinds.find_map(|kind| Some((kind, kind.index_of(text)?))) {
+        Some(of) => {
+            let mut adapters = topology.nodes[node].adapters.iter();
+            adapters
+                .find(|adapter| (adapter.kind, adapter.index) == of)?
+                .port?
+        }
         None => parse_link_path(text, topology.fabric)?,
     };
     Some((processor, link.get()))

@@ -47,12 +47,26 @@ pub(crate) fn windows_of_all(map: &AddressMap, next: &NextHops) -> Vec<Vec<Route
 
 /// The contents of a node's registers.
 pub(crate) enum Budget {
-    /// Base and limit per range; one is the southbridge's where there is one.
-    Mmio { with_southbridge: Vec<bool> },
+    /// Base and limit per range.
+    Mmio { taken: Vec<TakenRanges> },
     /// Base and mask, family 10h past 40 bit.
     Extended,
     /// One interval per output port.
     PerPort,
+}
+
+/// Ranges of a node that routes cannot have.
+#[derive(Clone, Copy)]
+pub(crate) struct TakenRanges {
+    pub southbridge: bool,
+    /// Those for regions of other nodes' memory.
+    pub regions: usize,
+}
+
+impl TakenRanges {
+    pub(crate) fn count(self) -> usize {
+        usize::from(self.southbridge) + self.regions
+    }
 }
 
 /// More ranges than registers.
@@ -68,10 +82,11 @@ impl Budget {
             Fabric::Peach2 => Self::PerPort,
             Fabric::TcCluster if uses_extended(topology, map) => Self::Extended,
             Fabric::TcCluster => Self::Mmio {
-                with_southbridge: topology
-                    .nodes
-                    .iter()
-                    .map(|n| n.southbridge.is_some())
+                taken: (0..topology.nodes.len())
+                    .map(|node| TakenRanges {
+                        southbridge: topology.nodes[node].southbridge.is_some(),
+                        regions: topology.region_windows(node).len(),
+                    })
                     .collect(),
             },
         }
@@ -85,9 +100,9 @@ impl Budget {
         ranges: &[RouteRange],
     ) -> Option<Excess> {
         let (needed, available) = match self {
-            Self::Mmio { with_southbridge } => (
+            Self::Mmio { taken } => (
                 ranges.len(),
-                MMIO_RANGES - usize::from(with_southbridge[node]),
+                MMIO_RANGES.saturating_sub(taken[node].count()),
             ),
             Self::Extended => {
                 let blocks = ranges.iter().map(|r| extended_blocks(map, r.range).len());

@@ -42,15 +42,14 @@ pub(super) struct UpDown {
 
 /// The shortest of such routes that fit the registers and cannot deadlock.
 pub(super) fn find(topology: &Topology, adjacency: &Adjacency, map: &AddressMap) -> Option<UpDown> {
-    let Budget::Mmio { with_southbridge } = Budget::new(topology, map) else {
+    let Budget::Mmio { taken } = Budget::new(topology, map) else {
         return None;
     };
     let ranges = crate::registers::opteron::MMIO_RANGES;
     let depths = Depths::new(topology.shape.as_ref()?, adjacency.len());
     let graph = Graph::new(topology, adjacency, &depths);
-    let budgets = with_southbridge
-        .iter()
-        .map(|with| ranges - usize::from(*with));
+    let budgets = taken.iter();
+    let budgets = budgets.map(|taken| ranges.saturating_sub(taken.count()));
     let budgets: Vec<usize> = budgets.collect();
     let is_small = adjacency.len() <= THOROUGH_MAX;
     let parents = [Parent::Highest, Parent::Beside, Parent::Across];
@@ -276,53 +275,51 @@ fn choose_row(
     ranges: usize,
     cost: impl Fn(usize, usize) -> Option<u32>,
 ) -> Option<Vec<Option<u8>>> {
-    // The least cost so far by the runs used and the last way; `slots` stands for none.
-    let none = slots;
-    let mut least = vec![vec![None; slots + 1]; ranges + 1];
-    least[0][none] = Some(0u32);
-    // From which way each state was reached, by destination.
-    let mut came: Vec<Vec<Vec<usize>>> = Vec::with_capacity(numbers.len());
+    // A state: the runs used and the last way; `slots` stands for none.
+    let (none, width) = (slots, slots + 1);
+    let states = (ranges + 1) * width;
+    let mut least = vec![None; states];
+    least[none] = Some(0u32);
+    // From which way each state was reached, destination by destination.
+    let mut came: Vec<u8> = Vec::with_capacity(numbers.len() * states);
     for &to in numbers {
-        let mut next = vec![vec![None; slots + 1]; ranges + 1];
-        let mut from = vec![vec![none; slots + 1]; ranges + 1];
-        let costs: Vec<Option<u32>> = match to == node {
-            true => Vec::new(),
-            false => (0..slots).map(|slot| cost(slot, to)).collect(),
-        };
-        for (runs, row) in least.iter().enumerate() {
-            for (last, so_far) in row.iter().enumerate() {
-                let Some(so_far) = *so_far else {
-                    continue;
-                };
-                let mut reach = |runs: usize, way: usize, cost: u32| {
-                    if runs <= ranges && next[runs][way].is_none_or(|least| cost < least) {
-                        next[runs][way] = Some(cost);
-                        from[runs][way] = last;
-                    }
-                };
-                if to == node {
-                    // The own memory is in no range, so it ends one.
-                    reach(runs, none, so_far);
+        let mut next = vec![None; states];
+        let begin = came.len();
+        came.resize(begin + states, 0);
+        let from = &mut came[begin..];
+        let costs = (0..slots).map(|slot| cost(slot, to).filter(|_| to != node));
+        let costs: Vec<Option<u32>> = costs.collect();
+        for (state, so_far) in least.iter().enumerate() {
+            let Some(so_far) = *so_far else {
+                continue;
+            };
+            let (runs, last) = (state / width, state % width);
+            let mut reach = |runs: usize, way: usize, cost: u32| {
+                let state = runs * width + way;
+                if runs <= ranges && next[state].is_none_or(|least| cost < least) {
+                    next[state] = Some(cost);
+                    from[state] = u8::try_from(last).unwrap_or(u8::MAX);
                 }
-                for (way, cost) in costs.iter().enumerate() {
-                    if let Some(cost) = cost {
-                        let runs = runs + usize::from(way != last);
-                        reach(runs, way, so_far.saturating_add(*cost));
-                    }
+            };
+            if to == node {
+                // The own memory is in no range, so it ends one.
+                reach(runs, none, so_far);
+            }
+            for (way, cost) in costs.iter().enumerate() {
+                if let Some(cost) = cost {
+                    let runs = runs + usize::from(way != last);
+                    reach(runs, way, so_far.saturating_add(*cost));
                 }
             }
         }
         least = next;
-        came.push(from);
     }
-    let states = least.iter().enumerate().flat_map(|(runs, row)| {
-        let states = row.iter().enumerate();
-        states.filter_map(move |(way, cost)| Some(((*cost)?, runs, way)))
-    });
-    let (_, mut runs, mut way) = states.min()?;
+    let ends = least.iter().enumerate();
+    let ends = ends.filter_map(|(state, cost)| Some(((*cost)?, state / width, state % width)));
+    let (_, mut runs, mut way) = ends.min()?;
     let mut row = vec![None; numbers.len()];
-    for (&to, from) in numbers.iter().zip(&came).rev() {
-        let before = from[runs][way];
+    for (&to, from) in numbers.iter().zip(came.chunks(states)).rev() {
+        let before = usize::from(from[runs * width + way]);
         if to != node {
             row[to] = u8::try_from(way).ok();
             runs -= usize::from(before != way);

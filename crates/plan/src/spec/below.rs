@@ -4,11 +4,11 @@
 use serde::Serialize;
 use toml::de::DeValue;
 
-use super::PEACH2_PORTS;
 use super::ethernet::Key;
 use super::read::FREQUENCIES_MHZ;
 use super::section::{Section, clip};
 use super::units::{FREQUENCY, SIZE, WIDTH};
+use super::{AdapterKind, PEACH2_PORTS};
 use crate::diagnostic::{Diagnostic, Findings, Located, Span};
 use crate::htx;
 
@@ -62,16 +62,27 @@ pub(crate) struct BelowSpec {
     /// Between link ports of boards and switches.
     pub board_cables: Vec<htx::CableSpec>,
     pub chip_cables: Vec<ChipCableSpec>,
+    /// Memory of the processor above a board, for the one above another board.
+    pub regions: Vec<htx::RegionSpec>,
 }
 
-/// A cable between two chips: name of the node and number of the port, at both ends.
+/// A cable between two chips.
 #[derive(Debug)]
 pub(crate) struct ChipCableSpec {
     pub span: Span,
-    pub ends: [Located<(String, u8)>; 2],
+    pub ends: [Located<ChipPort>; 2],
 }
 
-/// Reads `[board]`, `[bridge]` and `[[switch]]`.
+/// A port of a chip as written: `a.chip.east`, `a.chip1.west`.
+#[derive(Debug)]
+pub(crate) struct ChipPort {
+    pub node: String,
+    /// Which of the chips of that node.
+    pub index: usize,
+    pub port: u8,
+}
+
+/// Reads `[board]`, `[bridge]`, `[[switch]]` and `[[region]]`.
 pub(super) fn read_below(file: &mut Section<'_>, out: &mut Findings) -> BelowSpec {
     let board = file.table("board", "[board]", out).map(|mut section| {
         let span = section.span();
@@ -86,7 +97,12 @@ pub(super) fn read_below(file: &mut Section<'_>, out: &mut Findings) -> BelowSpe
     });
     let switches = file.tables("switch", "[[switch]]", out);
     let switches = switches.into_iter();
+    let regions = file.tables("region", "[[region]]", out);
+    let regions = regions.into_iter();
     BelowSpec {
+        regions: regions
+            .filter_map(|section| htx::read_region(section, out))
+            .collect(),
         board,
         bridge,
         switches: switches
@@ -152,9 +168,9 @@ fn read_bridge(mut section: Section<'_>, out: &mut Findings) -> BridgePlan {
 enum EndKind {
     /// A HyperTransport link: `a.l2`, `a.p1.l2`.
     Link,
-    /// A link port of a board or a switch: `a.board.p0`, `s.p3`.
+    /// A link port of a board or a switch: `a.board.p0`, `a.board1.p0`, `s.p3`.
     LinkPort,
-    /// A port of a chip: `a.chip.east`.
+    /// A port of a chip: `a.chip.east`, `a.chip1.east`.
     ChipPort,
 }
 
@@ -162,13 +178,19 @@ fn kind(end: &str) -> EndKind {
     let Some((before, port)) = end.rsplit_once('.') else {
         return EndKind::Link;
     };
-    if before.ends_with(".chip") {
+    if chip_of(before).is_some() {
         EndKind::ChipPort
     } else if port.starts_with('p') {
         EndKind::LinkPort
     } else {
         EndKind::Link
     }
+}
+
+/// Node and place of a chip: `a.chip`, `a.chip1`.
+fn chip_of(name: &str) -> Option<(&str, usize)> {
+    let (node, chip) = name.rsplit_once('.')?;
+    Some((node, AdapterKind::Peach2.index_of(chip)?))
 }
 
 /// Whether an end of a cable is plugged into a board, a switch or a chip.
@@ -224,15 +246,19 @@ fn read_chip_port(
     section: &mut Section<'_>,
     key: &'static str,
     out: &mut Findings,
-) -> Option<Located<(String, u8)>> {
+) -> Option<Located<ChipPort>> {
     let example = "\"a.chip.east\"";
     let text = section.text(key, example, out)?;
     let parsed = text.value.rsplit_once('.').and_then(|(chip, port)| {
-        let node = chip.strip_suffix(".chip")?;
+        let (node, index) = chip_of(chip)?;
         // Port north leads to the bridge.
         let ports = PEACH2_PORTS.iter().take(3);
         let port = ports.into_iter().position(|name| *name == port)?;
-        Some((node.to_owned(), u8::try_from(port).ok()?))
+        Some(ChipPort {
+            node: node.to_owned(),
+            index,
+            port: u8::try_from(port).ok()?,
+        })
     });
     if parsed.is_none() {
         let got = clip(text.value);

@@ -8,6 +8,7 @@ use super::units::{BANDWIDTH, Quantity, SIZE, TIME};
 use super::{AdapterPlace, Fabric};
 use crate::diagnostic::{Diagnostic, Findings, Located};
 use crate::id::LinkIndex;
+use toml::Spanned;
 use toml::de::DeValue;
 
 /// The Ethernet between adapters: ports, cables and one switch, and what goes wrong there.
@@ -301,22 +302,39 @@ fn read_htea(mut section: Section<'_>, out: &mut Findings) -> HteaPlan {
     plan
 }
 
-/// Reads `adapter`, `board` or `chip` of a node: a link, true or false.
-pub(super) fn read_place(
+/// Reads `adapter`, `board` or `chip` of a node: a link, true or false; or a list, for several.
+pub(super) fn read_places(
     section: &mut Section<'_>,
     key: &'static str,
     fabric: Fabric,
     out: &mut Findings,
-) -> Option<Located<AdapterPlace>> {
+) -> Vec<Located<AdapterPlace>> {
     if fabric != Fabric::TcCluster {
-        return None;
+        return Vec::new();
     }
-    let value = section.value(key)?;
+    match section.value(key) {
+        None => Vec::new(),
+        Some(value) => match value.get_ref() {
+            DeValue::Boolean(false) => Vec::new(),
+            DeValue::Array(list) => {
+                let places = list.iter().map(|value| read_place(value, key, out));
+                places.collect::<Option<_>>().unwrap_or_default()
+            }
+            _ => read_place(value, key, out).into_iter().collect(),
+        },
+    }
+}
+
+/// A link, or true.
+fn read_place(
+    value: &Spanned<DeValue<'_>>,
+    key: &'static str,
+    out: &mut Findings,
+) -> Option<Located<AdapterPlace>> {
     let span = span_of(value);
     let place = match value.get_ref() {
-        DeValue::Boolean(false) => return None,
         DeValue::Boolean(true) => AdapterPlace::Auto,
-        DeValue::String(text) => match parse_link_path(text, fabric) {
+        DeValue::String(text) => match parse_link_path(text, Fabric::TcCluster) {
             Some((processor, link)) => AdapterPlace::On(processor, link),
             None => {
                 out.push(
@@ -327,17 +345,9 @@ pub(super) fn read_place(
                 AdapterPlace::Auto
             }
         },
-        DeValue::Array(_) => {
-            out.push(
-                Diagnostic::error("adapter", format!("a node has one {key} at most"))
-                    .label(span, "a list of links")
-                    .note("a node can have one adapter, one board and one chip")
-                    .help("name one link, and give the others to further nodes of the island"),
-            );
-            return None;
-        }
         _ => {
-            wrong_type(key, "true, false or a link such as \"l3\"", value, out);
+            let expected = "true, false, a link such as \"l3\" or a list of links";
+            wrong_type(key, expected, value, out);
             return None;
         }
     };

@@ -12,7 +12,7 @@ pub(crate) mod units;
 mod whole;
 
 pub use below::BridgePlan;
-pub(crate) use below::{BelowSpec, ChipCableSpec};
+pub(crate) use below::{BelowSpec, ChipCableSpec, ChipPort};
 pub(crate) use ethernet::AdapterPort;
 pub use ethernet::{EthernetPlan, HteaPlan};
 
@@ -150,6 +150,24 @@ impl AdapterKind {
         }
     }
 
+    /// Its name behind that of its node, in a file and in reports: `board`, `board1` and so on for those
+    /// of one node.
+    pub fn name(self, index: usize) -> String {
+        match index {
+            0 => self.key().to_owned(),
+            _ => format!("{}{index}", self.key()),
+        }
+    }
+
+    /// The place among those of its kind in a node that such a name stands for.
+    pub(crate) fn index_of(self, name: &str) -> Option<usize> {
+        match name.strip_prefix(self.key())? {
+            "" => Some(0),
+            number if number.starts_with('0') => None,
+            number => number.parse().ok().filter(|_| number.len() <= 3),
+        }
+    }
+
     /// What it is, for reports.
     pub const fn noun(self) -> &'static str {
         match self {
@@ -277,8 +295,8 @@ pub(crate) struct TopologySpec {
     pub shape: ShapeSpec,
     /// Copies of the shape, joined by adapters.
     pub islands: usize,
-    /// Where the first node of each island has its adapter.
-    pub adapter: Option<Located<AdapterPlace>>,
+    /// Where the first node of each island has its adapters.
+    pub adapters: Vec<Located<AdapterPlace>>,
     pub prefix: String,
     pub template: NodeTemplate,
 }

@@ -4,7 +4,7 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use super::below::{is_below, read_below, read_below_cable};
-use super::ethernet::{read_network, read_place};
+use super::ethernet::{read_network, read_places};
 use super::section::{Section, as_u64, clip, nearest, span_of, wrong_type};
 use super::units::{FREQUENCY, LENGTH, SIZE, WIDTH};
 use super::whole::{check_described, read_fabric, read_family, read_policy};
@@ -242,11 +242,11 @@ fn read_node(
         Fabric::TcCluster => section.address("base", out),
         Fabric::Peach2 => None,
     };
-    let places = AdapterKind::ALL.into_iter().filter_map(|kind| {
-        let place = read_place(&mut section, kind.key(), fabric, out)?;
-        Some((kind, place))
-    });
-    let adapters = places.collect();
+    let mut adapters = Vec::new();
+    for kind in AdapterKind::ALL {
+        let places = read_places(&mut section, kind.key(), fabric, out);
+        adapters.extend(places.into_iter().map(|place| (kind, place)));
+    }
     let template = read_template(section, fabric, supernode, out);
     Some(NodeSpec {
         name: name?,
@@ -560,16 +560,16 @@ fn read_topology(
         Fabric::TcCluster => section.count("islands", 1, NODES_MAX as u64, out),
         Fabric::Peach2 => None,
     };
-    let (mut template, mut adapter) = (None, None);
+    let (mut template, mut adapters) = (None, Vec::new());
     match section.table("node", "[topology.node]", out) {
         Some(mut node) => {
-            adapter = read_place(&mut node, AdapterKind::Htea.key(), fabric, out);
+            adapters = read_places(&mut node, AdapterKind::Htea.key(), fabric, out);
             template = read_template(node, fabric, true, out);
         }
         None => section.missing("node", "{ memory = \"8GiB\" }", out),
     }
     section.finish(out);
-    if let (Some(islands), None) = (islands.filter(|count| count.value > 1), adapter) {
+    if let (Some(islands), true) = (islands.filter(|count| count.value > 1), adapters.is_empty()) {
         out.push(
             Diagnostic::error("adapter", "nothing joins the islands")
                 .label(islands.span, "islands without an adapter")
@@ -580,7 +580,7 @@ fn read_topology(
         span: kind.span,
         shape: shape?,
         islands: islands.map_or(1, |count| count.value as usize),
-        adapter,
+        adapters,
         prefix: prefix.map_or("n", |p| p.value).to_owned(),
         template: template?,
     })

@@ -3,13 +3,17 @@
 
 use std::collections::HashMap;
 
-use super::{Node, Port, Topology, peach2_port_name};
+use super::{Node, NodeAdapter, Port, Topology, peach2_port_name};
 use crate::check::adapters::ADAPTERS_MAX;
 use crate::check::cables::port_taken;
 use crate::diagnostic::{Diagnostic, Findings, Located, Span};
 use crate::htx::{self, Cable, Device, HtxPlan, LinkPort, Routed};
 use crate::id::LinkIndex;
-use crate::spec::{AdapterKind, BelowSpec, BridgePlan, ChipCableSpec, Policy};
+use crate::spec::units::display_count;
+use crate::spec::{
+    AdapterKind, AdapterPlace, BelowSpec, BridgePlan, ChipCableSpec, ChipPort, Policy,
+};
+use hostwire_address::{AddressRange, GlobalAddress};
 
 /// The networks of boards and chips.
 #[derive(Default)]
@@ -20,11 +24,110 @@ pub(crate) struct Below {
     pub bridge: BridgePlan,
 }
 
+/// What a processor's memory keeps for low memory and firmware.
+const LOW_BYTES: u64 = 16 << 20;
+
+/// Addresses of regions that leave a node by one board.
+pub(crate) struct RegionWindow {
+    /// The board.
+    pub board: usize,
+    pub range: AddressRange,
+}
+
+impl Topology {
+    /// The windows of a node for the regions that it uses.
+    pub(crate) fn region_windows(&self, node: usize) -> Vec<RegionWindow> {
+        let mut windows: Vec<RegionWindow> = Vec::new();
+        let Some(boards) = &self.below.boards else {
+            return windows;
+        };
+        let own = |board: usize| {
+            let mut adapters = self.nodes[node].adapters.iter();
+            adapters.any(|adapter| (adapter.kind, adapter.member) == (AdapterKind::Htx, board))
+        };
+        for region in boards.plan.regions().iter().filter(|region| own(region.at)) {
+            match windows.last_mut() {
+                Some(last) if last.board == region.at && last.range.end() == region.address => {
+                    last.range.bytes += region.bytes;
+                }
+                _ => windows.push(RegionWindow {
+                    board: region.at,
+                    range: AddressRange {
+                        start: GlobalAddress(region.address),
+                        bytes: region.bytes,
+                    },
+                }),
+            }
+        }
+        windows
+    }
+}
+
+impl Below {
+    /// Cables from one board to another one.
+    pub(crate) fn board_cables(&self, (from, to): (usize, usize)) -> usize {
+        let Some(boards) = &self.boards else {
+            return 0;
+        };
+        let plan = &boards.plan;
+        let port = |device| {
+            let routes = match device {
+                Device::Host(board) => &plan.hosts()[board].routes,
+                Device::Switch(switch) => &plan.switches()[switch].routes,
+            };
+            routes.get(to).copied()
+        };
+        count_cables(plan.cables(), (from, to), port)
+    }
+
+    /// Cables from one chip to another one.
+    pub(crate) fn chip_cables(&self, (from, to): (usize, usize)) -> usize {
+        let Some(chips) = &self.chips else {
+            return 0;
+        };
+        let port = |device| match device {
+            Device::Host(chip) => chips.tables[chip].get(to).copied(),
+            Device::Switch(_) => None,
+        };
+        count_cables(&chips.cables, (from, to), port)
+    }
+}
+
+/// Cables on the way that these ports make. One that leads nowhere is longer than all others.
+fn count_cables(
+    cables: &[Cable],
+    (from, to): (usize, usize),
+    port: impl Fn(Device) -> Option<u8>,
+) -> usize {
+    let mut at = Device::Host(from);
+    for count in 0..cables.len() {
+        if at == Device::Host(to) {
+            return count;
+        }
+        let leaves = |device, own| device == at && Some(own) == port(at);
+        let next = cables.iter().find_map(|cable| match cable.ends {
+            [a, b] if leaves(a.device, a.port) => Some(b.device),
+            [a, b] if leaves(b.device, b.port) => Some(a.device),
+            _ => None,
+        });
+        match next {
+            Some(next) => at = next,
+            None => break,
+        }
+    }
+    match at == Device::Host(to) {
+        true => cables.len(),
+        false => usize::MAX,
+    }
+}
+
 /// Boards, their switches and cables.
 pub(crate) struct Boards {
     pub plan: HtxPlan,
     /// For each board the number of its network.
     pub network: Vec<usize>,
+    /// Where the first region is described.
+    pub region_span: Option<Span>,
 }
 
 /// Chips and their cables.
@@ -46,6 +149,8 @@ pub(crate) struct Gate {
     pub way: usize,
     /// The network that it is on. Adapters of one network reach each other.
     pub network: usize,
+    /// Its place among those of its kind in its node.
+    pub index: usize,
     /// Its number among those of its kind, in the order of the file.
     pub member: usize,
 }
@@ -67,39 +172,60 @@ pub(super) fn number(nodes: &mut [Node]) {
     }
 }
 
-/// The node of each adapter of a kind, by number.
-fn nodes_with(kind: AdapterKind, nodes: &[Node]) -> Vec<(&Node, Span)> {
-    let all = nodes.iter().flat_map(|node| {
+/// An adapter with its node.
+struct Member<'a> {
+    node: &'a Node,
+    /// The number of the node in the file.
+    number: usize,
+    adapter: &'a NodeAdapter,
+    /// As cables name it.
+    name: String,
+}
+
+/// The adapters of a kind, by number.
+fn members(kind: AdapterKind, nodes: &[Node]) -> Vec<Member<'_>> {
+    let all = nodes.iter().enumerate().flat_map(|(number, node)| {
         let adapters = node.adapters.iter();
-        adapters.map(move |adapter| (node, adapter))
+        adapters.map(move |adapter| (number, node, adapter))
     });
-    all.filter(|(_, adapter)| adapter.kind == kind)
-        .map(|(node, adapter)| (node, adapter.place.span))
+    all.filter(|(_, _, adapter)| adapter.kind == kind)
+        .map(|(number, node, adapter)| Member {
+            node,
+            number,
+            adapter,
+            name: format!("{}.{}", node.name, kind.name(adapter.index)),
+        })
         .collect()
 }
 
 /// Joins boards and chips by the cables of the file.
-pub(super) fn build(below: BelowSpec, policy: Policy, nodes: &[Node], out: &mut Findings) -> Below {
+pub(super) fn build(
+    below: BelowSpec,
+    (policy, ring_bytes): (Policy, u64),
+    nodes: &[Node],
+    out: &mut Findings,
+) -> Below {
     let bridge = below.bridge.map(|bridge| bridge.value);
     Below {
         chips: build_chips(&below, policy, nodes, out),
-        boards: build_boards(below, policy, nodes, out),
+        boards: build_boards(below, (policy, ring_bytes), nodes, out),
         bridge: bridge.unwrap_or_default(),
     }
 }
 
 fn build_boards(
     below: BelowSpec,
-    policy: Policy,
+    (policy, ring_bytes): (Policy, u64),
     nodes: &[Node],
     out: &mut Findings,
 ) -> Option<Boards> {
-    let with = nodes_with(AdapterKind::Htx, nodes);
+    let with = members(AdapterKind::Htx, nodes);
     if with.is_empty() {
         let spans = [
             below.board.map(|board| board.span),
             below.switches.first().map(|switch| switch.name.span),
             below.board_cables.first().map(|cable| cable.span),
+            below.regions.first().map(|region| region.span),
         ];
         not_there(spans, AdapterKind::Htx, out);
         return None;
@@ -121,27 +247,61 @@ fn build_boards(
         }
     }
     let board = below.board.map_or_else(htx::Board::default, |b| b.value);
-    let host = |&(node, span): &(&Node, Span)| htx::HostSpec {
+    let host = |member: &Member<'_>| htx::HostSpec {
         name: Located {
-            value: format!("{}.board", node.name),
-            span,
+            value: member.name.clone(),
+            span: member.adapter.place.span,
         },
-        span,
-        memory_bytes: node.template.memory.value,
-        cores: u8::try_from(node.template.cores.value).unwrap_or(1),
+        span: member.adapter.place.span,
+        memory_bytes: member.node.template.memory.value,
+        cores: u8::try_from(member.node.template.cores.value).unwrap_or(1),
         board,
+        node: member.number,
+        lendable: lendable(member, ring_bytes.saturating_mul(nodes.len() as u64)),
     };
-    let net = htx::Spec {
-        regions: Vec::new(),
+    let spec = htx::Spec {
+        regions: below.regions,
         hosts: with.iter().map(host).collect(),
         switches: below.switches,
         cables: below.board_cables,
         policy,
         routes: Vec::new(),
     };
-    let (net, is_built) = out.step(|out| htx::build(&net, out));
+    let (net, is_built) = out.step(|out| htx::build(&spec, out));
     let (plan, network) = htx::choose_parts(net.filter(|_| is_built)?, out)?;
-    Some(Boards { plan, network })
+    let apart = plan.regions().iter();
+    let apart = apart.filter(|region| network[region.of] != network[region.at]);
+    for region in apart {
+        let [of, at] = [region.of, region.at].map(|board| &plan.hosts()[board].name);
+        let mut specs = spec.regions.iter();
+        let span = specs.find(|spec| spec.joins(at, of)).map(|spec| spec.span);
+        out.push(
+            Diagnostic::error("unreachable", format!("no cables join `{at}` to `{of}`"))
+                .label(span.unwrap_or_default(), "a region needs a way over boards")
+                .help("add a [[cable]], or use memory of another node"),
+        );
+    }
+    Some(Boards {
+        plan,
+        network,
+        region_span: spec.regions.first().map(|region| region.span),
+    })
+}
+
+/// What others may use of the memory of the processor above a board: not its low memory, and at the end of
+/// a node not the rings of its peers.
+fn lendable(member: &Member<'_>, rings_bytes: u64) -> htx::Lendable {
+    let bytes = member.node.template.memory.value;
+    let last = member.node.processors().saturating_sub(1);
+    let is_last = match member.adapter.place.value {
+        AdapterPlace::On(processor, _) => processor == last,
+        AdapterPlace::Auto => last == 0,
+    };
+    htx::Lendable {
+        first: LOW_BYTES,
+        end: bytes.saturating_sub(if is_last { rings_bytes } else { 0 }),
+        around: "below lies low memory, and at the end of a node the rings of its peers",
+    }
 }
 
 /// A key or a table about devices that no node has.
@@ -162,7 +322,7 @@ fn build_chips(
     nodes: &[Node],
     out: &mut Findings,
 ) -> Option<Chips> {
-    let with = nodes_with(AdapterKind::Peach2, nodes);
+    let with = members(AdapterKind::Peach2, nodes);
     if with.is_empty() {
         let spans = [
             below.bridge.map(|bridge| bridge.span),
@@ -175,10 +335,11 @@ fn build_chips(
     if with.len() > ADAPTERS_MAX {
         return None;
     }
-    let numbers = with.iter().enumerate();
-    let numbers: HashMap<&str, usize> = numbers
-        .map(|(number, (node, _))| (node.name.as_str(), number))
-        .collect();
+    let numbers = with.iter().map(|member| {
+        let of = (member.node.name.as_str(), member.adapter.index);
+        (of, member.adapter.member)
+    });
+    let numbers: HashMap<(&str, usize), usize> = numbers.collect();
     let mut cables = Vec::new();
     let mut taken = HashMap::new();
     for cable in &below.chip_cables {
@@ -186,7 +347,7 @@ fn build_chips(
     }
     let name = |&(chip, port): &(usize, u8)| {
         let port = peach2_port_name(LinkIndex::from_bits(port));
-        format!("{}.chip.{port}", with[chip].0.name)
+        format!("{}.{port}", with[chip].name)
     };
     match htx::route_cables(with.len(), &cables, policy) {
         Ok(Routed { tables, network }) => Some(Chips {
@@ -215,24 +376,18 @@ fn build_chips(
 
 fn plug(
     cable: &ChipCableSpec,
-    numbers: &HashMap<&str, usize>,
+    numbers: &HashMap<(&str, usize), usize>,
     taken: &mut HashMap<LinkPort, Span>,
     out: &mut Findings,
 ) -> Option<Cable> {
     let ends = cable.ends.each_ref().map(|end| {
-        let (node, port) = &end.value;
-        let Some(&chip) = numbers.get(node.as_str()) else {
-            let name = crate::spec::clip_name(node);
-            out.push(
-                Diagnostic::error("unknown-node", format!("`{name}` has no chip"))
-                    .label(end.span, "not a node with a `chip`")
-                    .help("give that node a `chip`"),
-            );
+        let Some(&chip) = numbers.get(&(end.value.node.as_str(), end.value.index)) else {
+            out.push(no_chip(end, numbers));
             return None;
         };
         let port = LinkPort {
             device: Device::Host(chip),
-            port: *port,
+            port: end.value.port,
         };
         if let Some(other) = taken.insert(port, cable.span) {
             out.push(port_taken(end.span, other));
@@ -256,8 +411,28 @@ fn plug(
     })
 }
 
+/// A cable that is plugged into a chip that is not there.
+fn no_chip(end: &Located<ChipPort>, numbers: &HashMap<(&str, usize), usize>) -> Diagnostic {
+    let ChipPort { node, index, .. } = &end.value;
+    let name = crate::spec::clip_name(node);
+    if numbers.contains_key(&(node.as_str(), 0)) {
+        let chips = (0..).take_while(|at| numbers.contains_key(&(node.as_str(), *at)));
+        let chip = AdapterKind::Peach2.name(*index);
+        let count = display_count(chips.count(), "chip");
+        return Diagnostic::error("unknown-node", format!("`{name}` has no `{chip}`"))
+            .label(end.span, format!("`{name}` has {count}"))
+            .note("the chips of a node are `chip`, `chip1`, `chip2` and so on")
+            .help(format!(
+                "name one of these, or give `{name}` a longer list of chips"
+            ));
+    }
+    Diagnostic::error("unknown-node", format!("`{name}` has no chip"))
+        .label(end.span, "not a node with a `chip`")
+        .help("give that node a `chip`")
+}
+
 impl Topology {
-    /// All adapters: kind by kind, and those of a kind by the number of their node.
+    /// All adapters: kind by kind, and those of a kind by the number of their node and their place in it.
     pub(crate) fn gates(&self) -> Vec<Gate> {
         let mut cables = vec![0; self.nodes.len()];
         for (node, edges) in self.adjacency().into_iter().enumerate() {
@@ -300,6 +475,7 @@ impl Topology {
                             AdapterKind::Htx => first_board + of(boards),
                             AdapterKind::Peach2 => first_chip + of(chips),
                         },
+                        index: adapter.index,
                         member: adapter.member,
                     });
                 }

@@ -35,12 +35,9 @@ pub(super) fn generate(
         );
         return None;
     }
-    let adapter = shape.adapter.map(|place| NodeAdapter {
-        kind: AdapterKind::Htea,
-        place,
-        port: None,
-        member: 0,
-    });
+    let adapters = (0..).zip(&shape.adapters);
+    let adapters =
+        adapters.map(|(index, place)| NodeAdapter::new(AdapterKind::Htea, *place, index));
     let mut model = Node {
         name: shape.prefix.clone(),
         span: shape.template.span,
@@ -49,7 +46,7 @@ pub(super) fn generate(
         coherent: Vec::new(),
         southbridge: None,
         // Nodes are alike, so that the others keep this link free.
-        adapters: adapter.into_iter().collect(),
+        adapters: adapters.collect(),
     };
     let mut taken = Taken::default();
     wire(&mut model, spec.fabric, &mut taken, out);

@@ -53,8 +53,34 @@ pub(crate) struct NodeAdapter {
     pub place: Located<AdapterPlace>,
     /// Its processor and link, when it has been plugged in.
     pub port: Option<AdapterPort>,
+    /// Its place among those of its kind in its node.
+    pub index: usize,
     /// Its number among those of its kind, in the order of the file.
     pub member: usize,
+}
+
+impl NodeAdapter {
+    fn new(kind: AdapterKind, place: Located<AdapterPlace>, index: usize) -> Self {
+        Self {
+            kind,
+            place,
+            port: None,
+            index,
+            // Numbers come when all nodes are known.
+            member: 0,
+        }
+    }
+}
+
+/// The adapters of a node as the file lists them, those of a kind together.
+fn number_in_node(specs: Vec<(AdapterKind, Located<AdapterPlace>)>) -> Vec<NodeAdapter> {
+    let mut adapters: Vec<NodeAdapter> = Vec::new();
+    for (kind, place) in specs {
+        let before = adapters.iter().filter(|adapter| adapter.kind == kind);
+        let index = before.count();
+        adapters.push(NodeAdapter::new(kind, place, index));
+    }
+    adapters
 }
 
 /// A coherent link inside a supernode.
@@ -97,22 +123,15 @@ impl Node {
             template: spec.template,
             coherent: Vec::new(),
             southbridge: None,
-            adapters: spec
-                .adapters
-                .into_iter()
-                .map(|(kind, place)| NodeAdapter {
-                    kind,
-                    place,
-                    port: None,
-                    member: 0,
-                })
-                .collect(),
+            adapters: number_in_node(spec.adapters),
         }
     }
 
-    /// Its adapter of a kind.
-    pub(crate) fn adapter(&self, kind: AdapterKind) -> Option<&NodeAdapter> {
-        self.adapters.iter().find(|adapter| adapter.kind == kind)
+    /// Where its adapter of a kind with this number stands in the file.
+    pub(crate) fn span_of(&self, kind: AdapterKind, member: usize) -> Span {
+        let mut adapters = self.adapters.iter();
+        let adapter = adapters.find(|adapter| (adapter.kind, adapter.member) == (kind, member));
+        adapter.map_or(self.span, |adapter| adapter.place.span)
     }
 
     pub(crate) fn processors(&self) -> u8 {
@@ -162,7 +181,8 @@ pub(crate) fn build(spec: &mut ClusterSpec, out: &mut Findings) -> Option<Topolo
         None => explicit::assemble(spec, out),
     }?;
     below::number(&mut topology.nodes);
-    topology.below = below::build(below, spec.policy, &topology.nodes, out);
+    let settings = (spec.policy, spec.ring_bytes.value);
+    topology.below = below::build(below, settings, &topology.nodes, out);
     Some(topology)
 }
 

@@ -66,10 +66,15 @@ impl Boot<'_> {
             });
             // MTRRs make windows write-combining where they suffice.
             let page_type = (!node.windows_write_combining).then_some(MemoryType::WriteCombining);
+            let end = self.machine.plan().map().end();
             let windows = node.windows.iter().map(|window| Mapping {
                 first: window.range.start.0,
                 last: window.range.last().0,
-                page_type,
+                // No MTRR is for regions, which lie behind the map.
+                page_type: match window.range.start < end {
+                    true => page_type,
+                    false => Some(MemoryType::WriteCombining),
+                },
             });
             let maps_remote = self.options.does(Measure::RemoteMapping);
             let mappings: Vec<Mapping> = local.chain(windows.filter(|_| maps_remote)).collect();

@@ -42,12 +42,13 @@ impl Machine {
             let failed = |cause| BuildError::Adapter { port, cause };
             let me = (small(plan.member), hub);
             let adapter = Adapter::new(parts, me, self.targets_of(plan), &notes);
-            let name = format!("{}.adapter", self.socket_name(port)?);
+            let noun = plan.kind.name(plan.index);
+            let name = format!("{}.{noun}", self.socket_name(port)?);
             let component = self.sim.add(name, adapter.map_err(failed)?);
             self.adapters.push(component);
             all[plan.member] = component;
             let host = (config.port_depth, Buffers::HT_CORE, config.port_depth);
-            let here = self.add_adapter_wire((port, component), "adapter", host)?;
+            let here = self.add_adapter_wire((port, component), &noun, host)?;
             if let Some(adapter) = self.sim.component_mut::<Adapter>(component) {
                 adapter.attach(here);
             }

@@ -10,9 +10,9 @@ use hostwire_plan::registers::peach2::NORTH;
 use crate::engine::ComponentId;
 use crate::models::ht::Buffers;
 use crate::models::ht::carry::Notes;
-use crate::models::ht::nic::{CORE_DEPTH, Nic, NicConfig};
+use crate::models::ht::nic::{Nic, NicConfig};
 use crate::models::ht::opteron::registers::MemoryType;
-use crate::models::ht::opteron::{Mapping, OpteronConfig};
+use crate::models::ht::opteron::{Mapping, Opteron, OpteronConfig};
 use crate::models::link::End;
 use crate::models::pcie::bridge::Bridge;
 use crate::models::pcie::peach2::chip::{Chip, ChipConfig, DMA_FROM_BYTES};
@@ -20,7 +20,7 @@ use crate::models::pcie::{Link, LinkConfig};
 
 use super::adapters::small;
 use super::build::BuildError;
-use super::htx::{BoardNetwork, Boards, board_of};
+use super::htx::{BoardNetwork, Boards, board_of, regions_at};
 use super::{Machine, PcieWire};
 
 /// What HTX boards and PEACH2 chips of a machine are like, but for what its plan says of them.
@@ -48,7 +48,7 @@ impl Default for Below {
     }
 }
 
-/// The registers of a chip in the address space of its socket.
+/// The registers of a chip in the address space of its node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChipDoor {
     /// The socket that the chip's bridge is plugged into.
@@ -88,6 +88,14 @@ impl Machine {
             let port = adapter.port;
             let missing = BuildError::Peer { port };
             let board = board_of(&plan, small(adapter.member), usual).ok_or(missing.clone())?;
+            let mut board = board;
+            for (region, planned) in board
+                .regions
+                .iter_mut()
+                .zip(regions_at(&plan, adapter.member))
+            {
+                region.target += self.memory_above(planned.of).ok_or(missing.clone())?;
+            }
             let trained = self.plan.processor(port.processor);
             let mut links = trained.into_iter().flat_map(|processor| &processor.links);
             let mhz = links
@@ -98,12 +106,14 @@ impl Machine {
                 targets: self.targets_of(&adapter),
                 ..board
             };
-            let name = self.socket_name(port)?;
+            let socket = self.socket_name(port)?;
+            let name = adapter.kind.name(adapter.index);
+            let core = (board.core_buffers(), board.core_places);
             let nic = Nic::new(board).with_notes(&notes);
-            let nic = self.sim.add(format!("{name}.board"), nic);
+            let nic = self.sim.add(format!("{socket}.{name}"), nic);
             self.adapters.push(nic);
-            let host = (config.port_depth, Buffers::HT_CORE, CORE_DEPTH);
-            let here = self.add_adapter_wire((port, nic), "board", host)?;
+            let host = (config.port_depth, core.0, core.1);
+            let here = self.add_adapter_wire((port, nic), &name, host)?;
             if let Some(model) = self.sim.component_mut::<Nic>(nic) {
                 model.attach(here);
             }
@@ -125,12 +135,16 @@ impl Machine {
         let mut chips = vec![None; adapters.len()];
         for adapter in &adapters {
             let (port, member) = (adapter.port, small(adapter.member));
-            let name = self.socket_name(port)?;
+            let noun = match adapter.index {
+                0 => "bridge".to_owned(),
+                index => format!("bridge{index}"),
+            };
+            let name = format!("{}.{noun}", self.socket_name(port)?);
             let bridge = Bridge::new(RoutingId(member), self.plan.bridge());
-            let bridge = self.sim.add(format!("{name}.bridge"), bridge);
+            let bridge = self.sim.add(name.clone(), bridge);
             self.adapters.push(bridge);
             let host = (config.port_depth, Buffers::FAM10H, config.port_depth);
-            let here = self.add_adapter_wire((port, bridge), "bridge", host)?;
+            let here = self.add_adapter_wire((port, bridge), &noun, host)?;
             let mut chip = Chip::new(RoutingId(FIRST_CHIP | member), below.chip.clone());
             let plan = &self.plan.chips()[adapter.member];
             chip.configure(&plan.registers);
@@ -138,7 +152,7 @@ impl Machine {
             let chip_name = plan.name.clone();
             let chip = self.sim.add(chip_name.clone(), chip);
             chips[adapter.member] = Some(chip);
-            let ends = [format!("{name}.bridge"), format!("{chip_name}.north")];
+            let ends = [name, format!("{chip_name}.north")];
             let link = below.chip_link.undamaged();
             let link = self.add_pcie(ends, [(bridge, 0), (chip, NORTH)], link);
             if let Some(model) = self.sim.component_mut::<Bridge>(bridge) {
@@ -156,47 +170,47 @@ impl Machine {
         Ok(())
     }
 
-    /// The driver of a chip makes its registers reachable for its socket: a free range of the
-    /// northbridge, behind the last address of the plan, which it maps uncached. Again it changes
-    /// nothing. `None` if all ranges are in use, or if there is no room below the addresses that
-    /// HyperTransport keeps for itself; then nobody can start the DMA controller.
+    /// Where the memory of the processor above a board begins.
+    fn memory_above(&self, board: usize) -> Option<u64> {
+        let mut adapters = self.plan.adapters().iter();
+        let owner =
+            adapters.find(|adapter| (adapter.kind, adapter.member) == (AdapterKind::Htx, board))?;
+        Some(self.plan.processor(owner.port.processor)?.memory.start.0)
+    }
+
+    /// The driver of a chip makes its registers reachable for the sockets of its node: a free range of each
+    /// northbridge, behind the last address of the plan and the chips before this one of the node, which
+    /// it maps uncached. Again it changes nothing. `None` if all ranges of the chip's socket are in use, or
+    /// if there is no room below the addresses that HyperTransport keeps for itself; then nobody can start
+    /// the DMA controller.
     pub fn open_chip(&mut self, member: usize) -> Option<ChipDoor> {
         let chip = *self.chips.get(member)?;
         let adapters = self.plan.adapters().iter();
         let mut adapters = adapters.filter(|adapter| adapter.kind == AdapterKind::Peach2);
-        let port = adapters.find(|adapter| adapter.member == member)?.port;
+        let adapter = adapters.find(|adapter| adapter.member == member)?;
+        let (port, index) = (adapter.port, adapter.index as u64);
         let socket = self.find(port.processor)?;
-        let memory = self.plan.processor(port.processor)?.memory.start.0;
-        let first = self
-            .plan
-            .map()
-            .end()
-            .0
-            .checked_next_multiple_of(RANGE_BYTES)?;
+        let memory = self.plan.node(port.processor.node)?.range.start.0;
+        let end = self.plan.map().end().0;
+        let first = end.checked_next_multiple_of(RANGE_BYTES)?;
+        let first = first.checked_add(index.checked_mul(RANGE_BYTES)?)?;
         let last = first.checked_add(RANGE_BYTES - 1)?;
-        let model = self.socket_mut(socket);
-        let registers = &mut model.registers;
-        if last >= RESERVED || registers.core_sees_dram(first) {
+        if last >= RESERVED {
             return None;
         }
-        let is_open = |index: &u8| {
-            let range = registers.mmio_range(*index);
-            range.is_some_and(|range| range.base == first)
-        };
-        if !(0..RANGES).any(|index| is_open(&index)) {
-            let free = (0..RANGES).find(|index| registers.mmio_range(*index).is_none())?;
-            let at = RANGE_BASE + RANGE_STRIDE * u16::from(free);
-            let link = u32::from(port.link.get());
-            let destination = u32::from(registers.node_id()) | (link & 3) << 4 | (link >> 2) << 6;
-            // Address bits 39:16 in bits 31:8.
-            let bits = |address: u64| (address >> 8) as u32 & !0xff;
-            registers.write(RANGE_FUNCTION, at + 4, bits(last) | destination);
-            registers.write(RANGE_FUNCTION, at, bits(first) | READ_WRITE);
-            model.mappings.push(Mapping {
-                first,
-                last,
-                page_type: Some(MemoryType::Uncached),
-            });
+        let owner = self.socket(socket).registers.node_id();
+        let link = u32::from(port.link.get());
+        let destination = u32::from(owner) | (link & 3) << 4 | (link >> 2) << 6;
+        if !open_range(self.socket_mut(socket), (first, last), destination) {
+            return None;
+        }
+        let all = self.sockets.iter().enumerate();
+        let beside =
+            all.filter(|(at, beside)| *at != socket && beside.id.node == port.processor.node);
+        let beside: Vec<usize> = beside.map(|(at, _)| at).collect();
+        for at in beside {
+            // One without a free range leaves long puts to its cores.
+            open_range(self.socket_mut(at), (first, last), destination);
         }
         if let Some(chip) = self.sim.component_mut::<Chip>(chip) {
             chip.place(first, RANGE_BYTES, [0, 0, memory]);
@@ -205,6 +219,11 @@ impl Machine {
             socket,
             registers: first,
         })
+    }
+
+    /// Whether the cores of a socket reach the registers of a chip.
+    pub fn reaches_chip(&self, socket: usize, door: ChipDoor) -> bool {
+        is_open(self.socket(socket), door.registers)
     }
 
     fn add_pcie(
@@ -226,4 +245,35 @@ impl Machine {
         self.pcie.push(PcieWire { link, ends });
         link
     }
+}
+
+/// Whether a range of a socket begins here.
+fn is_open(socket: &Opteron, first: u64) -> bool {
+    (0..RANGES).any(|index| {
+        let range = socket.registers.mmio_range(index);
+        range.is_some_and(|range| range.base == first)
+    })
+}
+
+/// Sets a free range of a socket, uncached, unless it is set. False if there is none.
+fn open_range(socket: &mut Opteron, (first, last): (u64, u64), destination: u32) -> bool {
+    if is_open(socket, first) {
+        return true;
+    }
+    let registers = &mut socket.registers;
+    let free = (0..RANGES).find(|index| registers.mmio_range(*index).is_none());
+    let (Some(free), false) = (free, registers.core_sees_dram(first)) else {
+        return false;
+    };
+    let at = RANGE_BASE + RANGE_STRIDE * u16::from(free);
+    // Address bits 39:16 in bits 31:8.
+    let bits = |address: u64| (address >> 8) as u32 & !0xff;
+    registers.write(RANGE_FUNCTION, at + 4, bits(last) | destination);
+    registers.write(RANGE_FUNCTION, at, bits(first) | READ_WRITE);
+    socket.mappings.push(Mapping {
+        first,
+        last,
+        page_type: Some(MemoryType::Uncached),
+    });
+    true
 }

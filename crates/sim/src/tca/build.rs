@@ -335,9 +335,4 @@ fn requester_id(kind: u16, node: u16) -> RoutingId {
     RoutingId(kind << 8 | node)
 }
 
-/// The node of the host or the chip that a TLP names.
-pub(crate) fn requester_node(id: RoutingId) -> u16 {
-    id.0 & 0xff
-}
-
 const DEVICES: [Device; 4] = [Device::Gpu0, Device::Gpu1, Device::Host, Device::Internal];

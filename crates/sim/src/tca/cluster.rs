@@ -109,6 +109,11 @@ impl<'w> SubCluster<'w> {
         Ok((own.host, own.port))
     }
 
+    /// The chip of a node.
+    pub(crate) fn chip(&self, node: u16) -> Result<ComponentId, TcaError> {
+        Ok(self.node(node)?.chip)
+    }
+
     /// The name of a node.
     pub(crate) fn name(&self, node: u16) -> &str {
         let node = self.nodes.get(usize::from(node));

@@ -36,7 +36,6 @@ mod error;
 mod manage;
 mod place;
 
-pub(crate) use build::requester_node;
 pub use build::{Config, LOOPBACK, Puts, Start};
 pub use chain::{Chain, Piece, Stride};
 pub use cluster::{LinkUse, SubCluster};

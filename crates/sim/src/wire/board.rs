@@ -108,9 +108,9 @@ pub(super) struct Core {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sent {
     pub(super) component: usize,
-    /// Stores of a socket, bytes of a host, writes of a chip.
+    /// Stores of a socket or a host, writes of a chip.
     pub(super) amount: u64,
-    /// The number of its last packet, if arrivals have numbers.
+    /// The number of its last packet.
     pub(super) last: u64,
 }
 
@@ -138,7 +138,7 @@ pub(super) struct Node {
     pub(super) component: usize,
     /// Its PEs.
     pub(super) pes: Vec<usize>,
-    /// How much of what it has sent has arrived: stores of a socket, bytes of a host, writes of a chip.
+    /// How much of what it has sent has arrived: stores of a socket or a host, writes of a chip.
     pub(super) arrived: u64,
 }
 

@@ -1,12 +1,12 @@
 //! Long puts by the DMA controllers of PEACH2 chips below sockets.
 //!
-//! The middle part of a long put over the chip of the PE's socket goes by its pipelined controller: the
-//! driver lays out data and table in the memory of the socket, the core writes the doorbell, and then
-//! loads the end of the table (EPLAST) until the controller has written it. PEs of a socket wait for
+//! The middle part of a long put over a chip of the PE's node goes by its pipelined controller: the
+//! driver lays out data and table in the memory of the PE's socket, the core writes the doorbell, and then
+//! loads the end of the table (EPLAST) until the controller has written it. PEs of a node wait for
 //! the controller in turn. So everything that a PE has stored before leaves the chip before what it stores
 //! next, by whichever way.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
 use hostwire_plan::{AdapterKind, AddressRange, GlobalAddress};
@@ -27,21 +27,15 @@ use super::messages::Looks;
 use super::run::Settings;
 use super::{VirtualWire, WireError};
 
-/// A chip below a socket that runs PEs.
+/// A chip of a node that runs PEs.
 pub(super) struct Engine {
     pub(super) chip: ComponentId,
-    /// Its socket.
-    pub(super) component: ComponentId,
     /// Where the doorbell is written.
     header: u64,
-    /// Where the memory of the socket begins.
+    /// Where the memory of the node begins.
     memory_start: u64,
-    table: u64,
-    /// Where the first PE's data are laid out, and room for them.
-    source: u64,
-    source_bytes: u64,
-    /// The PEs of the socket.
-    pub(super) pes: Vec<usize>,
+    /// The sockets of the node that run PEs.
+    places: Vec<Place>,
     targets: Vec<AddressRange>,
     from_bytes: u64,
     /// Writes that had ended in the chip, and writes of its controller, before the job.
@@ -51,55 +45,54 @@ pub(super) struct Engine {
     queue: VecDeque<(usize, u64, Vec<u8>)>,
 }
 
-/// Those of the chips whose sockets run PEs, if they can be reached and there is memory for what they
+/// What a controller needs in the memory of a socket.
+struct Place {
+    socket: usize,
+    component: ComponentId,
+    /// Where the memory of the socket begins.
+    memory_start: u64,
+    table: u64,
+    /// Where the first PE's data are laid out, and room for them.
+    source: u64,
+    source_bytes: u64,
+    /// The PEs of the socket.
+    pes: Vec<usize>,
+}
+
+/// Those of the chips whose nodes run PEs, if they can be reached and there is memory for what they
 /// move. Its driver opens each.
 pub(super) fn engines(machine: &mut Machine, settings: &Settings) -> Vec<Engine> {
     let adapters = machine.plan().adapters().iter();
     let chips = adapters.filter(|adapter| adapter.kind == AdapterKind::Peach2);
     let chips: Vec<_> = chips.cloned().collect();
     let mut engines = Vec::new();
+    let mut used = Used::default();
     for adapter in chips {
-        let Some(socket) = machine.find(adapter.port.processor) else {
-            continue;
-        };
-        let placed = settings.sockets.iter().enumerate();
-        let pes = placed.filter(|(_, at)| **at == socket);
-        let pes: Vec<usize> = pes.map(|(pe, _)| pe).collect();
-        let (Some(memory), false) = (
-            machine.plan().processor(adapter.port.processor),
-            pes.is_empty(),
-        ) else {
-            continue;
-        };
-        let (start, bytes) = (memory.memory.start.0, memory.memory.bytes);
-        let count = pes.len() as u64;
-        let pitch_bytes = settings.pitch_bytes();
-        let segments = settings
-            .offset_bytes
-            .saturating_add(pitch_bytes.saturating_mul(count));
-        let first = segments
-            .next_multiple_of(TABLE_BYTES)
-            .saturating_add(TABLE_BYTES);
-        let most = bytes.saturating_sub(first) / count;
-        let source_bytes = most.min(CHAIN_BYTES_MAX) / TABLE_BYTES * TABLE_BYTES;
+        let node = adapter.port.processor.node;
+        let sockets = machine.sockets().iter().enumerate();
+        let sockets = sockets.filter(|(_, socket)| socket.id.node == node);
+        let places = sockets.filter_map(|(socket, _)| used.place(machine, settings, socket));
+        let places: Vec<Place> = places.collect();
         let chip = machine.chips().get(adapter.member).copied();
-        let (Some(chip), false) = (chip, source_bytes == 0) else {
+        let start = machine.plan().node(node).map(|node| node.range.start.0);
+        let (Some(chip), Some(memory_start), false) = (chip, start, places.is_empty()) else {
             continue;
         };
         let Some(door) = machine.open_chip(adapter.member) else {
             continue;
         };
+        let reaches = |place: &Place| machine.reaches_chip(place.socket, door);
+        let places: Vec<Place> = places.into_iter().filter(reaches).collect();
+        for place in &places {
+            used.take(place);
+        }
         let counters = machine.sim.component::<Chip>(chip).map(Chip::counters);
         let counters = counters.unwrap_or_default();
         engines.push(Engine {
             chip,
-            component: machine.sockets()[socket].component,
             header: door.registers + DmaKind::Pipelined.header(),
-            memory_start: start,
-            table: start + first - TABLE_BYTES,
-            source: start + first,
-            source_bytes,
-            pes,
+            memory_start,
+            places,
             targets: adapter.targets.iter().map(|(range, _)| *range).collect(),
             from_bytes: machine.dma_from_bytes(),
             kept: counters.kept,
@@ -110,14 +103,83 @@ pub(super) fn engines(machine: &mut Machine, settings: &Settings) -> Vec<Engine>
     engines
 }
 
+/// Where the memory ends that the controllers of each socket's node have, behind its segments.
+#[derive(Default)]
+struct Used(BTreeMap<usize, u64>);
+
+impl Used {
+    /// Table and data of the PEs of a socket; `None` if it has none, or no room for them.
+    fn place(&self, machine: &Machine, settings: &Settings, socket: usize) -> Option<Place> {
+        let placed = settings.sockets.iter().enumerate();
+        let pes = placed.filter(|(_, at)| **at == socket);
+        let pes: Vec<usize> = pes.map(|(pe, _)| pe).collect();
+        let at = machine.sockets().get(socket)?;
+        let memory = machine.plan().processor(at.id)?.memory;
+        let (start, bytes) = (memory.start.0, memory.bytes);
+        let count = pes.len() as u64;
+        let segments = settings
+            .offset_bytes
+            .saturating_add(settings.pitch_bytes().saturating_mul(count));
+        let begin = self.0.get(&socket).copied().unwrap_or(segments);
+        let first = begin
+            .next_multiple_of(TABLE_BYTES)
+            .saturating_add(TABLE_BYTES);
+        let most = bytes.saturating_sub(first).checked_div(count)?;
+        let source_bytes = most.min(CHAIN_BYTES_MAX) / TABLE_BYTES * TABLE_BYTES;
+        (source_bytes > 0).then_some(Place {
+            socket,
+            component: at.component,
+            memory_start: start,
+            table: start + first - TABLE_BYTES,
+            source: start + first,
+            source_bytes,
+            pes,
+        })
+    }
+
+    /// The next controller of the node begins behind this.
+    fn take(&mut self, place: &Place) {
+        let end = place.source + place.source_bytes * place.pes.len() as u64;
+        self.0.insert(place.socket, end - place.memory_start);
+    }
+}
+
 impl Engine {
-    /// What a PE of its socket knows of it.
-    pub(super) fn way(&self) -> DmaWay {
-        DmaWay {
+    /// What a PE of its node knows of it.
+    pub(super) fn way(&self, pe: usize) -> Option<DmaWay> {
+        let place = self.place_of(pe)?;
+        Some(DmaWay {
             targets: self.targets.clone(),
             from_bytes: self.from_bytes,
-            most_bytes: self.source_bytes,
-        }
+            most_bytes: place.source_bytes,
+        })
+    }
+
+    /// The PEs that use it.
+    pub(super) fn pes(&self) -> Vec<usize> {
+        let places = self.places.iter();
+        places.flat_map(|place| place.pes.iter().copied()).collect()
+    }
+
+    fn place_of(&self, pe: usize) -> Option<&Place> {
+        let mut places = self.places.iter();
+        places.find(|place| place.pes.contains(&pe))
+    }
+
+    /// Whether a PE uses it.
+    pub(super) fn serves(&self, pe: usize) -> bool {
+        self.place_of(pe).is_some()
+    }
+
+    /// Whether a put to this address leaves by it.
+    pub(super) fn leads_to(&self, address: u64) -> bool {
+        let mut targets = self.targets.iter();
+        targets.any(|range| range.contains(GlobalAddress(address)))
+    }
+
+    /// Whether its data and tables are in the memory of this component.
+    pub(super) fn is_at(&self, component: ComponentId) -> bool {
+        self.places.iter().any(|place| place.component == component)
     }
 
     /// Writes of its controller.
@@ -138,19 +200,21 @@ impl Engine {
         (counters.kept > before).then_some(counters.last_kept)
     }
 
-    /// Told of the end of each table.
+    /// Told of the end of each table in the memory of a socket.
     pub(super) fn observer(
         &self,
-        number: usize,
+        (number, socket): (usize, usize),
         board: &SharedBoard,
         config: &OpteronConfig,
-    ) -> EndObserver {
-        EndObserver {
+    ) -> Option<EndObserver> {
+        let mut places = self.places.iter();
+        let place = places.find(|place| place.socket == socket)?;
+        Some(EndObserver {
             board: board.clone(),
             engine: number,
-            address: self.table + EPLAST,
+            address: place.table + EPLAST,
             looks: Looks::new(config),
-        }
+        })
     }
 
     /// A transfer waits until the controller is free.
@@ -163,25 +227,28 @@ impl Engine {
         self.queue.pop_front()
     }
 
-    /// Lays out data and table of a transfer; the store that starts it.
+    /// Lays out data and table of a transfer in the memory of the PE's socket; the store that starts it.
     pub(super) fn lay_out(&self, sim: &mut Fabric, pe: usize, address: u64, data: &[u8]) -> Op {
-        let mut pes = self.pes.iter();
-        let place = pes.position(|of| *of == pe).unwrap_or(0) as u64;
-        let source = self.source + place * self.source_bytes;
-        let mut list = Vec::new();
-        for (offset, part) in (0..).zip(data.chunks(LENGTH_BYTES_MAX as usize)) {
-            let offset = offset * LENGTH_BYTES_MAX;
-            list.push(Descriptor {
-                dwords: (part.len() / 4) as u16,
-                local: source - self.memory_start + offset,
-                address: address + offset,
-            });
+        let (mut table_at, mut list) = (0, Vec::new());
+        if let Some(place) = self.place_of(pe) {
+            let mut pes = place.pes.iter();
+            let of = pes.position(|of| *of == pe).unwrap_or(0) as u64;
+            let source = place.source + of * place.source_bytes;
+            for (offset, part) in (0..).zip(data.chunks(LENGTH_BYTES_MAX as usize)) {
+                let offset = offset * LENGTH_BYTES_MAX;
+                list.push(Descriptor {
+                    dwords: (part.len() / 4) as u16,
+                    local: source - self.memory_start + offset,
+                    address: address + offset,
+                });
+            }
+            table_at = place.table;
+            if let Some(socket) = sim.component_mut::<Opteron>(place.component) {
+                socket.memory.write(source, data);
+                socket.memory.write(table_at, &table(&list, true));
+            }
         }
-        if let Some(socket) = sim.component_mut::<Opteron>(self.component) {
-            socket.memory.write(source, data);
-            socket.memory.write(self.table, &table(&list, true));
-        }
-        let doorbell = doorbell(self.table, list.len() as u32, CONTROL_EPLAST);
+        let doorbell = doorbell(table_at, list.len() as u32, CONTROL_EPLAST);
         Op::Store {
             address: self.header,
             data: doorbell.to_vec(),

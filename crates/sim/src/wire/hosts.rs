@@ -9,10 +9,11 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use hostwire_packet::pcie::RoutingId;
 use hostwire_transport::{Memory, Visibility, Window};
 
 use crate::engine::{ComponentId, Ps, Stepped};
+use crate::models::ht::carry::Note;
+use crate::models::ht::opteron::{origin_of, packet_number};
 use crate::models::pcie::parts;
 use crate::models::pcie::peach2::HostEvent;
 use crate::models::pcie::peach2::chip::{
@@ -20,7 +21,7 @@ use crate::models::pcie::peach2::chip::{
 };
 use crate::models::pcie::peach2::host::{Host, MEMORY_BUS, Signal, Store, WriteObserver};
 use crate::models::{DeviceEvent, Fabric};
-use crate::tca::{Chain, Device, Place, SubCluster, TcaError, Transfer, requester_node};
+use crate::tca::{Chain, Device, Place, SubCluster, TcaError, Transfer};
 
 use super::board::{Node, Op, Outcome, Request, Sent, SharedBoard};
 use super::platform::Cores;
@@ -31,9 +32,6 @@ use super::{VirtualWire, WireError};
 const LINE_BYTES: u64 = 64;
 /// Room for them in the memory of a host, for each PE.
 const SOURCE_BYTES: u64 = CHAIN_BYTES_MAX.next_multiple_of(4096);
-
-/// Writes to hosts have no numbers.
-const UNNUMBERED: u64 = 0;
 
 /// What a core does next.
 enum Step {
@@ -71,8 +69,9 @@ struct Shared {
     host: ComponentId,
     /// Root port of the chip.
     port: u8,
-    /// Bytes that its PEs have put.
-    sent: u64,
+    chip: ComponentId,
+    /// Stores of its cores and writes of its chip's controllers before the job.
+    before: [u64; 2],
     /// PEs whose chains wait, the first come first.
     queue: VecDeque<(usize, Chain)>,
     /// The chain at work, and whose it is.
@@ -114,7 +113,8 @@ impl<'a, 'w> Hosts<'a, 'w> {
             shared.push(Shared {
                 host,
                 port,
-                sent: 0,
+                chip: cluster.chip(node)?,
+                before: counted(cluster, node)?,
                 queue: VecDeque::new(),
                 at_work: None,
             });
@@ -161,16 +161,18 @@ impl<'a, 'w> Hosts<'a, 'w> {
             address,
             source: at(all * pitch_bytes + before * SOURCE_BYTES),
         });
-        let component = self.nodes[usize::from(node)].host.index();
+        let shared = &self.nodes[usize::from(node)];
         let board = &mut *self.board.lock();
-        let mut nodes = board.nodes.iter_mut();
-        match nodes.find(|node| node.component == component) {
-            Some(node) => node.pes.push(pe),
-            None => board.nodes.push(Node {
-                component,
-                pes: vec![pe],
-                arrived: 0,
-            }),
+        for component in [shared.host.index(), shared.chip.index()] {
+            let mut nodes = board.nodes.iter_mut();
+            match nodes.find(|node| node.component == component) {
+                Some(node) => node.pes.push(pe),
+                None => board.nodes.push(Node {
+                    component,
+                    pes: vec![pe],
+                    arrived: 0,
+                }),
+            }
         }
         // It begins at once.
         board.release(pe, Outcome::Done);
@@ -190,12 +192,11 @@ impl<'a, 'w> Hosts<'a, 'w> {
     }
 
     /// The steps of a store.
-    fn store(&mut self, pe: usize, address: u64, data: Vec<u8>) -> Option<VecDeque<Step>> {
+    fn store(&self, pe: usize, address: u64, data: Vec<u8>) -> Option<VecDeque<Step>> {
         let place = self.cluster.host_place(address)?;
         let core = &self.cores[pe];
         let processor = &self.cluster.config().host.processor;
         let len = data.len() as u64;
-        self.nodes[usize::from(core.node)].sent += len;
         if place.node == core.node {
             let bus = MEMORY_BUS + place.offset;
             let rest = Step::Rest(processor.local(len));
@@ -359,15 +360,13 @@ impl Cores for Hosts<'_, '_> {
                 beside: beside.collect(),
                 look: poll,
                 send_work: Ps::ZERO,
-                dma: None,
+                dma: Vec::new(),
                 messages: None,
             });
         }
-        let hosts: Vec<usize> = self.nodes.iter().map(|node| node.host.index()).collect();
         for (node, segments) in observed.into_iter().enumerate() {
             let observer = Observer {
                 board: self.board.clone(),
-                hosts: hosts.clone(),
                 segments,
                 poll,
             };
@@ -453,22 +452,33 @@ impl Cores for Hosts<'_, '_> {
     }
 
     fn sent(&self, pe: usize) -> Vec<Sent> {
-        let node = &self.nodes[usize::from(self.cores[pe].node)];
-        vec![Sent {
-            component: node.host.index(),
-            amount: node.sent,
-            last: UNNUMBERED,
-        }]
-    }
-
-    fn unit(&self) -> &'static str {
-        " bytes"
+        let node = self.cores[pe].node;
+        let shared = &self.nodes[usize::from(node)];
+        // The node is one of the cluster.
+        let counted = counted(self.cluster, node).unwrap_or(shared.before);
+        let all = [shared.host, shared.chip].into_iter().zip(counted);
+        let sent = all
+            .zip(shared.before)
+            .map(|((component, count), before)| Sent {
+                component: component.index(),
+                amount: count - before,
+                last: packet_number(component, count),
+            });
+        sent.collect()
     }
 
     fn is_idle_core(&self, _: &str, _: &str) -> bool {
         // Components of a sub-cluster have no cores.
         false
     }
+}
+
+/// Stores of a node's cores, and writes of its chip's controllers.
+fn counted(cluster: &SubCluster<'_>, node: u16) -> Result<[u64; 2], TcaError> {
+    let (host, _) = cluster.host(node)?;
+    let host = cluster.sim().component::<Host>(host);
+    let chip = cluster.chip_counters(node)?;
+    Ok([host.map_or(0, Host::stores), chip.dma_writes])
 }
 
 /// The segment of a PE in the memory of its host.
@@ -481,15 +491,13 @@ struct Observed {
 /// Brings what arrives at a host into the segments of its PEs.
 struct Observer {
     board: SharedBoard,
-    /// The components of all hosts, by node.
-    hosts: Vec<usize>,
     segments: Vec<Observed>,
     /// From visible in memory to the processor that polls.
     poll: Ps,
 }
 
 impl WriteObserver for Observer {
-    fn wrote(&mut self, now: Ps, requester: RoutingId, bus: u64, bytes: &[u8]) -> bool {
+    fn wrote(&mut self, now: Ps, note: Note, bus: u64, bytes: &[u8]) -> bool {
         let end = bus.saturating_add(bytes.len() as u64);
         let inside = |own: &&Observed| own.bus.start <= bus && end <= own.bus.end;
         let Some(own) = self.segments.iter().find(inside) else {
@@ -500,8 +508,9 @@ impl WriteObserver for Observer {
             return false;
         }
         let board = &mut *self.board.lock();
-        if let Some(&host) = self.hosts.get(usize::from(requester_node(requester))) {
-            board.arrived(host, bytes.len() as u64, UNNUMBERED, now);
+        // Stores within a host have no number: nobody waits for them.
+        if note != Note::default() {
+            board.arrived(origin_of(note.number()), 1, note.number(), now);
         }
         if let Some(pe) = board.pes.get_mut(own.pe) {
             pe.rings += 1;

@@ -87,9 +87,6 @@ pub(super) trait Cores {
     /// What the components that send for this PE have sent, as the board counts arrivals.
     fn sent(&self, pe: usize) -> Vec<Sent>;
 
-    /// The unit of that as errors show it, behind a number.
-    fn unit(&self) -> &'static str;
-
     /// Whether this wait of a component is that of a core which has nothing to do.
     fn is_idle_core(&self, component: &str, resource: &str) -> bool;
 }

@@ -354,8 +354,8 @@ impl<'a, H: Cores> Driver<'a, H> {
                 let awaited = || entry.awaited.iter();
                 let all: u64 = awaited().map(|of| of.sent.amount).sum();
                 let left: u64 = awaited().map(|of| of.left).sum();
-                let (arrived, unit) = (all.saturating_sub(left), self.hardware.unit());
-                format!("waits for its stores to arrive: {arrived} of {all}{unit} have")
+                let arrived = all.saturating_sub(left);
+                format!("waits for its stores to arrive: {arrived} of {all} have")
             }
             Request::Launch { .. } => "waits for the DMA controller of its chip".to_owned(),
             Request::Transfer { since } => {

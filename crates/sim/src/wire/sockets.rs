@@ -4,7 +4,7 @@ use hostwire_plan::NodeId;
 use hostwire_transport::{Memory, Visibility, Window};
 
 use crate::engine::{ComponentId, Ps, Stepped};
-use crate::models::ht::opteron::{LINE_BYTES, Opteron, OpteronEvent, packet_number};
+use crate::models::ht::opteron::{LINE_BYTES, Opteron, OpteronEvent, origin_of, packet_number};
 use crate::models::{DeviceEvent, Fabric};
 
 use super::board::{self, Node, Request, Sent, SharedBoard};
@@ -82,17 +82,17 @@ impl<'a> Sockets<'a> {
             board.engines.push(board::Engine::default());
             board.nodes.push(Node {
                 component: engine.chip.index(),
-                pes: engine.pes.clone(),
+                pes: engine.pes(),
                 arrived: 0,
             });
         }
         Ok(sockets)
     }
 
-    /// The controller of a chip below the socket of a PE.
-    fn engine_of(&self, pe: usize) -> Option<usize> {
+    /// The controller by which a put of a PE goes.
+    fn engine_for(&self, pe: usize, address: u64) -> Option<usize> {
         let mut engines = self.engines.iter();
-        engines.position(|engine| engine.pes.contains(&pe))
+        engines.position(|engine| engine.serves(pe) && engine.leads_to(address))
     }
 
     /// Lets a controller carry out a transfer: the core of the PE starts it.
@@ -233,7 +233,8 @@ impl Cores for Sockets<'_> {
             let beside = beside.collect();
             let counts = !counted.contains(&seat.socket);
             counted.push(seat.socket);
-            let engine = self.engine_of(pe);
+            let dma = self.engines.iter().filter_map(|engine| engine.way(pe));
+            let dma = dma.collect();
             let socket = &self.sockets[seat.socket];
             let model = self.sim.component_mut::<Opteron>(socket.component);
             let model = model.ok_or(WireError::NoFreeCore {
@@ -244,9 +245,12 @@ impl Cores for Sockets<'_> {
             let board = self.board.clone();
             match &socket.board {
                 None => {
-                    if let Some(engine) = engine.filter(|_| counts) {
-                        let board = &self.board;
-                        model.observe(self.engines[engine].observer(engine, board, &config));
+                    for (number, engine) in self.engines.iter().enumerate().filter(|_| counts) {
+                        let at = (number, seat.socket);
+                        let observer = engine.observer(at, &self.board, &config);
+                        observer
+                            .into_iter()
+                            .for_each(|observer| model.observe(observer));
                     }
                     let observer = SegmentObserver::new(board, pe, own, memory, &config, counts);
                     model.observe(observer);
@@ -266,7 +270,7 @@ impl Cores for Sockets<'_> {
                 beside,
                 look: config.memory_read,
                 send_work: config.send_work,
-                dma: engine.map(|engine| self.engines[engine].way()),
+                dma,
                 messages: ways.next(),
             });
         }
@@ -284,7 +288,7 @@ impl Cores for Sockets<'_> {
 
     fn take(&mut self, pe: usize) -> Result<(), WireError> {
         if let Some((address, data)) = self.take_launch(pe) {
-            if let Some(engine) = self.engine_of(pe) {
+            if let Some(engine) = self.engine_for(pe, address) {
                 let is_busy = self.board.lock().engines[engine].at_work.is_some();
                 match is_busy {
                     true => self.put_off(engine, pe, address, data),
@@ -312,13 +316,13 @@ impl Cores for Sockets<'_> {
     fn handled(&mut self, stepped: Stepped) -> Result<(), WireError> {
         for number in 0..self.engines.len() {
             let engine = &mut self.engines[number];
-            if stepped.target == engine.chip {
-                let socket = engine.component.index();
-                if let Some(number) = engine.taken(self.sim) {
-                    self.board.lock().arrived(socket, 1, number, stepped.time);
-                }
+            if stepped.target == engine.chip
+                && let Some(number) = engine.taken(self.sim)
+            {
+                let mut board = self.board.lock();
+                board.arrived(origin_of(number), 1, number, stepped.time);
             }
-            if stepped.target != engine.component {
+            if !engine.is_at(stepped.target) {
                 continue;
             }
             let ended = self.board.lock().engines[number].ended.take();
@@ -345,13 +349,9 @@ impl Cores for Sockets<'_> {
             amount: self.stores_sent(seat.socket) - seat.sent_before,
             last: packet_number(component, model.map_or(0, Opteron::packets)),
         };
-        let engine = self.engine_of(pe).map(|engine| &self.engines[engine]);
-        let moved = engine.map(|engine| engine.sent(self.sim));
+        let engines = self.engines.iter().filter(|engine| engine.serves(pe));
+        let moved = engines.map(|engine| engine.sent(self.sim));
         [stores].into_iter().chain(moved).collect()
-    }
-
-    fn unit(&self) -> &'static str {
-        ""
     }
 
     fn is_idle_core(&self, component: &str, resource: &str) -> bool {

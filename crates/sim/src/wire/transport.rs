@@ -32,8 +32,8 @@ pub struct VirtualWire {
     pub(super) look: Ps,
     /// Work of the processor for each put and each line of a message.
     pub(super) send_work: Ps,
-    /// The DMA controller of the chip below its socket.
-    pub(super) dma: Option<DmaWay>,
+    /// The DMA controllers of the chips of its node.
+    pub(super) dma: Vec<DmaWay>,
     /// The way to other PEs where stores do not reach their memory.
     pub(super) messages: Option<Messages>,
 }
@@ -235,7 +235,7 @@ impl Transport for VirtualWire {
                 Some(way) => self.put_messages(way, pe, offset_bytes, src),
                 None => {
                     self.work_to_send()?;
-                    let by_dma = self.dma.as_ref().and_then(|way| {
+                    let by_dma = self.dma.iter().find_map(|way| {
                         let part = way.part(address, src.len())?;
                         Some((way, part))
                     });

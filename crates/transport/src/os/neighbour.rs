@@ -36,6 +36,23 @@ pub(crate) fn peer_process(socket: impl AsFd) -> Option<libc::pid_t> {
 pub(crate) fn read_memory(
     process: libc::pid_t,
     (from, dst): (u64, &mut [u8]),
+    proof: (u64, &mut [u64]),
+) -> io::Result<usize> {
+    let (at, len) = (dst.as_mut_ptr(), dst.len());
+    // SAFETY: they are borrowed exclusively for the call.
+    unsafe { read_memory_at(process, (from, at, len), proof) }
+}
+
+/// As [`read_memory`], to `len` bytes at `at`, which others may use at the same time.
+///
+/// # Errors
+/// Those of `read_memory`.
+///
+/// # Safety
+/// `len` bytes at `at` may be written to, and have any value, during the call.
+pub(crate) unsafe fn read_memory_at(
+    process: libc::pid_t,
+    (from, at, len): (u64, *mut u8, usize),
     (proof_at, proof): (u64, &mut [u64]),
 ) -> io::Result<usize> {
     let there = |at: u64, len: usize| libc::iovec {
@@ -43,21 +60,21 @@ pub(crate) fn read_memory(
         iov_len: len,
     };
     let theirs = [
-        there(from, dst.len()),
+        there(from, len),
         there(proof_at, size_of_val::<[u64]>(proof)),
     ];
     let ours = [
         libc::iovec {
-            iov_base: dst.as_mut_ptr().cast(),
-            iov_len: dst.len(),
+            iov_base: at.cast(),
+            iov_len: len,
         },
         libc::iovec {
             iov_base: proof.as_mut_ptr().cast(),
             iov_len: size_of_val::<[u64]>(proof),
         },
     ];
-    // SAFETY: the kernel writes to the places of `ours` alone, which are borrowed exclusively for the call
-    // and may have any bytes. Those of `theirs` are addresses of the other process: the kernel
+    // SAFETY: the kernel writes to the places of `ours` alone: the first by the promise, and the second is
+    // borrowed exclusively for the call and may have any bytes. Those of `theirs` are addresses of the other process: the kernel
     // looks whether anything is there.
     let got = unsafe { libc::process_vm_readv(process, ours.as_ptr(), 2, theirs.as_ptr(), 2, 0) };
     usize::try_from(got).map_err(|_| Error::last_os_error())

@@ -1,6 +1,6 @@
 //! A slot in coherent memory, and how its words are stored and loaded.
 
-use super::PAYLOAD_BYTES;
+use super::{FRONT_WORDS, PAYLOAD_BYTES};
 use crate::sync::{AtomicU64, Ordering};
 
 /// A slot in coherent memory: the header, then the payload.
@@ -10,6 +10,11 @@ pub type PlainLine = [AtomicU64; 8];
 #[inline(always)]
 pub(super) fn store(line: &PlainLine, header: u64, payload: &[u8]) {
     store_payload(line, payload);
+    store_header(line, header);
+}
+
+#[inline(always)]
+fn store_header(line: &PlainLine, header: u64) {
     line[0].store(header, order!("line: release", Ordering::Release));
 }
 
@@ -65,6 +70,50 @@ fn store_full_payload(line: &PlainLine, payload: &[u8; PAYLOAD_BYTES]) {
 fn store_full_payload(line: &PlainLine, payload: &[u8; PAYLOAD_BYTES]) {
     for (word, bytes) in line[1..].iter().zip(payload.as_chunks().0) {
         word.store(u64::from_ne_bytes(*bytes), Ordering::Relaxed);
+    }
+}
+
+/// As [`store`], with words in front of the payload. Straight from where both are: a copy of the line
+/// that is put together first would be loaded in larger pieces than it was stored in, and such a load
+/// waits until all stores before it have left the core, those of earlier lines to another core included.
+#[inline(always)]
+pub(super) fn store_behind(
+    line: &PlainLine,
+    header: u64,
+    front: [u64; FRONT_WORDS],
+    payload: &[u8],
+) {
+    for (word, value) in line[1..].iter().zip(front) {
+        word.store(value.to_le(), Ordering::Relaxed);
+    }
+    let (words, tail) = payload.as_chunks::<8>();
+    let mut rest = line[1 + FRONT_WORDS..].iter();
+    for (word, bytes) in rest.by_ref().zip(words) {
+        word.store(u64::from_ne_bytes(*bytes), Ordering::Relaxed);
+    }
+    if !tail.is_empty()
+        && let Some(word) = line.get(1 + FRONT_WORDS + words.len())
+    {
+        let mut bytes = [0; 8];
+        bytes[..tail.len()].copy_from_slice(tail);
+        word.store(u64::from_ne_bytes(bytes), Ordering::Relaxed);
+    }
+    store_header(line, header);
+}
+
+/// Loads what is behind the front of a line's payload.
+#[inline(always)]
+pub(super) fn load_behind(line: &PlainLine, dst: &mut [u8]) {
+    let (words, tail) = dst.as_chunks_mut::<8>();
+    let from = &line[1 + FRONT_WORDS..];
+    for (bytes, word) in words.iter_mut().zip(from) {
+        *bytes = word.load(Ordering::Relaxed).to_ne_bytes();
+    }
+    if !tail.is_empty()
+        && let Some(word) = from.get(words.len())
+    {
+        let bytes = word.load(Ordering::Relaxed).to_ne_bytes();
+        tail.copy_from_slice(&bytes[..tail.len()]);
     }
 }
 

@@ -47,6 +47,11 @@ use crate::error::TransportError;
 /// In a credit word: the receiver takes no messages for now.
 const HOLD: u64 = 1 << 63;
 
+/// Words that a message may have in front of what its receiver takes: see [`RingSender::try_send_behind`].
+pub const FRONT_WORDS: usize = 2;
+/// The same in bytes.
+pub const FRONT_BYTES: usize = FRONT_WORDS * 8;
+
 /// Smallest ring: four slots.
 pub const RING_BYTES_MIN: usize = 256;
 /// Largest ring.
@@ -214,6 +219,14 @@ pub trait LineLoad {
     fn header(&self, slot: usize) -> u64;
     /// The first `dst.len()` (at most 56) bytes of the payload of a slot.
     fn payload(&self, slot: usize, dst: &mut [u8]);
+    /// As [`payload`](Self::payload), behind the [front](FRONT_BYTES) of a message.
+    fn payload_behind(&self, slot: usize, dst: &mut [u8]) {
+        let mut line = [0; PAYLOAD_BYTES];
+        self.payload(slot, &mut line);
+        let behind = &line[FRONT_BYTES..];
+        let len = dst.len().min(behind.len());
+        dst[..len].copy_from_slice(&behind[..len]);
+    }
     /// The slot will be looked at soon.
     fn expect(&self, _slot: usize) {}
     /// The slot itself, where loading a line is no more than loading its words.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::line::{PlainLine, load, store, store_payload};
+use super::line::{PlainLine, load, load_behind, store, store_payload};
 use super::{CreditLoad, CreditStore, LineLoad, LineStore, SendOrder, Slots};
 use crate::error::{PeId, TransportError};
 use crate::memory::Memory;
@@ -288,6 +288,11 @@ impl LineLoad for Inlet {
     #[inline(always)]
     fn payload(&self, slot: usize, dst: &mut [u8]) {
         load(self.slots.line(slot), dst);
+    }
+
+    #[inline(always)]
+    fn payload_behind(&self, slot: usize, dst: &mut [u8]) {
+        load_behind(self.slots.line(slot), dst);
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::line::load;
 use super::{
-    CreditStore, HOLD, Header, KIND_CONTINUED, LineLoad, PAYLOAD_BYTES, PlainLine, Position, Slots,
+    CreditStore, FRONT_BYTES, HOLD, Header, KIND_CONTINUED, LineLoad, PAYLOAD_BYTES, PlainLine,
+    Position, Slots,
 };
 use crate::error::{Misbehaviour, PeId, TransportError};
 use crate::sync::Ordering;
@@ -75,6 +76,14 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     #[inline(always)]
     pub fn has_arrived(&self) -> bool {
         Header(self.load.header(self.next.slot())).stamp() == self.next.stamp
+    }
+
+    /// Whether the next line has not arrived, and there is nothing else to do: no message at hand, no credit
+    /// to return. What is damaged is not idle.
+    #[inline(always)]
+    pub fn is_idle(&self) -> bool {
+        let header = Header(self.load.header(self.next.slot()));
+        header.stamp() == self.next.before && self.head.is_none() && !self.owes_credit()
     }
 
     /// The shortest way for messages of up to [`PAYLOAD_BYTES`]: polls coherent memory up
@@ -334,14 +343,14 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         self.take_behind(0, out)
     }
 
-    /// As [`take`](Self::take), without the first `skip` bytes of the message: less than a
-    /// line.
+    /// As [`take`](Self::take), without the first `skip` bytes of the message: none, or
+    /// [`FRONT_BYTES`].
     ///
     /// # Errors
     /// As `take`.
     #[inline]
     pub fn take_behind(&mut self, skip: usize, out: &mut [u8]) -> Result<bool, TransportError> {
-        debug_assert!(skip < PAYLOAD_BYTES);
+        debug_assert!(skip == 0 || skip == FRONT_BYTES);
         let Some(head) = self.peek()? else {
             return Ok(false);
         };
@@ -362,7 +371,8 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
             let now = rest.min(PAYLOAD_BYTES);
             let at = self.taken_bytes.saturating_sub(skip);
             if self.taken_bytes == 0 && skip > 0 {
-                self.load_behind(skip, now, out);
+                let room = out.len().min(now.saturating_sub(skip));
+                self.load.payload_behind(self.next.slot(), &mut out[..room]);
             } else if let Some(dst) = out.get_mut(at..at + now) {
                 self.load.payload(self.next.slot(), dst);
             } else if let Some(dst) = out.get_mut(at..) {
@@ -382,16 +392,6 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
             }
             self.taken_bytes += now;
         }
-    }
-
-    /// The first line of a message, without its front.
-    #[cold]
-    fn load_behind(&self, skip: usize, now: usize, out: &mut [u8]) {
-        let mut line = [0; PAYLOAD_BYTES];
-        self.load.payload(self.next.slot(), &mut line[..now]);
-        let behind = line.get(skip..now).unwrap_or_default();
-        let room = out.len().min(behind.len());
-        out[..room].copy_from_slice(&behind[..room]);
     }
 
     /// The header of a further line of a message, which is on its way.

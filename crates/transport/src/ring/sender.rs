@@ -1,8 +1,9 @@
 //! The sending end of a ring.
 
-use super::line::store;
+use super::line::{store, store_behind};
 use super::{
-    CreditLoad, HOLD, Header, KIND_CONTINUED, LineStore, PAYLOAD_BYTES, Position, Slots, lines_for,
+    CreditLoad, FRONT_BYTES, FRONT_WORDS, HOLD, Header, KIND_CONTINUED, LineStore, PAYLOAD_BYTES,
+    Position, Slots, lines_for,
 };
 use crate::error::{Misbehaviour, PeId, TransportError};
 
@@ -170,8 +171,8 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         Ok(true)
     }
 
-    /// As [`try_send`](Self::try_send), for a message in two parts, the first of which is
-    /// shorter than a line.
+    /// As [`try_send`](Self::try_send), for a message in two parts: words, each with its least
+    /// byte first, and the payload.
     ///
     /// # Errors
     /// As `try_send`.
@@ -179,28 +180,38 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         &mut self,
         kind: u8,
         tag: u32,
-        front: &[u8],
+        front: [u64; FRONT_WORDS],
         payload: &[u8],
     ) -> Result<bool, TransportError> {
-        debug_assert!(kind != KIND_CONTINUED && front.len() < PAYLOAD_BYTES);
-        let len = front.len() + payload.len();
+        debug_assert!(kind != KIND_CONTINUED);
+        let len = FRONT_BYTES + payload.len();
         let lines = lines_for(len);
         if self.granted - self.next.line < lines && !self.look_for_credit(lines, len)? {
             return Ok(false);
         }
-        let now = payload.len().min(PAYLOAD_BYTES - front.len());
+        let now = payload.len().min(PAYLOAD_BYTES - FRONT_BYTES);
         let (now, rest) = payload.split_at(now);
-        let mut line = [0; PAYLOAD_BYTES];
-        line[..front.len()].copy_from_slice(front);
-        line[front.len()..][..now.len()].copy_from_slice(now);
-        self.store.begin_message()?;
-        let first = &line[..front.len() + now.len()];
         let header = Header::new(self.next.stamp, kind, len, tag).0;
+        self.store.begin_message()?;
         let mut next = self.next;
-        let first = core::iter::once((next.slot(), header, first));
-        next.advance();
-        let lines = Lines::new(&mut next, KIND_CONTINUED, tag, rest);
-        self.store.store_lines(first.chain(lines))?;
+        if let Some(line) = self.store.plain(next.slot()) {
+            store_behind(line, header, front, now);
+            next.advance();
+            if !rest.is_empty() {
+                let lines = Lines::new(&mut next, KIND_CONTINUED, tag, rest);
+                self.store.store_lines(lines)?;
+            }
+        } else {
+            let mut line = [0; PAYLOAD_BYTES];
+            for (bytes, word) in line.as_chunks_mut::<8>().0.iter_mut().zip(front) {
+                *bytes = word.to_le_bytes();
+            }
+            line[FRONT_BYTES..][..now.len()].copy_from_slice(now);
+            let first = core::iter::once((next.slot(), header, &line[..FRONT_BYTES + now.len()]));
+            next.advance();
+            let lines = Lines::new(&mut next, KIND_CONTINUED, tag, rest);
+            self.store.store_lines(first.chain(lines))?;
+        }
         self.next = next;
         self.store.message_stored()?;
         Ok(true)

@@ -25,6 +25,12 @@ pub trait Contacts: Send + Sync {
     /// answer, or refuses.
     fn meet(&self, pe: PeId) -> Result<(), TransportError>;
 
+    /// Whether there may be anything to take. It is asked at each look.
+    #[inline]
+    fn may_have_news(&self) -> bool {
+        true
+    }
+
     /// What has happened since the last call: at most one call gets each.
     fn take_news(&self) -> Vec<News>;
 

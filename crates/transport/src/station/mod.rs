@@ -37,6 +37,7 @@ use rustix::io::Errno;
 
 use crate::error::{EnvironmentFault, Loss, PeId, TransportError};
 use crate::ether::Ether;
+use crate::memory::Memory;
 use crate::operation::{Request, apply};
 use crate::origin::Origin;
 use crate::route::Route;
@@ -308,6 +309,11 @@ impl Contacts for Stations {
         }
     }
 
+    #[inline]
+    fn may_have_news(&self) -> bool {
+        self.table.has_news()
+    }
+
     fn take_news(&self) -> Vec<News> {
         self.table.take_news()
     }
@@ -410,6 +416,16 @@ impl Transport for Stations {
             Some(Way::Mapped { beside, .. }) => {
                 let beside = beside.as_ref();
                 beside.is_some_and(|beside| beside.copy(address, dst))
+            }
+            _ => false,
+        }
+    }
+
+    fn copy_private_to(&self, pe: PeId, address: u64, to: (&Memory, usize, usize)) -> bool {
+        match self.table.met(pe).map(|met| &met.way) {
+            Some(Way::Mapped { beside, .. }) => {
+                let beside = beside.as_ref();
+                beside.is_some_and(|beside| beside.copy_to(address, to))
             }
             _ => false,
         }

@@ -15,8 +15,9 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::TransportError;
+use crate::memory::Memory;
 use crate::origin::OriginWords;
-use crate::os::neighbour::{peer_process, read_memory};
+use crate::os::neighbour::{peer_process, read_memory, read_memory_at};
 use crate::shm::key::Key;
 
 /// Where a station keeps its key for those that copy from its memory.
@@ -77,12 +78,35 @@ impl Beside {
 
     /// See [`Transport::copy_private`](crate::Transport::copy_private).
     pub(super) fn copy(&self, address: u64, dst: &mut [u8]) -> bool {
+        let len = dst.len();
+        self.read(len, |proof| {
+            read_memory(self.process, (address, dst), (self.proof_at, proof))
+        })
+    }
+
+    /// See [`Transport::copy_private_to`](crate::Transport::copy_private_to).
+    pub(super) fn copy_to(
+        &self,
+        address: u64,
+        (memory, offset_bytes, len): (&Memory, usize, usize),
+    ) -> bool {
+        let Ok(at) = memory.range(offset_bytes, len) else {
+            return false;
+        };
+        self.read(len, |proof| {
+            let proof = (self.proof_at, proof);
+            // SAFETY: `range` has checked that the bytes are there, `memory` keeps them, and no reference
+            // to them exists.
+            unsafe { read_memory_at(self.process, (address, at, len), proof) }
+        })
+    }
+
+    fn read(&self, len: usize, copy: impl FnOnce(&mut [u64]) -> std::io::Result<usize>) -> bool {
         if self.is_closed.load(Ordering::Relaxed) {
             return false;
         }
         let mut proof = [0; 2];
-        let (len, proof_at) = (dst.len(), self.proof_at);
-        let read = read_memory(self.process, (address, dst), (proof_at, &mut proof));
+        let read = copy(&mut proof);
         let is_all = match &read {
             Ok(read) => *read == len + size_of_val(&proof),
             Err(_) => false,

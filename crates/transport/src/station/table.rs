@@ -216,8 +216,13 @@ impl Table {
         self.own.notify();
     }
 
+    #[inline]
+    pub(super) fn has_news(&self) -> bool {
+        self.has_news.load(Ordering::Acquire)
+    }
+
     pub(super) fn take_news(&self) -> Vec<News> {
-        if !self.has_news.load(Ordering::Acquire) {
+        if !self.has_news() {
             return Vec::new();
         }
         let mut books = self.books();

@@ -4,12 +4,13 @@ use hostwire_transport::PeId;
 use hostwire_transport::ring::lines_for;
 
 use super::super::Messages;
-use super::super::buffer::Buffer;
+use super::super::buffer::{Buffer, Gone};
 use super::super::front::ANSWER;
 use super::super::pattern::Envelope;
+use super::super::receive::COPIED_BYTES_MIN;
 use super::super::requests::{Ticket, Work};
 use super::words::{
-    HAS_DATA, HEADER_BYTES, Header, Message, PLACE_BYTES, WANTS_OLD, What, bad_length,
+    COPIES, HAS_DATA, HEADER_BYTES, Header, Message, PLACE_BYTES, WANTS_OLD, What, bad_length,
 };
 use super::{Event, OPERATIONS_MAX};
 use crate::error::{Error, Misbehaviour, PeerWord, Result};
@@ -101,8 +102,10 @@ impl Asking {
         }
     }
 
-    pub(crate) fn into_buffer(self) -> Box<dyn Buffer> {
-        self.buffer
+    /// What it had. It has ended.
+    pub(in super::super) fn take_buffer(&mut self) -> Box<dyn Buffer> {
+        // Of no bytes, and so without memory.
+        core::mem::replace(&mut self.buffer, Box::new(Gone))
     }
 
     /// Whether bytes come back into the buffer.
@@ -139,8 +142,10 @@ impl Asking {
         }
     }
 
-    fn header(&self) -> Header {
+    /// - `stays`: of a put, the owner gets its bytes.
+    fn header(&self, stays: bool) -> Header {
         let mut header = match &self.deed {
+            Deed::Put { .. } if stays => Header::new(What::PutFrom),
             Deed::Put { .. } => Header::new(What::Put),
             Deed::Get => Header::new(What::Get),
             Deed::Atomic { .. } => Header::new(What::Atomic),
@@ -166,15 +171,29 @@ impl Asking {
             return Ok(false);
         };
         let peer = messages.peer(self.to)?;
-        if peer.far().remote.asked.len() >= OPERATIONS_MAX {
+        let remote = &peer.far().remote;
+        if remote.asked.len() >= OPERATIONS_MAX {
             return Ok(false);
         }
-        let mut bytes = self.header().emit(&self.places);
+        let is_read = remote.is_read && self.len >= COPIED_BYTES_MIN;
+        let stays = is_read && messages.wire.lends_private(self.to);
+        if stays {
+            // The owner may copy as soon as it reads this.
+            messages.wire.fence()?;
+        }
+        let peer = messages.peer(self.to)?;
+        let mut bytes = self.header(stays).emit(&self.places);
         let mut now = 0;
         if !peer.sender.has_room(lines_for(bytes.len()), true)? {
             return Ok(false);
         }
         match &self.deed {
+            // They stay there until the answer.
+            Deed::Put { .. } if stays => {
+                let at = self.buffer.bytes().as_ptr() as u64;
+                bytes.extend_from_slice(&at.to_le_bytes());
+                now = self.len;
+            }
             Deed::Put { .. } => {
                 let room = peer.sender.message_bytes_max() - bytes.len();
                 now = self.len.min(room);
@@ -317,10 +336,11 @@ impl Messages {
     /// An answer of `pe` to the operation that waits longest for one.
     pub(super) fn heed_memory(&mut self, pe: PeId, message: &Message<'_>) -> Result<()> {
         let word = message.header.word;
+        self.peer(pe)?.far().remote.is_read = message.header.flags & COPIES != 0;
         match message.header.what {
             What::Refused => {
                 let why = Refusal::from_code(word);
-                let why = why.ok_or_else(|| PeerWord::MemoryWord.out_of(1..=3, pe, word))?;
+                let why = why.ok_or_else(|| PeerWord::MemoryWord.out_of(1..=4, pe, word))?;
                 self.end_asked(pe, |asking| {
                     let asking = asking.ok_or_else(|| unasked(pe))?;
                     Ok(Some(Err(asking.refused(why))))
@@ -391,7 +411,7 @@ impl Messages {
         };
         self.peer(pe)?.far().remote.asked.pop_front();
         self.requests
-            .finish(ticket, *request, ended.map(|()| envelope));
+            .finish(ticket, request, ended.map(|()| envelope));
         Ok(())
     }
 }

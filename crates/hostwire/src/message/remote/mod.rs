@@ -6,6 +6,9 @@
 //! in front of everything else that it has for the ring, and are never waited for by what it takes
 //! out of one. So two that ask each other for more than fits their rings do not block each other.
 //!
+//! The bytes of a long put stay with who asks, if the owner has said in an answer that it can copy them:
+//! it does so, straight to their places, when it comes to the put, and to what follows only then.
+//!
 //! Nothing grows without bound: an owner owes a peer at most [`OPERATIONS_MAX`] answers, and what a
 //! peer asks beyond is no correct peer's. Of what it owes it keeps at most [`KEPT_BYTES_MAX`] each;
 //! the bytes of a longer get are read as they leave.
@@ -24,7 +27,7 @@ use crate::region::{Place, Regions, Rights, Witness};
 
 pub(crate) use ask::Asking;
 pub use ask::Deed;
-pub(crate) use serve::Serving;
+pub(crate) use serve::{Pull, Serving};
 pub(crate) use words::{ATOMIC_BYTES_MAX, PLACES_MAX};
 
 /// Operations of a pair that have no answer yet, at most.
@@ -81,5 +84,7 @@ impl Shared {
 pub(crate) struct Remote {
     /// Own operations that have no answer yet, in their order.
     asked: VecDeque<Ticket>,
+    /// The peer has said that it can copy private memory of this process.
+    is_read: bool,
     serving: Serving,
 }

@@ -7,7 +7,9 @@ use hostwire_transport::ring::lines_for;
 
 use super::super::Messages;
 use super::super::front::ANSWER;
-use super::words::{HAS_DATA, HEADER_BYTES, Header, Message, WANTS_OLD, What, bad_length};
+use super::super::peer::{Arriving, Peer};
+use super::super::receive::COPIED_BYTES;
+use super::words::{COPIES, HAS_DATA, HEADER_BYTES, Header, Message, WANTS_OLD, What, bad_length};
 use super::{ATOMIC_BYTES_MAX, Event, KEPT_BYTES_MAX, OPERATIONS_MAX};
 use crate::error::{Misbehaviour, PeerWord, Result};
 use crate::region::{Atomic, Change, Number, Place, Refusal, Regions, Rights};
@@ -20,6 +22,15 @@ pub(crate) struct Serving {
     answers: VecDeque<Answer>,
     /// Operations that these answers are for.
     owed: usize,
+    /// Whether this station can copy private memory of the peer, once that was asked.
+    reads: Option<bool>,
+}
+
+/// A put whose bytes are being copied out of private memory of the peer.
+pub(crate) struct Pull {
+    put: Put,
+    /// Where they are.
+    address: u64,
 }
 
 struct Put {
@@ -65,6 +76,7 @@ impl Messages {
         match message.header.what {
             What::Done | What::Bytes | What::Refused => self.heed_memory(pe, &message),
             What::Put => self.begin_put(pe, message),
+            What::PutFrom => self.begin_pull(pe, message),
             What::More => self.go_on_with_put(pe, message.rest),
             What::Get => self.serve_get(pe, message),
             What::Atomic => self.serve_atomic(pe, message),
@@ -75,25 +87,81 @@ impl Messages {
         Ok(&mut self.peer(pe)?.far().remote.serving)
     }
 
-    fn begin_put(&mut self, pe: PeId, message: Message<'_>) -> Result<()> {
+    fn put_of(&self, message: Message<'_>) -> Put {
         let Message {
             header,
             places,
             len,
-            rest,
+            ..
         } = message;
         let refused = self.remote.regions.check(&places, Rights::WRITE).err();
-        let put = Put {
+        Put {
             places,
             data: (header.flags & HAS_DATA != 0).then_some(header.word),
             len,
             come: 0,
             refused,
-        };
+        }
+    }
+
+    fn begin_put(&mut self, pe: PeId, message: Message<'_>) -> Result<()> {
+        let rest = message.rest;
+        let put = self.put_of(message);
         if self.serving(pe)?.put.replace(put).is_some() {
             return Err(bad_length(pe, rest.len()));
         }
         self.go_on_with_put(pe, rest)
+    }
+
+    /// What follows in the ring waits until all bytes are here: they come without the peer's doing.
+    fn begin_pull(&mut self, pe: PeId, message: Message<'_>) -> Result<()> {
+        let rest = message.rest;
+        let address = <[u8; 8]>::try_from(rest).map_err(|_| bad_length(pe, rest.len()))?;
+        let put = self.put_of(message);
+        if self.serving(pe)?.put.is_some() {
+            return Err(bad_length(pe, rest.len()));
+        }
+        let address = u64::from_le_bytes(address);
+        let peer = self.peer(pe)?;
+        peer.arriving = Arriving::Pulling(Box::new(Pull { put, address }));
+        peer.settle();
+        self.pull(pe).map(drop)
+    }
+
+    /// Copies the next piece. Whether that was the last.
+    pub(in super::super) fn pull(&mut self, pe: PeId) -> Result<bool> {
+        let peer = self.peer(pe)?;
+        let Arriving::Pulling(mut pull) = core::mem::replace(&mut peer.arriving, Arriving::Nothing)
+        else {
+            return Ok(true);
+        };
+        let Pull { put, address } = &mut *pull;
+        if put.refused.is_none() {
+            let now = (put.len - put.come).min(COPIED_BYTES as u64);
+            let from = address.wrapping_add(put.come);
+            let (regions, wire) = (&self.remote.regions, &self.wire);
+            let filled = regions.fill(&put.places, put.come, now as usize, |to, before| {
+                wire.copy_private_to(pe, from.wrapping_add(before), to)
+            });
+            match filled {
+                Ok(true) => put.come += now,
+                Ok(false) => put.refused = Some(Refusal::NotCopied),
+                // It may have been unregistered since the first piece.
+                Err(why) => put.refused = Some(why),
+            }
+        }
+        if put.refused.is_none() && put.come < put.len {
+            // Others get on meanwhile; and nobody but this PE wakes it to go on with it.
+            self.peer(pe)?.arriving = Arriving::Pulling(pull);
+            self.wire.segment().notify();
+            return Ok(false);
+        }
+        if put.refused == Some(Refusal::NotCopied) {
+            self.serving(pe)?.reads = Some(false);
+        }
+        self.peer(pe)?.settle();
+        self.end_put(pe, pull.put)?;
+        Ok(true)
     }
 
     fn go_on_with_put(&mut self, pe: PeId, bytes: &[u8]) -> Result<()> {
@@ -114,6 +182,10 @@ impl Messages {
             self.serving(pe)?.put = Some(put);
             return Ok(());
         }
+        self.end_put(pe, put)
+    }
+
+    fn end_put(&mut self, pe: PeId, put: Put) -> Result<()> {
         let answer = match put.refused {
             Some(why) => Answer::Refused(why),
             None => Answer::Done(1),
@@ -206,7 +278,8 @@ impl Messages {
 
     /// Whether peers are owed answers.
     pub(crate) fn owes(&mut self) -> bool {
-        self.peers.iter().any(|peer| !peer.shut && peer.owes())
+        let owes = |peer: &Peer| peer.owes() || peer.has_backlog();
+        self.peers.iter().any(|peer| !peer.shut && owes(peer))
     }
 
     /// Answers `pe`, as far as there is room in the ring.
@@ -238,7 +311,12 @@ impl Messages {
         let Some(mut answer) = peer.far().remote.serving.answers.pop_front() else {
             return Ok(false);
         };
-        let (bytes, ended) = answer.next_piece(&self.remote.regions, len);
+        let serving = &mut peer.far().remote.serving;
+        let reads = serving.reads;
+        let reads = reads.unwrap_or_else(|| self.wire.copy_private(pe, 0, &mut []));
+        serving.reads = Some(reads);
+        let flags = if reads { COPIES } else { 0 };
+        let (bytes, ended) = answer.next_piece(&self.remote.regions, len, flags);
         if !peer.sender.try_send_held(ANSWER, 0, &bytes)? {
             return Ok(false);
         }
@@ -275,12 +353,13 @@ impl Answer {
     }
 
     /// Its next piece, which leaves now; and whether it is the last.
-    fn next_piece(&mut self, regions: &Regions, len: usize) -> (Vec<u8>, Option<Ended>) {
-        let refused = |why: Refusal| Header::new(What::Refused).with_word(why as u64).emit(&[]);
-        let mut bytes = Header::new(What::Bytes).emit(&[]);
+    fn next_piece(&mut self, regions: &Regions, len: usize, flags: u8) -> (Vec<u8>, Option<Ended>) {
+        let header = |what| Header::new(what).with_flags(flags);
+        let refused = |why: Refusal| header(What::Refused).with_word(why as u64).emit(&[]);
+        let mut bytes = header(What::Bytes).emit(&[]);
         match self {
             Self::Done(count) => {
-                let done = Header::new(What::Done).with_word(*count as u64);
+                let done = header(What::Done).with_word(*count as u64);
                 (done.emit(&[]), Some(Ended::Told))
             }
             Self::Refused(why) => (refused(*why), Some(Ended::Told)),

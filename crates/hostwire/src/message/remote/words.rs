@@ -3,12 +3,12 @@
 //! | bytes | |
 //! |---|---|
 //! | 0 | what it is: [`What`] |
-//! | 1 | 1: there are data; 2: what was there is to be answered |
+//! | 1 | 1: there are data; 2: what was there is to be answered; 4, of an answer: who answers can copy private memory of the other |
 //! | 2, 3 | number and change of an atomic operation |
 //! | 4 | how many places follow |
 //! | 8..16 | data; the answers of [`What::Done`]; the refusal of [`What::Refused`] |
 //! | 16.. | places, of 24 bytes each: key, where, length |
-//! | behind them | bytes that are put, operands and numbers to compare with, or the answer |
+//! | behind them | bytes that are put, or the 8 of an address where they are; operands and numbers to compare with; or the answer |
 //!
 //! Numbers have their least byte first, but operands: those are as the host has them, as both are on
 //! one.
@@ -26,6 +26,7 @@ pub(super) const HEADER_BYTES: usize = 16;
 pub(super) const PLACE_BYTES: usize = 24;
 pub(super) const HAS_DATA: u8 = 1;
 pub(super) const WANTS_OLD: u8 = 2;
+pub(super) const COPIES: u8 = 4;
 
 /// What a message about memory is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,10 +43,12 @@ pub(super) enum What {
     /// A piece of the answer to a get or an atomic operation.
     Bytes = 6,
     Refused = 7,
+    /// A put whose bytes the owner of the memory copies out of private memory.
+    PutFrom = 8,
 }
 
 impl What {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::Put,
         Self::More,
         Self::Get,
@@ -53,6 +56,7 @@ impl What {
         Self::Done,
         Self::Bytes,
         Self::Refused,
+        Self::PutFrom,
     ];
 }
 
@@ -78,6 +82,10 @@ impl Header {
 
     pub(super) fn with_word(self, word: u64) -> Self {
         Self { word, ..self }
+    }
+
+    pub(super) fn with_flags(self, flags: u8) -> Self {
+        Self { flags, ..self }
     }
 
     /// It with places, which are at most [`PLACES_MAX`]. The rest of the message follows.
@@ -216,7 +224,7 @@ mod tests {
         for len in 0..HEADER_BYTES + 2 * PLACE_BYTES {
             assert!(Message::parse(2, &bytes[..len]).is_err(), "{len} bytes");
         }
-        for (at, byte) in [(0, 0), (0, 8), (4, 5), (16 + 23, 0x80), (40 + 23, 0xff)] {
+        for (at, byte) in [(0, 0), (0, 9), (4, 5), (16 + 23, 0x80), (40 + 23, 0xff)] {
             let mut bad = bytes.clone();
             bad[at] = byte;
             assert!(Message::parse(2, &bad).is_err(), "byte {at} is {byte}");

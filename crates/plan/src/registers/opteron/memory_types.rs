@@ -82,15 +82,17 @@ pub(crate) enum Shortage {
     Mtrr { needed: usize },
 }
 
-/// Finds the settings for a node with memory at `local` in a map that spans `map`.
+/// Finds the settings for a node with memory at `local` in a map that spans `map`. `behind`: where addresses
+/// behind the map begin that are I/O, if there are any.
 pub(crate) fn plan(
     local: AddressRange,
     map: (u64, u64),
     low_bytes: u64,
+    behind: Option<u64>,
 ) -> Result<MemoryPlan, Shortage> {
     let (first, end) = (local.start.0, local.end());
     let (floor, ceiling) = if map.0 < EXTENDED_START {
-        (LOW_END, HT_RESERVED_START)
+        (LOW_END, behind.unwrap_or(HT_RESERVED_START))
     } else {
         (EXTENDED_START, ADDRESS_END)
     };

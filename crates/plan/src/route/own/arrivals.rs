@@ -22,48 +22,50 @@ pub(super) fn find(
     devices: &Devices<'_>,
     out: &mut Findings,
 ) -> Arrivals {
+    if devices.networks.is_empty() && rules.iter().all(|rule| rule.over.is_none()) {
+        return Arrivals::new();
+    }
     let islands = islands(devices);
     let numbers: HashMap<&str, usize> = devices.names.iter().copied().zip(0..).collect();
     let by_span: HashMap<Span, &RouteSpec> = rules.iter().map(|r| (r.at.span, r)).collect();
     let mut arrivals = vec![vec![None; devices.hosts]; devices.networks.len()];
     // Each rule is reported once.
     let mut wrong = std::collections::HashSet::new();
-    for device in 0..devices.names.len() {
-        for to in 0..devices.hosts {
-            let Some((way, span)) = table.entry(device, to) else {
-                continue;
-            };
-            let Some(rule) = by_span.get(&span).filter(|_| !wrong.contains(&span)) else {
-                continue;
-            };
-            let found = match devices.ways[device][way].peer {
-                Peer::Device(_) => over_cable(rule, device, way, devices).map_or(Ok(()), Err),
-                Peer::Network(network) => {
-                    let others = devices.networks[network].iter().copied();
-                    let others: Vec<usize> = others.filter(|other| *other != device).collect();
-                    let arrival = match &rule.over {
-                        Some(name) => {
-                            let over = numbers.get(name.value.as_str()).copied();
-                            let over = over.filter(|over| others.contains(over));
-                            over.ok_or_else(|| not_there(rule, &others, devices))
-                        }
-                        None => guess(&others, &islands, to)
-                            .ok_or_else(|| several(rule, to, &others, devices)),
-                    };
-                    arrival.and_then(|arrival| {
-                        let known = &mut arrivals[network][to];
-                        let (first, rule_of_first) = *known.get_or_insert((arrival, span));
-                        match first == arrival {
-                            true => Ok(()),
-                            false => Err(two(devices, to, (first, rule_of_first), (arrival, span))),
-                        }
-                    })
-                }
-            };
-            if let Err(finding) = found {
-                wrong.insert(span);
-                out.push(*finding);
+    let of = |device| (0..devices.hosts).map(move |to| (device, to));
+    for (device, to) in (0..devices.names.len()).flat_map(of) {
+        let Some((way, span)) = table.entry(device, to) else {
+            continue;
+        };
+        let Some(rule) = by_span.get(&span).filter(|_| !wrong.contains(&span)) else {
+            continue;
+        };
+        let found = match devices.ways[device][way].peer {
+            Peer::Device(_) => over_cable(rule, device, way, devices).map_or(Ok(()), Err),
+            Peer::Network(network) => {
+                let others = devices.networks[network].iter().copied();
+                let others: Vec<usize> = others.filter(|other| *other != device).collect();
+                let arrival = match &rule.over {
+                    Some(name) => {
+                        let over = numbers.get(name.value.as_str()).copied();
+                        let over = over.filter(|over| others.contains(over));
+                        over.ok_or_else(|| not_there(rule, &others, devices))
+                    }
+                    None => guess(&others, &islands, to)
+                        .ok_or_else(|| several(rule, to, &others, devices)),
+                };
+                arrival.and_then(|arrival| {
+                    let known = &mut arrivals[network][to];
+                    let (first, rule_of_first) = *known.get_or_insert((arrival, span));
+                    match first == arrival {
+                        true => Ok(()),
+                        false => Err(two(devices, to, (first, rule_of_first), (arrival, span))),
+                    }
+                })
             }
+        };
+        if let Err(finding) = found {
+            wrong.insert(span);
+            out.push(*finding);
         }
     }
     arrivals

@@ -2,19 +2,22 @@
 //! sockets of a cluster. They are those of clusters of boards or chips alone, as far as they matter there.
 
 use hostwire_plan::file::{Findings, Section};
+use hostwire_plan::htx::HtxPlan;
 use hostwire_plan::{AdapterKind, Diagnostic, Plan};
 
-use super::cluster_parameters::{BOARDS_NETWORK, HTX, HTX_BELOW};
+use super::cluster_parameters::{
+    BOARDS_NETWORK, HT_CORE, HT_CORE_BELOW, HTX, HTX_BELOW, REMOTE,
+};
 use super::parameter::{Parameter, ParameterValue};
 use super::parameters::Models;
-use super::tca_parameters::{PEACH2_BELOW, TCA, TCA_JOBS, check_credits};
+use super::tca_parameters::{PEACH2_BELOW, TCA, TCA_JOBS, TCA_LATER, check_credits};
 
 /// A table in `[parameters]`.
 struct Table {
     key: &'static str,
     title: &'static str,
     of: AdapterKind,
-    parameters: fn() -> Vec<&'static Parameter>,
+    parameters: fn(Option<&Plan>) -> Vec<&'static Parameter>,
 }
 
 const TABLES: [Table; 2] = [
@@ -22,17 +25,24 @@ const TABLES: [Table; 2] = [
         key: "htx",
         title: "[parameters.htx]",
         of: AdapterKind::Htx,
-        parameters: || {
+        parameters: |plan| {
             let boards = HTX.iter().filter(|of| HTX_BELOW.contains(&of.key));
-            boards.chain(BOARDS_NETWORK).collect()
+            let core = HT_CORE.iter().filter(|of| HT_CORE_BELOW.contains(&of.key));
+            let regions = plan.and_then(Plan::boards).map(HtxPlan::regions);
+            let remote = match regions.is_some_and(|regions| !regions.is_empty()) {
+                true => REMOTE,
+                false => &[],
+            };
+            let boards = boards.chain(BOARDS_NETWORK).chain(core);
+            boards.chain(remote).collect()
         },
     },
     Table {
         key: "peach2",
         title: "[parameters.peach2]",
         of: AdapterKind::Peach2,
-        parameters: || {
-            let chips = TCA.iter().chain(TCA_JOBS);
+        parameters: |_| {
+            let chips = TCA.iter().chain(TCA_JOBS).chain(TCA_LATER);
             let chips = chips.filter(|of| PEACH2_BELOW.contains(&of.key));
             chips.collect()
         },
@@ -63,7 +73,7 @@ pub(super) fn read(
                 )),
             );
         }
-        for parameter in (table.parameters)() {
+        for parameter in (table.parameters)(plan) {
             parameter.set(models, &mut section, out);
         }
         if table.of == AdapterKind::Peach2 {
@@ -80,7 +90,7 @@ pub(super) fn read(
 pub(super) fn shown(models: &Models, default: &Models, plan: &Plan) -> Vec<ParameterValue> {
     let tables = TABLES.iter().filter(|table| table.is_of(plan));
     let values = tables.flat_map(|table| {
-        let parameters = (table.parameters)().into_iter();
+        let parameters = (table.parameters)(Some(plan)).into_iter();
         parameters.map(|parameter| {
             let value = parameter.shown(models, default);
             ParameterValue {
@@ -106,7 +116,9 @@ mod tests {
 
     #[test]
     fn what_is_listed_exists() {
-        let counts = TABLES.each_ref().map(|table| (table.parameters)().len());
+        let counts = TABLES
+            .each_ref()
+            .map(|table| (table.parameters)(None).len());
         let listed = [HTX_BELOW.len() + BOARDS_NETWORK.len(), PEACH2_BELOW.len()];
         assert_eq!(counts, listed);
     }

@@ -5,6 +5,7 @@ use crate::models::ht::cable::TRACE_INCHES_MAX;
 use crate::models::ht::opteron::LINE_BYTES;
 
 use super::parameter::{Kind, Origin, Parameter, number, time};
+use super::tca_parameters::TCA_LATER;
 
 /// Longest time a parameter can be: 10 us. The poll loop goes through every
 /// nanosecond of it.
@@ -38,6 +39,26 @@ macro_rules! credits {
                 for buffers in &mut models.link.buffers {
                     buffers.$part[$channel] = u8::try_from(value).unwrap_or(u8::MAX);
                 }
+            },
+        }
+    };
+}
+
+/// Receive buffers of one kind: `buffers!("key", Assumed, |models| models.inner.data[0])`. Those of several
+/// channels are all set.
+macro_rules! buffers {
+    ($key:literal, $class:ident, |$models:ident| $first:expr $(, $more:expr)*) => {
+        Parameter {
+            key: $key,
+            kind: Kind::Credits,
+            least: 1,
+            most: 255,
+            class: Origin::$class,
+            read: |$models| u64::from($first),
+            write: |$models, value| {
+                let value = u8::try_from(value).unwrap_or(u8::MAX);
+                $first = value;
+                $($more = value;)*
             },
         }
     };
@@ -296,9 +317,108 @@ pub(super) const HTX_HOST: &[Parameter] = &[
     number!(Bytes, "status", nic.status_bytes, 8, 64, Assumed),
 ];
 
+/// Most owed buffers of a channel that a NOP announces: its fields have two bits.
+const NOP_CREDITS_MAX: u64 = 3;
+
+/// Of loads of a processor.
+pub(super) const LOADS: &[Parameter] = &[
+    number!(
+        Count,
+        "load_issue_per_mille",
+        processor.load_issue_per_mille,
+        0,
+        10_000,
+        Assumed
+    ),
+    number!(
+        Count,
+        "memory_sample_per_mille",
+        processor.memory_sample_per_mille,
+        0,
+        1_000,
+        Assumed
+    ),
+];
+
+/// Of links of a cluster: of all; and of those that are no cables.
+pub(super) const LINKS_OF_CLUSTERS: &[Parameter] = &[
+    number!(
+        Count,
+        "nop_credits",
+        link.nop_credits,
+        1,
+        NOP_CREDITS_MAX,
+        Assumed
+    ),
+    buffers!("inner_posted_command_credits", Assumed, |models| models
+        .inner
+        .command[0]),
+    buffers!("inner_nonposted_command_credits", Assumed, |models| models
+        .inner
+        .command[1]),
+    buffers!("inner_response_command_credits", Assumed, |models| models
+        .inner
+        .command[2]),
+    buffers!("inner_posted_data_credits", Assumed, |models| models
+        .inner
+        .data[0]),
+    buffers!("inner_nonposted_data_credits", Assumed, |models| models
+        .inner
+        .data[1]),
+    buffers!("inner_response_data_credits", Assumed, |models| models
+        .inner
+        .data[2]),
+    buffers!(
+        "adapter_command_credits",
+        Assumed,
+        |models| models.adapter.command[0],
+        models.adapter.command[1],
+        models.adapter.command[2]
+    ),
+    buffers!(
+        "adapter_data_credits",
+        Assumed,
+        |models| models.adapter.data[0],
+        models.adapter.data[1],
+        models.adapter.data[2]
+    ),
+];
+
+/// Of the HT-Core of a board, and of its link.
+pub(super) const HT_CORE: &[Parameter] = &[
+    buffers!("core_command_credits", Published, |models| models
+        .nic
+        .core_command_credits),
+    buffers!("core_data_credits", Published, |models| models
+        .nic
+        .core_data_credits),
+    number!(Count, "core_places", nic.core_places, 1, 1_024, Published),
+    number!(
+        Count,
+        "nop_credits",
+        nic.nop_credits,
+        1,
+        NOP_CREDITS_MAX,
+        Assumed
+    ),
+];
+
+/// Those of [`HT_CORE`] that a board below a socket has.
+pub(super) const HT_CORE_BELOW: &[&str] =
+    &["core_command_credits", "core_data_credits", "core_places"];
+
 /// Keys that came when results already had hashes: they are part of the hash of a configuration only if
 /// they are not the default, so that older results keep theirs.
-pub(super) const LATER: &[&[Parameter]] = &[WIRING, TRACES, BOOT, HTX_HOST];
+pub(super) const LATER: &[&[Parameter]] = &[
+    WIRING,
+    TRACES,
+    BOOT,
+    HTX_HOST,
+    LOADS,
+    LINKS_OF_CLUSTERS,
+    HT_CORE,
+    TCA_LATER,
+];
 
 /// Of boards that reach memory of other hosts.
 pub(super) const REMOTE: &[Parameter] = &[

@@ -226,6 +226,8 @@ impl Configuration {
     /// versions did not have count if they are not the default.
     pub fn hash(&self) -> String {
         let is_later = |key: &str| {
+            // Behind the name of a table.
+            let key = key.rsplit('.').next().unwrap_or(key);
             let mut later = LATER.iter().copied().flatten();
             later.any(|parameter| parameter.key == key)
         };

@@ -7,25 +7,27 @@ use crate::experiments::ExperimentError;
 use crate::experiments::links::NetworkTerms;
 use crate::firmware::{self, BootOptions, BootTimes};
 use crate::machine::htx::Boards;
-use crate::machine::{Below, Machine};
+use crate::machine::{Below, Machine, WireEnd};
 use crate::models::ht::cable::Wiring;
-use crate::models::ht::nic::NicConfig;
+use crate::models::ht::nic::{Nic, NicConfig};
 use crate::models::ht::opteron::OpteronConfig;
 use crate::models::ht::switch::SwitchConfig;
 use crate::models::ht::{Buffers, LinkConfig};
+use crate::models::htea::adapter::Adapter;
 use crate::models::htea::fast;
 use crate::models::link::Damage;
 
 use super::below_parameters;
 use super::cluster_parameters::{
-    BOARDS_NETWORK, BOOT, CLUSTER, HTX, HTX_CROSSBAR, HTX_HOST, HTX_JOBS, REMOTE, TRACES, WIRING,
+    BOARDS_NETWORK, BOOT, CLUSTER, HT_CORE, HTX, HTX_CROSSBAR, HTX_HOST, HTX_JOBS,
+    LINKS_OF_CLUSTERS, LOADS, REMOTE, TRACES, WIRING,
 };
 use super::ethernet_parameters::{ETHERNET, EthernetModels};
 use super::htea_parameters::HTEA;
 use super::links_parameters::LINKS;
 use super::memory_parameters::{MEMORY, MemoryModels};
 use super::parameter::{Parameter, ParameterValue};
-use super::tca_parameters::{self, TCA, TCA_COPIES, TCA_JOBS, TcaModels};
+use super::tca_parameters::{self, TCA, TCA_COPIES, TCA_JOBS, TCA_LATER, TcaModels};
 
 /// What is modelled; each kind has its own parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +61,10 @@ pub(super) enum Family {
 pub(super) struct Models {
     pub(super) processor: OpteronConfig,
     pub(super) link: LinkConfig,
+    /// Receive buffers at links that are no cables: of processors, bridges and southbridges.
+    pub(super) inner: Buffers,
+    /// The same of HTEA adapters.
+    pub(super) adapter: Buffers,
     pub(super) nic: NicConfig,
     pub(super) switch: SwitchConfig,
     pub(super) memory: MemoryModels,
@@ -83,6 +89,8 @@ impl Models {
                 buffers: [Buffers::FAM10H; 2],
                 ..LinkConfig::default()
             },
+            inner: Buffers::FAM10H,
+            adapter: Buffers::HT_CORE,
             nic: match family {
                 Family::Htx => NicConfig::htx_board(0),
                 _ => Boards::default().nic,
@@ -121,16 +129,34 @@ impl Models {
     pub(super) fn built(&self, plan: &Plan) -> Result<Machine, ExperimentError> {
         let mut machine = Machine::with_below(plan.clone(), &self.processor, &self.below())?;
         for wire in 0..machine.wires().len() {
-            if machine.wires()[wire].role != LinkRole::Fabric {
-                continue;
-            }
+            let is_cable = machine.wires()[wire].role == LinkRole::Fabric;
+            let far = self.inner_end(&machine, wire);
             machine.link_mut(wire).configure(|config| {
+                config.nop_credits = self.link.nop_credits;
+                if !is_cable {
+                    config.buffers = [self.inner, far.unwrap_or(config.buffers[1])];
+                    return;
+                }
                 config.buffers = self.link.buffers;
                 config.retry_attempts_max = self.link.retry_attempts_max;
                 config.damage = self.damage(wire);
             });
         }
         Ok(machine)
+    }
+
+    /// The receive buffers at the far end of a link that is no cable. Boards have their own.
+    fn inner_end(&self, machine: &Machine, wire: usize) -> Option<Buffers> {
+        let WireEnd::Adapter { component } = machine.wires()[wire].ends[1] else {
+            return Some(self.inner);
+        };
+        if machine.sim.component::<Nic>(component).is_some() {
+            return None;
+        }
+        match machine.sim.component::<Adapter>(component) {
+            Some(_) => Some(self.adapter),
+            None => Some(self.inner),
+        }
     }
 
     /// Boards and switches.
@@ -181,13 +207,22 @@ pub(super) fn read(
     out: &mut Findings,
 ) -> (Models, Vec<ParameterValue>) {
     let tables: &[&[Parameter]] = match family {
-        Family::Cluster => &[CLUSTER, WIRING, TRACES, BOOT],
-        Family::Htx => &[HTX, HTX_CROSSBAR, WIRING, HTX_HOST],
-        Family::HtxBoards => &[HTX, BOARDS_NETWORK, REMOTE, HTX_JOBS, WIRING, HTX_HOST],
+        Family::Cluster => &[CLUSTER, WIRING, TRACES, BOOT, LOADS, LINKS_OF_CLUSTERS],
+        Family::Htx => &[HTX, HTX_CROSSBAR, WIRING, HTX_HOST, HT_CORE, LOADS],
+        Family::HtxBoards => &[
+            HTX,
+            BOARDS_NETWORK,
+            REMOTE,
+            HTX_JOBS,
+            WIRING,
+            HTX_HOST,
+            HT_CORE,
+            LOADS,
+        ],
         Family::Memory => &[MEMORY],
-        Family::Tca | Family::TcaHost => &[TCA],
-        Family::TcaCopies => &[TCA, TCA_COPIES],
-        Family::TcaJobs => &[TCA, TCA_JOBS],
+        Family::Tca | Family::TcaHost => &[TCA, TCA_LATER],
+        Family::TcaCopies => &[TCA, TCA_COPIES, TCA_LATER],
+        Family::TcaJobs => &[TCA, TCA_JOBS, TCA_LATER],
         Family::Htea => &[HTEA],
         Family::Ethernet => &[ETHERNET],
         Family::Links => &[LINKS],

@@ -226,9 +226,7 @@ fn read_point(
         Some(_) => clusters.of(cluster, Fabric::TcCluster, out),
         None => clusters.any(cluster, out),
     });
-    // A program runs on any cluster.
-    let usual = described.as_ref().map_or(Family::Cluster, hardware::family);
-    let family = family.unwrap_or(usual);
+    let family = family_on(family, described.as_ref());
     check_cluster(section.as_ref(), cluster, family, out);
     let plan = described.as_ref().and_then(Cluster::plan);
     let parameters = file.table("parameters", "[parameters]", out);
@@ -279,6 +277,17 @@ fn read_point(
         models,
         events_max,
     })
+}
+
+/// The kind of machine of a workload on this cluster: a program runs on any, remote memory on boards of hosts
+/// and of sockets.
+fn family_on(family: Option<Family>, cluster: Option<&Cluster>) -> Family {
+    let usual = cluster.map(hardware::family);
+    match family {
+        None => usual.unwrap_or(Family::Cluster),
+        Some(Family::HtxBoards) => usual.unwrap_or(Family::HtxBoards),
+        Some(family) => family,
+    }
 }
 
 /// Reads the title, for what is wrong with it.
@@ -432,16 +441,17 @@ impl Clusters<'_> {
         }
     }
 
-    /// The same; it has to be of HTX boards.
+    /// The same; it has to be of HTX boards, or of sockets with boards.
     fn boards(&mut self, value: &Spanned<DeValue<'_>>, out: &mut Findings) -> Option<Cluster> {
         let cluster = self.any(value, out)?;
-        if matches!(cluster, Cluster::Htx(_)) {
+        let below = cluster.plan().is_some_and(|plan| plan.boards().is_some());
+        if below || matches!(cluster, Cluster::Htx(_)) {
             return Some(cluster);
         }
         out.push(
             Diagnostic::error("fabric", "this workload runs on HTX boards")
                 .label(span_of(value), "this is a cluster of another kind")
-                .help("use a cluster with `fabric = \"htx\"`"),
+                .help("use a cluster with `fabric = \"htx\"`, or nodes with a `board`"),
         );
         None
     }

@@ -3,10 +3,9 @@
 use hostwire_plan::Diagnostic;
 use hostwire_plan::diagnostic::{Located, Span};
 use hostwire_plan::file::{Findings, SIZE, Section, TIME, display_bytes};
-use hostwire_plan::htx::HtxPlan;
 
 use crate::experiments::pgas_cluster::{KERNELS, Kernel};
-use crate::experiments::remote::{Accesses, Cache, LOCAL_BASE, Walk, ranges};
+use crate::experiments::remote::{Accesses, Cache, Hosts, LOCAL_BASE, Walk};
 use crate::models::ht::opteron::LINE_BYTES;
 use crate::models::memory::Misses;
 
@@ -43,7 +42,7 @@ const PATTERNS: [(&str, Pattern); 8] = [
 /// Reads `remote-memory`.
 pub(super) fn read(
     section: &mut Section<'_>,
-    plan: Option<&HtxPlan>,
+    hosts: Option<&Hosts>,
     out: &mut Findings,
 ) -> Option<Workload> {
     let span = section.span();
@@ -55,7 +54,7 @@ pub(super) fn read(
     let in_flight = section.count("in_flight", 1, IN_FLIGHT_MAX, out);
     let work = section.quantity("work", &TIME, out);
     let accesses = read_accesses(section, pattern, out);
-    let plan = plan?;
+    let hosts = hosts?;
     check_read_size(read_size, out)?;
     let walk = Walk {
         processors: processors.map_or(1, |processors| processors.value),
@@ -65,10 +64,10 @@ pub(super) fn read(
         work_ps: work.map_or(0, |work| work.value),
         accesses: accesses?,
     };
-    check_processors(plan, &walk, processors.map_or(span, |at| at.span), out)?;
-    check_local(plan, local, out)?;
-    check_cache(plan, &walk, span, out)?;
-    check_lines(plan, &walk, span, out)?;
+    check_processors(hosts, &walk, processors.map_or(span, |at| at.span), out)?;
+    check_local(hosts, local, out)?;
+    check_cache(hosts, &walk, span, out)?;
+    check_lines(hosts, &walk, span, out)?;
     Some(Workload::RemoteMemory(Box::new(walk)))
 }
 
@@ -133,17 +132,17 @@ fn read_cache(section: &mut Section<'_>, out: &mut Findings) -> Cache {
 }
 
 /// The memory of every host that walks, with this cache and these pages.
-fn check_cache(plan: &HtxPlan, walk: &Walk, place: Span, out: &mut Findings) -> Option<()> {
+fn check_cache(hosts: &Hosts, walk: &Walk, place: Span, out: &mut Findings) -> Option<()> {
     let (Accesses::Stream { cache, .. } | Accesses::Trace { cache, .. }) = &walk.accesses else {
         return Some(());
     };
-    for host in 0..plan.hosts().len() {
-        let memory = ranges(plan, host, walk.local_bytes);
-        let uses = plan.regions().iter().any(|region| region.at == host);
+    for (number, host) in hosts.all().iter().enumerate() {
+        let memory = hosts.ranges(number, walk.local_bytes);
+        let uses = hosts.is_user(number);
         if let (true, Err(wrong)) = (uses, Misses::new(&cache.config(&memory))) {
             out.push(
                 Diagnostic::error("value", wrong.to_string())
-                    .label(place, format!("of `{}`", plan.hosts()[host].name))
+                    .label(place, format!("of `{}`", host.name))
                     .help("change `cache`, `page` or `local`"),
             );
             return None;
@@ -179,10 +178,8 @@ fn check_read_size(size: Option<Located<u64>>, out: &mut Findings) -> Option<()>
     }
 }
 
-fn check_processors(plan: &HtxPlan, walk: &Walk, place: Span, out: &mut Findings) -> Option<()> {
-    let hosts = plan.hosts().iter().enumerate();
-    let using = hosts.filter(|(host, _)| plan.regions().iter().any(|region| region.at == *host));
-    let most: u64 = using.map(|(_, host)| u64::from(host.cores)).sum();
+fn check_processors(hosts: &Hosts, walk: &Walk, place: Span, out: &mut Findings) -> Option<()> {
+    let most = hosts.processors().len() as u64;
     if walk.processors <= most {
         return Some(());
     }
@@ -206,17 +203,16 @@ fn check_processors(plan: &HtxPlan, walk: &Walk, place: Span, out: &mut Findings
 }
 
 /// The own memory lies between the ring and what others use.
-fn check_local(plan: &HtxPlan, local: Option<Located<u64>>, out: &mut Findings) -> Option<()> {
+fn check_local(hosts: &Hosts, local: Option<Located<u64>>, out: &mut Findings) -> Option<()> {
     let Some(local) = local else { return Some(()) };
-    for (number, host) in plan.hosts().iter().enumerate() {
-        let lent = plan.regions().iter().filter(|region| region.of == number);
+    for (number, host) in hosts.all().iter().enumerate() {
+        let lent = hosts.regions_of(number);
         let end = lent
             .map(|region| region.offset)
             .min()
             .unwrap_or(host.memory_bytes);
         let room = end.saturating_sub(LOCAL_BASE);
-        let uses = plan.regions().iter().any(|region| region.at == number);
-        if uses && local.value > room {
+        if hosts.is_user(number) && local.value > room {
             out.push(
                 Diagnostic::error(
                     "value",
@@ -236,7 +232,7 @@ fn check_local(plan: &HtxPlan, local: Option<Located<u64>>, out: &mut Findings) 
 }
 
 /// Neither more than can be simulated, nor more than there is memory for.
-fn check_lines(plan: &HtxPlan, walk: &Walk, place: Span, out: &mut Findings) -> Option<()> {
+fn check_lines(hosts: &Hosts, walk: &Walk, place: Span, out: &mut Findings) -> Option<()> {
     let each = match &walk.accesses {
         Accesses::Sequential { size_bytes, loads }
         | Accesses::Random {
@@ -262,12 +258,11 @@ fn check_lines(plan: &HtxPlan, walk: &Walk, place: Span, out: &mut Findings) -> 
     }
     if let Accesses::Stream { elements, .. } = &walk.accesses {
         let bytes = elements.saturating_mul(24);
-        for host in 0..plan.hosts().len() {
-            let memory = ranges(plan, host, walk.local_bytes);
+        for (number, host) in hosts.all().iter().enumerate() {
+            let memory = hosts.ranges(number, walk.local_bytes);
             let room: u64 = memory.iter().map(|range| range.bytes).sum();
-            let uses = plan.regions().iter().any(|region| region.at == host);
-            if uses && bytes > room {
-                let name = &plan.hosts()[host].name;
+            if hosts.is_user(number) && bytes > room {
+                let name = &host.name;
                 out.push(
                     Diagnostic::error("value", "the arrays do not fit")
                         .label(

@@ -12,6 +12,7 @@ use crate::models::ht::opteron::registers::FREQUENCY_MHZ;
 
 use crate::experiments::MEMORY_OFFSET;
 use crate::experiments::jobs::{LINE_PAYLOAD_BYTES, Order, segment_bytes};
+use crate::experiments::remote::Hosts;
 
 use super::parameters::{Family, Models};
 use super::workload::{HtxLink, Workload};
@@ -160,7 +161,13 @@ pub(super) fn read(
         Kind::Htea => read_htea::read(&mut section, &models.htea, out),
         Kind::Ethernet => ethernet::read(&mut section, &models.ethernet, out),
         Kind::Links => links::read(&mut section, &models.links, out),
-        Kind::RemoteMemory => read_remote::read(&mut section, boards, out),
+        Kind::RemoteMemory => {
+            let hosts = match (boards, plan) {
+                (Some(boards), _) => Some(Hosts::of_boards(boards)),
+                (None, plan) => plan.map(Hosts::of_sockets),
+            };
+            read_remote::read(&mut section, hosts.as_ref(), out)
+        }
         Kind::Program => program::read(&mut section, out),
     };
     section.finish(out);

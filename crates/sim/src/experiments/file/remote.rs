@@ -1,9 +1,11 @@
 //! Running processors that use memory of other hosts.
 
-use crate::engine::Ps;
-use crate::experiments::remote::{self, Accesses, Cached, Step, Walk, ranges};
+use crate::engine::{ComponentId, Ps};
+use crate::experiments::remote::{self, Accesses, Cached, Host, Hosts, Step, Walk};
 use crate::experiments::{ExperimentError, Monitor, mib_per_s};
+use crate::machine::Machine;
 use crate::machine::htx::HtxCluster;
+use crate::models::Fabric;
 use crate::models::memory::trace::{Format, Reader};
 use crate::record::Recording;
 use hostwire_plan::htx::HtxPlan;
@@ -15,12 +17,12 @@ use super::{Open, Point};
 
 type Steps = Box<dyn Iterator<Item = Step>>;
 
-pub(super) fn run(
+/// Runs it on hosts with boards.
+pub(super) fn on_boards(
     point: &Point,
     plan: &HtxPlan,
     walk: &Walk,
-    monitor: &Monitor,
-    recording: Option<&Recording>,
+    (monitor, recording): (&Monitor, Option<&Recording>),
     open: Open<'_>,
 ) -> Result<Measured, ExperimentError> {
     let models = &point.models;
@@ -28,8 +30,53 @@ pub(super) fn run(
     if let Some(recording) = recording {
         recording.watch_all(&mut cluster.sim)?;
     }
-    let (steps, trace_hash) = steps(&cluster, walk, open)?;
-    let walked = remote::run(&mut cluster, walk, steps, point.events_max, monitor)?;
+    let hosts = Hosts::of_boards(plan);
+    let components: Vec<_> = cluster.hosts().iter().map(|host| host.host).collect();
+    let of = (&hosts, &components[..]);
+    run(
+        &mut cluster.sim,
+        of,
+        walk,
+        (point.events_max, monitor),
+        open,
+    )
+}
+
+/// Runs it on the sockets with boards of a machine that has booted.
+pub(super) fn on_sockets(
+    point: &Point,
+    machine: &mut Machine,
+    walk: &Walk,
+    monitor: &Monitor,
+    open: Open<'_>,
+) -> Result<Measured, ExperimentError> {
+    let hosts = Hosts::of_sockets(machine.plan());
+    let component = |host: &Host| {
+        let socket = machine.find(host.processor?)?;
+        Some(machine.sockets()[socket].component)
+    };
+    let components = hosts.all().iter().map(component);
+    let components = components.collect::<Option<Vec<_>>>();
+    let components = components.ok_or(ExperimentError::NoMeasurement("no such socket"))?;
+    let of = (&hosts, &components[..]);
+    run(
+        &mut machine.sim,
+        of,
+        walk,
+        (point.events_max, monitor),
+        open,
+    )
+}
+
+fn run(
+    sim: &mut Fabric,
+    (hosts, components): (&Hosts, &[ComponentId]),
+    walk: &Walk,
+    limits: (u64, &Monitor),
+    open: Open<'_>,
+) -> Result<Measured, ExperimentError> {
+    let (steps, trace_hash) = steps(hosts, walk, open)?;
+    let walked = remote::run(sim, (hosts, components), walk, steps, limits)?;
     let mut metrics = vec![
         metric("time", walked.time.as_ns(), "ns"),
         metric("time_mean", walked.time_mean.as_ns(), "ns"),
@@ -55,7 +102,7 @@ pub(super) fn run(
             metric("latency_max", remote.percentile_ns(1_000), "ns"),
         ]);
         let name = |host: usize| {
-            let host = plan.hosts().get(host);
+            let host = hosts.all().get(host);
             host.map_or_else(String::new, |host| host.name.clone())
         };
         measured.flows = remote.flows(name);
@@ -73,15 +120,14 @@ pub(super) fn run(
 
 /// The steps of every processor, and the hash of the trace.
 fn steps(
-    cluster: &HtxCluster,
+    hosts: &Hosts,
     walk: &Walk,
     open: Open<'_>,
 ) -> Result<(Vec<Steps>, Option<String>), ExperimentError> {
     let mut all = Vec::new();
     let mut trace_hash = None;
-    let processors = remote::processors(cluster);
-    for (index, host) in (0..walk.processors).zip(processors) {
-        let memory = ranges(cluster.plan(), host, walk.local_bytes);
+    for (index, host) in (0..walk.processors).zip(hosts.processors()) {
+        let memory = hosts.ranges(host, walk.local_bytes);
         all.push(match &walk.accesses {
             Accesses::Stream {
                 kernels,

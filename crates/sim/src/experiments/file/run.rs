@@ -158,7 +158,7 @@ impl Point {
         if let (Workload::RemoteMemory(walk), Some(Cluster::Htx(boards))) =
             (&self.workload, &self.cluster)
         {
-            return remote::run(self, boards, walk, monitor, recording, open);
+            return remote::on_boards(self, boards, walk, (monitor, recording), open);
         }
         let Some(plan) = self.plan() else {
             return htx::run(self, monitor, recording);
@@ -173,6 +173,9 @@ impl Point {
         }
         if let Some(measured) = load::run(self, &mut machine, monitor, open) {
             return measured;
+        }
+        if let Workload::RemoteMemory(walk) = &self.workload {
+            return remote::on_sockets(self, &mut machine, walk, monitor, open);
         }
         if let Workload::AllToAll { size_bytes } = self.workload {
             return self.all_to_all(&mut machine, size_bytes, monitor);

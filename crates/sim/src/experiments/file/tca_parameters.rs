@@ -221,7 +221,16 @@ pub(super) const TCA: &[Parameter] = &[
     number!(Count, "damage_seed", tca.seed, 0, i64::MAX as u64, Assumed),
 ];
 
-/// Parameters of [`TCA`] and [`TCA_JOBS`] of chips below bridges, and of the links there: sockets stand in
+/// Of DMA controllers, later than results with hashes.
+pub(super) const TCA_LATER: &[Parameter] = &[count!(
+    "descriptors_ahead",
+    chip.descriptors_ahead,
+    1,
+    1_024,
+    Assumed
+)];
+
+/// Parameters of [`TCA`], [`TCA_JOBS`] and [`TCA_LATER`] of chips below bridges, and of the links there: sockets stand in
 /// the place of hosts, and drivers have been loaded.
 pub(super) const PEACH2_BELOW: &[&str] = &[
     "ingress_cycles",
@@ -245,6 +254,7 @@ pub(super) const PEACH2_BELOW: &[&str] = &[
     "dma_buffer",
     "read_tags",
     "table_reads",
+    "descriptors_ahead",
     "payload",
     "read_request",
     "table_read",

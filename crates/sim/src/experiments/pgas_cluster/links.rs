@@ -8,7 +8,7 @@
 use hostwire_plan::Cluster;
 
 use crate::engine::Ps;
-use crate::experiments::remote::{self, Accesses, Cache, Step, Walk, ranges};
+use crate::experiments::remote::{self, Accesses, Cache, Hosts, Step, Walk};
 use crate::experiments::{ExperimentError, Monitor};
 use crate::machine::htx::HtxCluster;
 use crate::models::ht::opteron::{LINE_BYTES, OpteronConfig};
@@ -73,13 +73,11 @@ pub fn costs_on_links(processors: u64) -> Result<LinkCosts, ExperimentError> {
             cache: CACHE,
         },
     };
+    let hosts = Hosts::of_boards(cluster.plan());
     let mut all = Vec::new();
     let mut work = Ps::ZERO;
-    for host in remote::processors(&cluster)
-        .into_iter()
-        .take(processors as usize)
-    {
-        let memory = ranges(cluster.plan(), host, LOCAL_BYTES);
+    for host in hosts.processors().into_iter().take(processors as usize) {
+        let memory = hosts.ranges(host, LOCAL_BYTES);
         let steps = remote::stream((&KERNELS, ELEMENTS), CACHE, STREAM.work_per_access, memory)?;
         work += steps.iter().fold(Ps::ZERO, |sum, step| match step {
             Step::Work(time) => sum + *time,
@@ -87,7 +85,14 @@ pub fn costs_on_links(processors: u64) -> Result<LinkCosts, ExperimentError> {
         });
         all.push(Box::new(steps.into_iter()) as Box<dyn Iterator<Item = Step>>);
     }
-    let walked = remote::run(&mut cluster, &walk, all, EVENTS_MAX, &Monitor::default())?;
+    let components: Vec<_> = cluster.hosts().iter().map(|host| host.host).collect();
+    let walked = remote::run(
+        &mut cluster.sim,
+        (&hosts, &components),
+        &walk,
+        all,
+        (EVENTS_MAX, &Monitor::default()),
+    )?;
     let remote = walked
         .remote
         .as_ref()

@@ -2,6 +2,7 @@
 //!
 //! Loads become reads on the links, stores posted writes: see `docs/sim/remote-memory.md`.
 
+mod hosts;
 mod program;
 mod walk;
 
@@ -9,15 +10,15 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use crate::engine::{ComponentId, Ps, Summary};
-use crate::machine::htx::HtxCluster;
-use crate::models::DeviceEvent;
 use crate::models::ht::opteron::{Opteron, OpteronEvent};
+use crate::models::{DeviceEvent, Fabric};
 
 use super::link_use::{LinkUse, LinkWatch};
 use super::load::Latencies;
 use super::{ExperimentError, Monitor};
 
-pub use walk::{Accesses, Cache, LOCAL_BASE, Range, Step, Walk, ranges};
+pub use hosts::{Host, Hosts, LOCAL_BASE};
+pub use walk::{Accesses, Cache, Range, Step, Walk};
 
 use program::{Seen, Walker};
 pub(super) use walk::{Cached, plain, stream};
@@ -41,45 +42,28 @@ pub struct Walked {
     pub summary: Summary,
 }
 
-/// The processors of a cluster that can use memory of other hosts: all cores of the first host
-/// that does, then those of the next one.
-pub fn processors(cluster: &HtxCluster) -> Vec<usize> {
-    let plan = cluster.plan();
-    let hosts = plan.hosts().iter().enumerate();
-    let using = hosts.filter(|(host, _)| plan.regions().iter().any(|region| region.at == *host));
-    using
-        .flat_map(|(host, figures)| std::iter::repeat_n(host, figures.cores.into()))
-        .collect()
-}
-
 /// Lets processors walk through their memory, each by its steps. `steps[i]` are those of the
-/// `i`-th of [`processors`].
+/// `i`-th of [`Hosts::processors`]; `components` are the processors of all hosts.
 ///
 /// # Errors
 /// [`ExperimentError`] if the run does not come to its end, or a load finds no memory.
 pub fn run(
-    cluster: &mut HtxCluster,
+    sim: &mut Fabric,
+    (hosts, components): (&Hosts, &[ComponentId]),
     walk: &Walk,
     steps: Vec<Box<dyn Iterator<Item = Step>>>,
-    events_max: u64,
-    monitor: &Monitor,
+    (events_max, monitor): (u64, &Monitor),
 ) -> Result<Walked, ExperimentError> {
-    let begin = cluster.sim.now();
-    let before = LinkWatch::new(&cluster.sim);
+    let begin = sim.now();
+    let before = LinkWatch::new(sim);
     let seen = Rc::new(RefCell::new(Seen::default()));
     let count = steps.len();
-    for (host, steps) in processors(cluster).into_iter().zip(steps) {
-        let walker = Walker::new(
-            host,
-            ranges(cluster.plan(), host, walk.local_bytes),
-            walk,
-            steps,
-            &seen,
-        );
-        let component = cluster.hosts()[host].host;
-        start(cluster, component, walker)?;
+    for (host, steps) in hosts.processors().into_iter().zip(steps) {
+        let ranges = hosts.ranges(host, walk.local_bytes);
+        let walker = Walker::new(host, ranges, walk, steps, &seen);
+        start(sim, components.get(host).copied(), walker)?;
     }
-    let summary = monitor.run(&mut cluster.sim, events_max)?;
+    let summary = monitor.run(sim, events_max)?;
     let seen = seen.take();
     if seen.failed || seen.ends.len() != count || count == 0 {
         return Err(ExperimentError::NoMeasurement("a load found no memory"));
@@ -93,25 +77,23 @@ pub fn run(
         stores: seen.stores,
         time,
         time_mean: Ps(sum / count as u64),
-        links: before.used(&cluster.sim, time),
+        links: before.used(sim, time),
         summary,
     })
 }
 
 fn start(
-    cluster: &mut HtxCluster,
-    host: ComponentId,
+    sim: &mut Fabric,
+    processor: Option<ComponentId>,
     walker: Walker,
 ) -> Result<(), ExperimentError> {
-    let core = cluster
-        .sim
-        .component_mut::<Opteron>(host)
-        .and_then(|host| host.load(walker));
-    let core = core.ok_or(ExperimentError::NoMeasurement("no free core"))?;
-    let now = cluster.sim.now();
+    let none = ExperimentError::NoMeasurement("no free core");
+    let Some(processor) = processor else {
+        return Err(none);
+    };
+    let model = sim.component_mut::<Opteron>(processor);
+    let core = model.and_then(|model| model.load(walker)).ok_or(none)?;
     let event = DeviceEvent::Opteron(OpteronEvent::Step { core });
-    cluster
-        .sim
-        .inject(now, host, event)
+    sim.inject(sim.now(), processor, event)
         .map_err(|_| ExperimentError::NoMeasurement("start"))
 }

@@ -1,6 +1,5 @@
 //! The accesses of a processor: in order, by chance, of STREAM, of a recorded trace.
 
-use hostwire_plan::htx::HtxPlan;
 use serde::Serialize;
 
 use crate::engine::{Ps, random::Random};
@@ -9,9 +8,6 @@ use crate::models::memory::trace::{Event, Format};
 use crate::models::memory::{
     Access, AccessKind, CacheConfig, Config, Line, Medium, MemoryError, Misses, Region, RegionKind,
 };
-
-/// Where the part of the own memory lies that a processor walks through.
-pub const LOCAL_BASE: u64 = 32 << 20;
 
 /// What every processor does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -158,23 +154,6 @@ impl Range {
             .checked_sub(self.base)
             .is_some_and(|offset| offset < self.bytes)
     }
-}
-
-/// The memory that processors of a host walk through: `local_bytes` of their own, then the
-/// regions.
-pub fn ranges(plan: &HtxPlan, host: usize, local_bytes: u64) -> Vec<Range> {
-    let own = (local_bytes > 0).then_some(Range {
-        base: LOCAL_BASE,
-        bytes: local_bytes,
-        owner: host,
-    });
-    let regions = plan.regions().iter().filter(|region| region.at == host);
-    let regions = regions.map(|region| Range {
-        base: region.address,
-        bytes: region.bytes,
-        owner: region.of,
-    });
-    own.into_iter().chain(regions).collect()
 }
 
 /// Loads in order or by chance for processor `index`; each begins at a place of its own.

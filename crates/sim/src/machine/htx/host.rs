@@ -5,7 +5,7 @@ use hostwire_plan::htx::REGION_BASE;
 use crate::engine::ComponentId;
 use crate::models::Fabric;
 use crate::models::ht::Port;
-use crate::models::ht::nic::{CORE_DEPTH, Nic, NicConfig};
+use crate::models::ht::nic::{Nic, NicConfig};
 use crate::models::ht::opteron::registers::{
     DRAM_BASE, INIT_CONTROL, LINK_CONNECTED, LINK_NONCOHERENT, LINK_READY, LINK_TYPE, MMIO_BASE,
     MemoryType, msr,
@@ -70,7 +70,8 @@ pub fn add_host_with(
     let depth = config.port_depth;
     let config_link = LinkConfig {
         propagation: nic.slot,
-        buffers: [Buffers::FAM10H, Buffers::HT_CORE],
+        buffers: [Buffers::FAM10H, nic.core_buffers()],
+        nop_credits: nic.nop_credits,
         ..LinkConfig::default()
     };
     let link = sim.add(format!("{name}.htx"), Link::new(config_link));
@@ -91,8 +92,9 @@ pub fn add_host_with(
         regions,
     ];
     configure(&mut opteron, windows.into_iter().flatten().collect());
+    let core_places = nic.core_places;
     let mut board = Nic::new(nic);
-    board.attach(Port::new(link, End::B, CORE_DEPTH));
+    board.attach(Port::new(link, End::B, core_places));
     let host = sim.add(format!("{name}.cpu"), opteron);
     let nic = sim.add(format!("{name}.nic"), board);
     let now = sim.now();

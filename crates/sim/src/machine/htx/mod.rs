@@ -125,6 +125,12 @@ impl BoardNetwork {
     }
 }
 
+/// The regions that the host with this board uses.
+pub(super) fn regions_at(plan: &HtxPlan, board: usize) -> impl Iterator<Item = &Region> {
+    let regions = plan.regions().iter();
+    regions.filter(move |region| region.at == board)
+}
+
 /// The board of a host of the plan.
 pub(super) fn board_of(plan: &HtxPlan, id: u16, usual: &Boards) -> Option<NicConfig> {
     let host = plan.hosts().get(usize::from(id))?;
@@ -132,8 +138,7 @@ pub(super) fn board_of(plan: &HtxPlan, id: u16, usual: &Boards) -> Option<NicCon
     let ends = plan.cables().iter().flat_map(|cable| cable.ends);
     let cables = ends.filter(|end| end.device == device).count();
     let usual = &usual.nic;
-    let regions = plan.regions().iter();
-    let regions = regions.filter(|region| region.at == usize::from(id));
+    let regions = regions_at(plan, id.into());
     Some(NicConfig {
         id,
         user_mhz: host.user_mhz,

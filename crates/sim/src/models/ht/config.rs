@@ -1,5 +1,6 @@
 //! The settings of a HyperTransport link when it is made or trained.
 
+use super::credits::NOP_FIELD_MAX;
 use crate::engine::Ps;
 use crate::models::link::{Damage, End};
 
@@ -86,6 +87,9 @@ pub struct LinkConfig {
     ///
     /// Source: coreboot/AGESA set TotalRetryAttempts in F0x150 to 7.
     pub retry_attempts_max: u8,
+    /// Buffers of a channel that are owed until a NOP goes before packets; at most half of them. Assumed: as
+    /// many as a NOP can announce.
+    pub nop_credits: u8,
 }
 
 impl Default for LinkConfig {
@@ -95,6 +99,7 @@ impl Default for LinkConfig {
             buffers: [Buffers::FAM10H; 2],
             damage: [Damage::Never, Damage::Never],
             retry_attempts_max: 7,
+            nop_credits: NOP_FIELD_MAX,
         }
     }
 }

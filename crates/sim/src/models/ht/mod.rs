@@ -31,7 +31,6 @@ use crate::models::DeviceEvent;
 use crate::models::link::{
     self, Damage, End, Family, Heard, LinkEvent, Number, Received, Terms, Verdict,
 };
-use credits::NOP_FIELD_MAX;
 
 /// A HyperTransport link.
 pub type Link = link::Link<Ht>;
@@ -107,18 +106,20 @@ pub struct Ht {
     owed: Credits,
     /// Free receive buffers here, announced or not.
     free: Credits,
+    /// Owed buffers of a channel until a NOP goes first.
+    nop_credits: u8,
     acknowledge_owed: bool,
 }
 
 impl Ht {
-    /// A NOP goes first if one of its fields is full, or half of a small pool is owed,
-    /// so that a busy direction does not starve the other one.
+    /// A NOP goes first if so many buffers are owed, or half of a small pool, so that a busy direction does not
+    /// starve the other one.
     #[inline]
     fn is_urgent(&self) -> bool {
         let urgent = |owed: &[u8; 3], pool: &[u8; 3]| {
             owed.iter()
                 .zip(pool)
-                .any(|(&owed, &pool)| owed > 0 && owed >= (pool / 2).clamp(1, NOP_FIELD_MAX))
+                .any(|(&owed, &pool)| owed > 0 && owed >= (pool / 2).min(self.nop_credits).max(1))
         };
         urgent(&self.owed.command, &self.pool.command) || urgent(&self.owed.data, &self.pool.data)
     }
@@ -273,6 +274,7 @@ impl Family for Ht {
             credits: Credits::default(),
             owed: Credits::default(),
             free: Credits::default(),
+            nop_credits: config.nop_credits,
             acknowledge_owed: false,
         }
     }
@@ -284,6 +286,7 @@ impl Family for Ht {
         self.credits = Credits::default();
         if !again {
             self.pool = config.buffers[end as usize];
+            self.nop_credits = config.nop_credits;
             self.free = self.pool.into();
             self.acknowledge_owed = false;
         }

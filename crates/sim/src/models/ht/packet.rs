@@ -103,6 +103,16 @@ impl Packet {
         }
     }
 
+    /// The same packet under the names that it has on another link.
+    pub fn renamed(self, unit_id: u8, tag: u8) -> Packet {
+        Packet {
+            unit_id,
+            tag,
+            kept_digest: KeptDigest::default(),
+            ..self
+        }
+    }
+
     /// Channel it travels in.
     pub fn channel(&self) -> VirtualChannel {
         match self.command {

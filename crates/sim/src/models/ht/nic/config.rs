@@ -5,7 +5,7 @@ use hostwire_plan::{AddressRange, GlobalAddress};
 
 use crate::engine::Ps;
 use crate::models::ht::link_port::LinkPortConfig;
-use crate::models::ht::{Carried, Packet};
+use crate::models::ht::{Buffers, Carried, LinkConfig, Packet};
 
 /// Clocks and pipeline lengths of the design in the FPGA.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,6 +62,16 @@ pub struct NicConfig {
     /// Reads of the host's memory, for other hosts, that may be under way at once. Source:
     /// HyperTransport has five bits for the tags of a unit.
     pub read_tags: u8,
+    /// Receive buffers of the HT-Core for commands, per virtual channel. Source: acchdl documentation
+    /// of the HT-Core, 32 of each kind.
+    pub core_command_credits: u8,
+    /// The same for data.
+    pub core_data_credits: u8,
+    /// Transmit places of the HT-Core per virtual channel. Source: the same, FIFOs of 32 entries.
+    pub core_places: usize,
+    /// [`LinkConfig::nop_credits`](crate::models::ht::LinkConfig::nop_credits) of the link to the
+    /// processor of a host of its own.
+    pub nop_credits: u8,
 }
 
 /// Memory of another host, and where this host has it among its addresses.
@@ -114,6 +124,10 @@ impl NicConfig {
             receive_messages_max: 8,
             regions: Vec::new(),
             read_tags: 32,
+            core_command_credits: 32,
+            core_data_credits: 32,
+            core_places: 32,
+            nop_credits: LinkConfig::default().nop_credits,
         }
     }
 
@@ -143,6 +157,14 @@ impl NicConfig {
                 .is_some_and(|at| at < region.bytes)
         };
         self.regions.iter().find(holds).copied()
+    }
+
+    /// Receive buffers of the HT-Core.
+    pub(crate) fn core_buffers(&self) -> Buffers {
+        Buffers {
+            command: [self.core_command_credits; 3],
+            data: [self.core_data_credits; 3],
+        }
     }
 
     pub(super) fn core_in(&self) -> Ps {

@@ -35,11 +35,6 @@ use crate::models::link::LinkEvent;
 
 use remote::Remote;
 
-/// Transmit places of the HT-Core per virtual channel.
-///
-/// Source: acchdl documentation, FIFOs of 32 entries.
-pub const CORE_DEPTH: usize = 32;
-
 /// The board on its host's I/O link.
 const UNIT: u8 = 1;
 
@@ -268,14 +263,14 @@ impl Nic {
         let is_window = self.config.is_window();
         match packet.command {
             Command::ReadResponse | Command::MasterAbort => self.answered(packet, ctx),
-            Command::Read { .. } if is_window => {
-                self.counters.refused += 1;
-                self.release(&packet, ctx);
-            }
             _ if self.config.region(packet.address).is_some() => {
                 let cycles = self.config.requester_cycles + self.config.network_out_cycles;
                 let time = self.config.user(cycles);
                 self.to_self(time, NicEvent::ToNetwork { packet }, ctx);
+            }
+            Command::Read { .. } if is_window => {
+                self.counters.refused += 1;
+                self.release(&packet, ctx);
             }
             Command::Read { .. } => {
                 self.release(&packet, ctx);
@@ -364,7 +359,11 @@ impl Nic {
             self.release(&packet, ctx);
             match output {
                 Some((destination, port)) => {
-                    let Some(payload) = self.payload(destination, packet) else {
+                    let payload = match carried {
+                        Some(_) => Some(packet.data),
+                        None => self.payload(destination, packet),
+                    };
+                    let Some(payload) = payload else {
                         self.counters.refused += 1;
                         continue;
                     };
@@ -460,14 +459,13 @@ impl Nic {
             let Some(message) = self.received.pop_front() else {
                 return;
             };
-            if self.config.is_window() {
-                self.counters.completed += 1;
-                self.counters.stages.completed = ctx.now();
-                self.pass_on(&message, ctx);
-                continue;
-            }
             match message.carried {
                 Some(carried) => self.serve(carried, *message, ctx),
+                None if self.config.is_window() => {
+                    self.counters.completed += 1;
+                    self.counters.stages.completed = ctx.now();
+                    self.pass_on(&message, ctx);
+                }
                 None => self.fill_slot(*message, ctx),
             }
         }

@@ -45,6 +45,12 @@ pub struct OpteronConfig {
     /// Reads of all cores that may be under way at once: source tags. Source: HyperTransport has
     /// five bits for them.
     pub source_tags: u8,
+    /// Time from the issue of a load ahead to that of what follows it, in thousandths of
+    /// `store_line`. Assumed: 125, as of an 8-byte store.
+    pub load_issue_per_mille: u16,
+    /// The moment of an uncached load of local memory at which memory is looked at, in thousandths of
+    /// `memory_read`. Assumed: 500, half of the load.
+    pub memory_sample_per_mille: u16,
 }
 
 impl OpteronConfig {
@@ -84,13 +90,14 @@ impl OpteronConfig {
             io_read_first: Ps(13_000),
             port_depth: 8,
             source_tags: 32,
+            load_issue_per_mille: 125,
+            memory_sample_per_mille: 500,
         }
     }
 
-    /// Time from the issue of a load ahead to that of what follows it. Assumed: as of an 8-byte
-    /// store.
+    /// Time from the issue of a load ahead to that of what follows it.
     pub fn load_issue(&self) -> Ps {
-        Ps(self.store_line.0 / 8)
+        per_mille(self.store_line, self.load_issue_per_mille)
     }
 
     /// Host part of an I/O load before the link.
@@ -103,10 +110,9 @@ impl OpteronConfig {
         self.io_read - self.io_read_out()
     }
 
-    /// From the issue of an uncached load to the moment when memory is looked
-    /// at. Assumed: half of the load.
+    /// From the issue of an uncached load to the moment when memory is looked at.
     pub fn memory_sample(&self) -> Ps {
-        Ps(self.memory_read.0 / 2)
+        per_mille(self.memory_read, self.memory_sample_per_mille)
     }
 
     /// Opteron 246 (K8) as in the host of the HTX board.
@@ -143,6 +149,13 @@ impl OpteronConfig {
             io_read_first: Ps(13_000),
             port_depth: 8,
             source_tags: 32,
+            load_issue_per_mille: 125,
+            memory_sample_per_mille: 500,
         }
     }
+}
+
+/// So many thousandths of a time.
+fn per_mille(time: Ps, share: u16) -> Ps {
+    Ps(time.0.saturating_mul(u64::from(share)) / 1_000)
 }

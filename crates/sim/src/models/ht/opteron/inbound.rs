@@ -15,7 +15,7 @@ const HOPS_MAX: u8 = 128;
 
 /// The result for the packet at the head of an input queue. `None`: it left. Otherwise
 /// there is no room on this link; try again later.
-type Stopped = Option<(Box<Packet>, u8)>;
+pub(super) type Stopped = Option<(Box<Packet>, u8)>;
 
 /// Packets from all links that wait for room ahead, and what the first ones wait for.
 #[derive(Default)]
@@ -68,7 +68,12 @@ impl Opteron {
     }
 
     /// Passes packets on until the head of the queue finds no room.
-    fn pump(&mut self, port: u8, channel: VirtualChannel, ctx: &mut Context<'_, DeviceEvent>) {
+    pub(super) fn pump(
+        &mut self,
+        port: u8,
+        channel: VirtualChannel,
+        ctx: &mut Context<'_, DeviceEvent>,
+    ) {
         let (at, index) = (usize::from(port), channel.index());
         // An input that found no room finds none while that link is full.
         if self.inputs.version != self.registers.version() {
@@ -128,13 +133,14 @@ impl Opteron {
                 self.config.memory_bytes,
             ),
         };
-        let target = match target {
-            Target::Link(_) if self.is_device_read(port, &packet) => {
-                Target::Abort(AbortReason::NotOwnMemory)
-            }
-            target => target,
-        };
         match target {
+            Target::Link(link) if self.crosses(port, link, &packet) => {
+                return self.cross((port, link), packet, ctx);
+            }
+            // From one I/O link to another one.
+            Target::Link(_) if self.is_device_read(port, &packet) => {
+                self.refuse(AbortReason::NotOwnMemory, &packet, port, ctx);
+            }
             Target::Memory if matches!(packet.command, Command::Read { .. }) => {
                 let begin = self.memory_slot(self.config.inbound, ctx);
                 let event = DeviceEvent::Opteron(OpteronEvent::Read { packet, port });
@@ -146,25 +152,33 @@ impl Opteron {
                 self.enter_memory(packet, self.config.inbound, !tccluster, ctx);
             }
             Target::Link(link) => return self.forward(link, packet, ctx),
-            Target::Abort(reason) => {
-                self.status.abort(ctx.now(), reason, &packet);
-                if matches!(packet.command, Command::Read { .. }) {
-                    self.respond(Command::MasterAbort, &packet, port, Vec::new(), ctx);
-                }
-            }
+            Target::Abort(reason) => self.refuse(reason, &packet, port, ctx),
         }
         None
     }
 
-    /// Whether a device on an I/O link reads. Its UnitID means nothing on other links, so an answer from
-    /// there would not find it.
+    /// Drops a request; a read is answered.
+    pub(super) fn refuse(
+        &mut self,
+        reason: AbortReason,
+        packet: &Packet,
+        port: u8,
+        ctx: &mut Context<'_, DeviceEvent>,
+    ) {
+        self.status.abort(ctx.now(), reason, packet);
+        if matches!(packet.command, Command::Read { .. }) {
+            self.respond(Command::MasterAbort, packet, port, Vec::new(), ctx);
+        }
+    }
+
+    /// Whether a device on an I/O link reads. Its UnitID means nothing on other links.
     fn is_device_read(&self, port: u8, packet: &Packet) -> bool {
         matches!(packet.command, Command::Read { .. })
             && packet.unit_id != 0
             && self.registers.link_noncoherent(port)
     }
 
-    fn forward(
+    pub(super) fn forward(
         &mut self,
         link: u8,
         mut packet: Box<Packet>,
@@ -194,6 +208,10 @@ impl Opteron {
         {
             return self.forward(link, packet, ctx);
         }
+        let packet = match self.cross_back(packet, ctx) {
+            Ok(stopped) => return stopped,
+            Err(packet) => packet,
+        };
         let event = OpteronEvent::Response { packet };
         ctx.schedule(
             ctx.me(),

@@ -97,13 +97,18 @@ impl Opteron {
 
     /// A free tag. If there is none, the core waits for it.
     fn tag(&mut self, core: u8) -> Option<u8> {
-        let tags = 0..self.config.source_tags.max(1);
-        let free = tags.into_iter().find(|tag| !self.reads.contains_key(tag));
+        let free = self.free_tag();
         if free.is_none() {
             self.cores[usize::from(core)].waiting = Waiting::Tag;
             self.tag_queue.push_back(core);
         }
         free
+    }
+
+    /// A tag that no read has.
+    pub(super) fn free_tag(&self) -> Option<u8> {
+        let mut tags = 0..self.config.source_tags.max(1);
+        tags.find(|tag| !self.reads.contains_key(tag) && !self.crossings.contains_key(tag))
     }
 
     /// The link by which a read of a core leaves.
@@ -207,10 +212,11 @@ impl Opteron {
         }
     }
 
-    /// A tag is free: the core that has waited longest goes on.
-    fn pass_tag(&mut self, ctx: &mut Context<'_, DeviceEvent>) {
-        if let Some(core) = self.tag_queue.pop_front() {
-            self.step_after(core, Ps::ZERO, ctx);
+    /// A tag is free: the core that has waited longest goes on, or a read that crosses.
+    pub(super) fn pass_tag(&mut self, ctx: &mut Context<'_, DeviceEvent>) {
+        match self.tag_queue.pop_front() {
+            Some(core) => self.step_after(core, Ps::ZERO, ctx),
+            None => self.pump_crossings(ctx),
         }
     }
 

@@ -6,6 +6,7 @@
 mod config;
 mod core;
 mod coroutine;
+mod crossing;
 mod inbound;
 mod loads;
 mod mapping;
@@ -22,7 +23,7 @@ pub use config::OpteronConfig;
 pub use coroutine::{Aborted, CoreHandle, CoroutineProgram};
 pub use mapping::Mapping;
 pub use memory::Memory;
-pub use observer::{WriteObserver, origin, packet_number};
+pub use observer::{WriteObserver, origin, origin_of, packet_number};
 pub use program::{Arrival, Local, Op, Outcome, Program, Script};
 pub use registers::Registers;
 pub use status::{Incident, OpteronCounters};
@@ -33,6 +34,7 @@ use std::collections::{BTreeMap, VecDeque};
 use crate::engine::{Component, Context, Ps, Wait};
 
 use self::core::{Core, Next, Waiting};
+use self::crossing::Crossing;
 use self::inbound::Inputs;
 use self::loads::Pending;
 use crate::models::DeviceEvent;
@@ -154,6 +156,10 @@ pub struct Opteron {
     watches: Vec<Watch>,
     /// What waits for the response with this tag.
     reads: BTreeMap<u8, Pending>,
+    /// Reads of devices and other sockets that this one has passed on, by tag.
+    crossings: BTreeMap<u8, Crossing>,
+    /// One of them may wait for a tag.
+    crossing_waits: bool,
     /// Cores that wait for a tag.
     tag_queue: VecDeque<u8>,
     packets: u64,
@@ -180,6 +186,8 @@ impl Opteron {
             memory_free: Ps::ZERO,
             watches: Vec::new(),
             reads: BTreeMap::new(),
+            crossings: BTreeMap::new(),
+            crossing_waits: false,
             tag_queue: VecDeque::new(),
             packets: 0,
             observers: Vec::new(),
@@ -247,6 +255,8 @@ impl Opteron {
         self.inputs = Inputs::default();
         self.watches.clear();
         self.reads.clear();
+        self.crossings.clear();
+        self.crossing_waits = false;
         self.tag_queue.clear();
         self.memory_ready = false;
         self.mappings.clear();

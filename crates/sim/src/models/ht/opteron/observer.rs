@@ -12,7 +12,12 @@ pub trait WriteObserver {
 
 /// Index of the component that sent a packet: every origin numbers its own.
 pub fn origin(packet: &Packet) -> usize {
-    (packet.number >> NUMBER_BITS) as usize
+    origin_of(packet.number)
+}
+
+/// As [`origin`], by the number of the packet.
+pub fn origin_of(number: u64) -> usize {
+    (number >> NUMBER_BITS) as usize
 }
 
 /// The number of the packet that is the `count`th of its origin.

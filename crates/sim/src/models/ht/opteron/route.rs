@@ -48,7 +48,7 @@ pub enum AbortReason {
     },
     /// A DRAM range claims this socket for memory it does not have.
     NoMemory,
-    /// A device reads what is not memory of this socket.
+    /// A device reads what is not memory of this node.
     NotOwnMemory,
     /// The packet went round in circles.
     Loop,
@@ -65,7 +65,7 @@ impl std::fmt::Display for AbortReason {
             }
             AbortReason::NoMemory => write!(f, "there is no memory behind the DRAM range"),
             AbortReason::NotOwnMemory => {
-                write!(f, "a device reads what is not memory of its socket")
+                write!(f, "a device reads what is not memory of its node")
             }
             AbortReason::Loop => write!(f, "the packet goes round in circles"),
         }

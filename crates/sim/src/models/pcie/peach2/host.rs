@@ -12,6 +12,8 @@ use hostwire_packet::pcie::{
 
 use crate::engine::{Component, ComponentId, Context, Ps};
 use crate::models::DeviceEvent;
+use crate::models::ht::carry::Note;
+use crate::models::ht::opteron::packet_number;
 use crate::models::link::{End, LinkEvent};
 use crate::models::pcie::{Speed, Tlp, parts};
 
@@ -113,9 +115,9 @@ pub enum Signal {
 /// An observer outside of the model that is called for each write to the host. It changes nothing
 /// in the model.
 pub trait WriteObserver {
-    /// `bytes` from this requester become visible at this bus address. True if the observer keeps
+    /// `bytes` of the packet with this note become visible at this bus address. True if the observer keeps
     /// them, so that the host need not.
-    fn wrote(&mut self, now: Ps, requester: RoutingId, bus: u64, bytes: &[u8]) -> bool;
+    fn wrote(&mut self, now: Ps, note: Note, bus: u64, bytes: &[u8]) -> bool;
 }
 
 /// Events of a host for itself, or from a program.
@@ -236,6 +238,8 @@ pub struct Host {
     observer: Option<Box<dyn WriteObserver>>,
     last_commit: Ps,
     unclaimed: u64,
+    /// Stores of cores that are told of their buffers.
+    stores: u64,
 }
 
 impl Host {
@@ -267,6 +271,7 @@ impl Host {
             observer: None,
             last_commit: Ps::ZERO,
             unclaimed: 0,
+            stores: 0,
         }
     }
 
@@ -324,7 +329,7 @@ impl Host {
 
     /// A store of a core to memory of its host becomes visible.
     pub fn commit_local(&mut self, bus: u64, bytes: &[u8], now: Ps) {
-        self.commit_bytes(self.id, bus, bytes, now);
+        self.commit_bytes(Note::default(), bus, bytes, now);
     }
 
     fn signal(&mut self, signal: Signal) {
@@ -336,6 +341,11 @@ impl Host {
     /// Takes the result of the last load.
     pub fn take_loaded(&mut self) -> Option<Result<Vec<u8>, CompletionStatus>> {
         self.loaded.take()
+    }
+
+    /// Stores so far of cores that are told of their buffers; each has its count as number.
+    pub fn stores(&self) -> u64 {
+        self.stores
     }
 
     /// When a write became visible last.
@@ -445,14 +455,14 @@ impl Host {
     }
 
     fn commit(&mut self, tlp: &Tlp, now: Ps) {
-        if let (Some((address, bytes)), Some(request)) = (tlp.written(), tlp.memory()) {
-            self.commit_bytes(request.requester_id, address, bytes, now);
+        if let Some((address, bytes)) = tlp.written() {
+            self.commit_bytes(tlp.note, address, bytes, now);
         }
     }
 
-    fn commit_bytes(&mut self, requester: RoutingId, bus: u64, bytes: &[u8], now: Ps) {
+    fn commit_bytes(&mut self, note: Note, bus: u64, bytes: &[u8], now: Ps) {
         let observer = self.observer.as_mut();
-        let kept = observer.is_some_and(|observer| observer.wrote(now, requester, bus, bytes));
+        let kept = observer.is_some_and(|observer| observer.wrote(now, note, bus, bytes));
         if kept || self.write(bus, bytes) {
             self.last_commit = now;
         } else {
@@ -561,7 +571,11 @@ impl Component<DeviceEvent> for Host {
                 self.receive(port, packet, ctx);
             }
             DeviceEvent::Host(HostEvent::Store { port, store }) => {
-                if let Ok(tlp) = Tlp::write(self.id, store.address, &store.bytes) {
+                if let Ok(mut tlp) = Tlp::write(self.id, store.address, &store.bytes) {
+                    if store.core.is_some() {
+                        self.stores += 1;
+                        tlp.note = Note::numbered(packet_number(ctx.me(), self.stores));
+                    }
                     let tlp = Rc::new(tlp);
                     let core = store.core;
                     let out = DeviceEvent::Host(HostEvent::Out { port, tlp, core });

@@ -19,6 +19,8 @@ pub struct ChipConfig {
     pub read_tags: usize,
     /// Reads of the descriptor table that are open. **Assumed.**
     pub table_reads: usize,
+    /// Descriptors that are fetched and wait. **Assumed.**
+    pub descriptors_ahead: usize,
     /// Largest read of the descriptor table. **Assumed.** A power of two.
     pub table_read_bytes: u64,
     /// Time of the DMA controller between two TLPs, without that on the wire. **Fitted** to
@@ -56,6 +58,7 @@ impl Default for ChipConfig {
             read_bytes: 512,
             read_tags: 16,
             table_reads: 2,
+            descriptors_ahead: 32,
             table_read_bytes: 256,
             dma_gap: Ps(7_035),
             dma_places: 16,

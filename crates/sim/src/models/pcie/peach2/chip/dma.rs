@@ -27,8 +27,6 @@ pub const INTERRUPT_ADDRESS: u64 = 0xfee0_0000;
 
 /// Bytes that the inside of the chip moves in a clock: at 250 MHz as many as its links.
 const INSIDE_BYTES: u32 = 16;
-/// Descriptors that are fetched and wait.
-const DESCRIPTORS_AHEAD: usize = 32;
 /// The first tag of reads of data; smaller ones are reads of the table.
 const DATA_TAGS: u8 = 32;
 
@@ -264,7 +262,7 @@ impl Run {
     fn fetch(&mut self, env: &Env<'_>, commands: &mut Vec<Command>) {
         while self.fetch_at < self.fetch_end
             && self.fetching.len() < env.config.table_reads
-            && self.descriptors.len() < DESCRIPTORS_AHEAD
+            && self.descriptors.len() < env.config.descriptors_ahead
         {
             let left = self.fetch_end - self.fetch_at;
             let piece = env.config.table_read_bytes.max(DESCRIPTOR_BYTES);

@@ -208,7 +208,7 @@ impl Registers {
     }
 
     /// From where the sources of the pipelined controller count: the node's first address, or below a
-    /// bridge that of the socket's memory.
+    /// bridge that of the node's memory.
     pub(super) fn source_base(&self) -> u64 {
         match self.passes() {
             true => self.word(BUS[2]),

@@ -1,0 +1,420 @@
+//! The functions of the CUDA driver, from `libcuda.so.1`, which is loaded at run time.
+//!
+//! Every call of the driver is here, and checks what it returns. A [`Context`] is the device's primary one, and
+//! is made current on the calling thread before each call that needs one, so that any thread may call.
+//!
+//! # Source
+//! CUDA driver API reference, 12.x: types and constants of `cuda.h`; the functions named `_v2` there are those
+//! that the header's macros mean.
+
+use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::sync::OnceLock;
+
+use crate::{DeviceError, Export, Result};
+
+const NAME: &CStr = c"libcuda.so.1";
+
+const SUCCESS: c_int = 0;
+const NOT_READY: c_int = 600;
+const OUT_OF_MEMORY: c_int = 2;
+/// `CU_STREAM_NON_BLOCKING`.
+const STREAM_NON_BLOCKING: c_uint = 1;
+/// `CU_EVENT_DISABLE_TIMING`.
+const EVENT_DISABLE_TIMING: c_uint = 2;
+/// `CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS`.
+const IPC_LAZY_PEER_ACCESS: c_uint = 1;
+/// `CU_MEMHOSTREGISTER_PORTABLE`.
+const HOST_REGISTER_PORTABLE: c_uint = 1;
+
+type Handle = *mut c_void;
+/// `CUdeviceptr` on 64-bit systems.
+pub(super) type Address = u64;
+
+/// `CUipcMemHandle`: passed by value.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct IpcHandle {
+    reserved: Export,
+}
+
+/// Declares the table of functions, and how it is filled.
+macro_rules! functions {
+    ($($field:ident = $name:literal ($($argument:ty),*);)*) => {
+        struct Functions {
+            $($field: unsafe extern "C" fn($($argument),*) -> c_int,)*
+        }
+
+        impl Functions {
+            fn load(library: Handle) -> core::result::Result<Self, String> {
+                Ok(Self {
+                    $($field: {
+                        let found = symbol(library, $name)
+                            .ok_or_else(|| format!("{NAME:?} has no function {:?}", $name))?;
+                        // SAFETY: not null, so it is the driver's function of this name, which has these
+                        // arguments and returns a `CUresult`, a C enum.
+                        unsafe {
+                            core::mem::transmute::<
+                                Handle,
+                                unsafe extern "C" fn($($argument),*) -> c_int,
+                            >(found)
+                        }
+                    },)*
+                })
+            }
+        }
+    };
+}
+
+functions! {
+    init = c"cuInit" (c_uint);
+    error_string = c"cuGetErrorString" (c_int, *mut *const c_char);
+    device_count = c"cuDeviceGetCount" (*mut c_int);
+    device_get = c"cuDeviceGet" (*mut c_int, c_int);
+    device_name = c"cuDeviceGetName" (*mut c_char, c_int, c_int);
+    retain = c"cuDevicePrimaryCtxRetain" (*mut Handle, c_int);
+    release = c"cuDevicePrimaryCtxRelease_v2" (c_int);
+    set_current = c"cuCtxSetCurrent" (Handle);
+    alloc = c"cuMemAlloc_v2" (*mut Address, usize);
+    free = c"cuMemFree_v2" (Address);
+    set_bytes = c"cuMemsetD8Async" (Address, u8, usize, Handle);
+    to_device = c"cuMemcpyHtoDAsync_v2" (Address, *const c_void, usize, Handle);
+    to_host = c"cuMemcpyDtoHAsync_v2" (*mut c_void, Address, usize, Handle);
+    copy = c"cuMemcpyAsync" (Address, Address, usize, Handle);
+    stream_create = c"cuStreamCreate" (*mut Handle, c_uint);
+    stream_destroy = c"cuStreamDestroy_v2" (Handle);
+    stream_synchronize = c"cuStreamSynchronize" (Handle);
+    event_create = c"cuEventCreate" (*mut Handle, c_uint);
+    event_record = c"cuEventRecord" (Handle, Handle);
+    event_query = c"cuEventQuery" (Handle);
+    event_destroy = c"cuEventDestroy_v2" (Handle);
+    ipc_get = c"cuIpcGetMemHandle" (*mut IpcHandle, Address);
+    ipc_open = c"cuIpcOpenMemHandle_v2" (*mut Address, IpcHandle, c_uint);
+    ipc_close = c"cuIpcCloseMemHandle" (Address);
+    host_register = c"cuMemHostRegister_v2" (*mut c_void, usize, c_uint);
+    host_unregister = c"cuMemHostUnregister" (*mut c_void);
+}
+
+/// The driver of this process.
+pub(super) struct Driver {
+    functions: Functions,
+}
+
+/// The driver, loaded and initialized once.
+///
+/// # Errors
+/// [`DeviceError::Refused`]: there is no driver, or no device for it.
+pub(super) fn driver() -> Result<&'static Driver> {
+    static DRIVER: OnceLock<core::result::Result<Driver, String>> = OnceLock::new();
+    let loaded = DRIVER.get_or_init(|| {
+        let driver = Driver {
+            functions: Functions::load(open()?)?,
+        };
+        // SAFETY: may be called at any time, any number of times; flags have to be 0.
+        let status = unsafe { (driver.functions.init)(0) };
+        match status {
+            SUCCESS => Ok(driver),
+            status => Err(format!("cuInit: {}", driver.text(status))),
+        }
+    });
+    loaded.as_ref().map_err(|why| DeviceError::Refused {
+        what: "loading the driver of CUDA".into(),
+        why: why.clone(),
+    })
+}
+
+fn open() -> core::result::Result<Handle, String> {
+    // A program that is linked statically has no loader: see `hostwire-pmix`.
+    let loader = symbol(libc::RTLD_DEFAULT, c"dlopen");
+    let loader = loader.ok_or("this program is linked statically and cannot load libraries")?;
+    // SAFETY: not null, so it is the function of this name, which has the type that dlopen(3) gives.
+    let open = unsafe {
+        core::mem::transmute::<Handle, unsafe extern "C" fn(*const c_char, c_int) -> Handle>(loader)
+    };
+    // SAFETY: the name is terminated. The library's constructors run, as they would if this program were linked
+    // with it; the file is the administrator's.
+    let library = unsafe { open(NAME.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+    if library.is_null() {
+        return Err("no libcuda.so.1: the driver of NVIDIA has it".to_owned());
+    }
+    Ok(library)
+}
+
+fn symbol(library: Handle, name: &CStr) -> Option<Handle> {
+    // SAFETY: the default scope or a handle that `dlopen` gave and nobody closes, and a terminated name.
+    let found = unsafe { libc::dlsym(library, name.as_ptr()) };
+    (!found.is_null()).then_some(found)
+}
+
+impl Driver {
+    /// What a status means, in the driver's words.
+    fn text(&self, status: c_int) -> String {
+        let mut text = core::ptr::null();
+        // SAFETY: stores a pointer to a string that lasts as long as the library, or null.
+        let found = unsafe { (self.functions.error_string)(status, &mut text) };
+        if found != SUCCESS || text.is_null() {
+            return format!("status {status}");
+        }
+        // SAFETY: not null, terminated, and constant.
+        let text = unsafe { CStr::from_ptr(text) };
+        format!("{} (status {status})", text.to_string_lossy())
+    }
+
+    fn check(&self, what: &str, status: c_int) -> Result<()> {
+        match status {
+            SUCCESS => Ok(()),
+            status => Err(DeviceError::Refused {
+                what: what.to_owned(),
+                why: self.text(status),
+            }),
+        }
+    }
+
+    /// How many devices there are.
+    pub(super) fn count(&self) -> Result<u32> {
+        let mut count = 0;
+        // SAFETY: stores a number.
+        let status = unsafe { (self.functions.device_count)(&mut count) };
+        self.check("cuDeviceGetCount", status)?;
+        Ok(count.max(0).unsigned_abs())
+    }
+
+    /// Opens device `number`, which is there.
+    pub(super) fn open(&'static self, number: u32) -> Result<Context> {
+        let mut device = 0;
+        // SAFETY: stores a number.
+        let status = unsafe { (self.functions.device_get)(&mut device, number as c_int) };
+        self.check("cuDeviceGet", status)?;
+        let mut name = [0; 256];
+        // SAFETY: stores at most as many characters as is said, the last of them zero.
+        let status = unsafe { (self.functions.device_name)(name.as_mut_ptr(), 255, device) };
+        self.check("cuDeviceGetName", status)?;
+        let bytes = name.map(|character| character as u8);
+        let name = CStr::from_bytes_until_nul(&bytes).unwrap_or_default();
+        let name = name.to_string_lossy().into_owned();
+        let mut context = core::ptr::null_mut();
+        // SAFETY: stores a handle, which `Context` releases.
+        let status = unsafe { (self.functions.retain)(&mut context, device) };
+        self.check("cuDevicePrimaryCtxRetain", status)?;
+        let mut opened = Context {
+            driver: self,
+            device,
+            context,
+            stream: core::ptr::null_mut(),
+            name,
+        };
+        opened.enter()?;
+        // SAFETY: the context is current. Stores a handle, which `Context` destroys.
+        let status =
+            unsafe { (self.functions.stream_create)(&mut opened.stream, STREAM_NON_BLOCKING) };
+        self.check("cuStreamCreate", status)?;
+        Ok(opened)
+    }
+}
+
+/// A device that is in use, with a stream of its own.
+pub(super) struct Context {
+    driver: &'static Driver,
+    device: c_int,
+    context: Handle,
+    /// Null until it has been made.
+    stream: Handle,
+    pub(super) name: String,
+}
+
+// SAFETY: a primary context may be current on any number of threads, and the driver's functions may be called
+// from any thread; the handles are values.
+unsafe impl Send for Context {}
+// SAFETY: as above: nothing here changes after `open`.
+unsafe impl Sync for Context {}
+
+/// Marks a point in the stream of a [`Context`].
+pub(super) struct Mark(Handle);
+
+// SAFETY: a handle, which any thread may use.
+unsafe impl Send for Mark {}
+
+impl Context {
+    /// Makes it the current one of this thread.
+    fn enter(&self) -> Result<()> {
+        // SAFETY: a context that is retained until `self` is dropped.
+        let status = unsafe { (self.driver.functions.set_current)(self.context) };
+        self.driver.check("cuCtxSetCurrent", status)
+    }
+
+    /// Zeroed memory; at a multiple of 256 at least, as the driver promises.
+    pub(super) fn allocate(&self, len: usize) -> Result<Address> {
+        self.enter()?;
+        let functions = &self.driver.functions;
+        let mut at = 0;
+        // SAFETY: the context is current. Stores an address.
+        let status = unsafe { (functions.alloc)(&mut at, len) };
+        if status == OUT_OF_MEMORY {
+            let (device, why) = (self.name.clone(), self.driver.text(status));
+            return Err(DeviceError::OutOfMemory { device, len, why });
+        }
+        self.driver.check("cuMemAlloc", status)?;
+        // SAFETY: `len` bytes that were allocated just now, and the stream of this context.
+        let status = unsafe { (functions.set_bytes)(at, 0, len, self.stream) };
+        let zeroed = self.driver.check("cuMemsetD8Async", status);
+        zeroed
+            .and_then(|()| self.finish())
+            .map(|()| at)
+            .inspect_err(|_| {
+                // The error that matters is that of the zeroing.
+                let _ = self.release(at);
+            })
+    }
+
+    /// Gives memory back that [`allocate`](Self::allocate) gave, when all copies are done.
+    pub(super) fn release(&self, at: Address) -> Result<()> {
+        self.finish()?;
+        // SAFETY: the context is current, the caller got the address from `allocate`, and no copy is under way.
+        let status = unsafe { (self.driver.functions.free)(at) };
+        self.driver.check("cuMemFree", status)
+    }
+
+    /// Waits for all copies.
+    pub(super) fn finish(&self) -> Result<()> {
+        self.enter()?;
+        // SAFETY: the stream of this context.
+        let status = unsafe { (self.driver.functions.stream_synchronize)(self.stream) };
+        self.driver.check("cuStreamSynchronize", status)
+    }
+
+    /// Starts a copy to the device.
+    ///
+    /// # Safety
+    /// `len` bytes at `from` stay mapped until the copy is done, and `len` bytes at `to` are of allocations that
+    /// this process has.
+    pub(super) unsafe fn to_device(&self, to: Address, from: *const u8, len: usize) -> Result<()> {
+        self.enter()?;
+        // SAFETY: as the caller promises.
+        let status =
+            unsafe { (self.driver.functions.to_device)(to, from.cast(), len, self.stream) };
+        self.driver.check("cuMemcpyHtoDAsync", status)
+    }
+
+    /// Starts a copy to the host.
+    ///
+    /// # Safety
+    /// As [`to_device`](Self::to_device), and no Rust reference leads to `to`.
+    pub(super) unsafe fn to_host(&self, to: *mut u8, from: Address, len: usize) -> Result<()> {
+        self.enter()?;
+        // SAFETY: as the caller promises.
+        let status = unsafe { (self.driver.functions.to_host)(to.cast(), from, len, self.stream) };
+        self.driver.check("cuMemcpyDtoHAsync", status)
+    }
+
+    /// Starts a copy between memory of devices, of this one or of one that was opened.
+    ///
+    /// # Safety
+    /// `len` bytes at both are of allocations that this process has or has opened.
+    pub(super) unsafe fn copy(&self, to: Address, from: Address, len: usize) -> Result<()> {
+        self.enter()?;
+        // SAFETY: as the caller promises; all devices share one address space.
+        let status = unsafe { (self.driver.functions.copy)(to, from, len, self.stream) };
+        self.driver.check("cuMemcpyAsync", status)
+    }
+
+    /// Marks the end of what was started.
+    pub(super) fn mark(&self) -> Result<Mark> {
+        self.enter()?;
+        let mut event = core::ptr::null_mut();
+        // SAFETY: the context is current. Stores a handle, which `is_past` or `forget` destroys.
+        let status =
+            unsafe { (self.driver.functions.event_create)(&mut event, EVENT_DISABLE_TIMING) };
+        self.driver.check("cuEventCreate", status)?;
+        // SAFETY: an event and a stream of the same context.
+        let status = unsafe { (self.driver.functions.event_record)(event, self.stream) };
+        let mark = Mark(event);
+        match self.driver.check("cuEventRecord", status) {
+            Ok(()) => Ok(mark),
+            Err(error) => {
+                self.forget(mark);
+                Err(error)
+            }
+        }
+    }
+
+    /// Whether the device has passed a mark.
+    pub(super) fn is_past(&self, mark: &Mark) -> Result<bool> {
+        self.enter()?;
+        // SAFETY: an event that was not destroyed.
+        match unsafe { (self.driver.functions.event_query)(mark.0) } {
+            NOT_READY => Ok(false),
+            status => self.driver.check("cuEventQuery", status).map(|()| true),
+        }
+    }
+
+    /// A mark is not needed any more.
+    pub(super) fn forget(&self, mark: Mark) {
+        if self.enter().is_ok() {
+            // SAFETY: an event that is destroyed once, as the mark is consumed.
+            unsafe { (self.driver.functions.event_destroy)(mark.0) };
+        }
+    }
+
+    /// Names an allocation for other processes.
+    pub(super) fn export(&self, at: Address) -> Result<Export> {
+        self.enter()?;
+        let mut handle = IpcHandle { reserved: [0; 64] };
+        // SAFETY: the caller has the allocation. Stores a handle of plain bytes.
+        let status = unsafe { (self.driver.functions.ipc_get)(&mut handle, at) };
+        self.driver.check("cuIpcGetMemHandle", status)?;
+        Ok(handle.reserved)
+    }
+
+    /// Memory of another process.
+    pub(super) fn import(&self, export: &Export) -> Result<Address> {
+        self.enter()?;
+        let (mut at, handle) = (0, IpcHandle { reserved: *export });
+        // SAFETY: the context is current; the driver checks the handle. Stores an address.
+        let status =
+            unsafe { (self.driver.functions.ipc_open)(&mut at, handle, IPC_LAZY_PEER_ACCESS) };
+        self.driver.check("cuIpcOpenMemHandle", status)?;
+        Ok(at)
+    }
+
+    /// Gives back what [`import`](Self::import) gave, when all copies are done.
+    pub(super) fn close(&self, at: Address) -> Result<()> {
+        self.finish()?;
+        // SAFETY: the caller got the address from `import`, and no copy is under way.
+        let status = unsafe { (self.driver.functions.ipc_close)(at) };
+        self.driver.check("cuIpcCloseMemHandle", status)
+    }
+
+    /// Pins memory of the host, so that copies of it overlap with what else is done.
+    ///
+    /// # Safety
+    /// `len` bytes at `at` stay mapped until they are [unpinned](Self::unpin).
+    pub(super) unsafe fn pin(&self, at: *mut u8, len: usize) -> Result<()> {
+        self.enter()?;
+        // SAFETY: as the caller promises.
+        let status = unsafe {
+            (self.driver.functions.host_register)(at.cast(), len, HOST_REGISTER_PORTABLE)
+        };
+        self.driver.check("cuMemHostRegister", status)
+    }
+
+    /// Unpins memory that was pinned there.
+    ///
+    /// # Safety
+    /// [`pin`](Self::pin) was called for this address, and no copy uses the memory.
+    pub(super) unsafe fn unpin(&self, at: *mut u8) -> Result<()> {
+        self.enter()?;
+        // SAFETY: as the caller promises.
+        let status = unsafe { (self.driver.functions.host_unregister)(at.cast()) };
+        self.driver.check("cuMemHostUnregister", status)
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        if !self.stream.is_null() && self.finish().is_ok() {
+            // SAFETY: made in `open`, idle, and destroyed once.
+            unsafe { (self.driver.functions.stream_destroy)(self.stream) };
+        }
+        // SAFETY: retained in `open`, and released once.
+        unsafe { (self.driver.functions.release)(self.device) };
+    }
+}

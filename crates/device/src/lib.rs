@@ -1,0 +1,173 @@
+//! Memory of accelerators, behind a queue of copies.
+//!
+//! A [`Device`] has memory that the CPU does not load from or store to: all that can be done is to start
+//! copies, which the device does in their order, and to ask how far it is. Two kinds:
+//!
+//! | kind | what it is |
+//! |---|---|
+//! | [`modelled`] | a process of its own has the memory: it is for machines without an accelerator, and for tests |
+//! | [`cuda`] | a GPU, by the driver's library, which is loaded at run time |
+//!
+//! All that is unsafe is in `modelled/process.rs`, `modelled/bounce.rs` and `cuda/driver.rs`: this crate is
+//! for the library `hostwire`, which has no unsafe code.
+
+#[cfg(target_os = "linux")]
+pub mod cuda;
+#[cfg(target_os = "linux")]
+pub mod modelled;
+
+use std::fmt;
+use std::time::Duration;
+
+use hostwire_transport::Memory;
+
+/// The number of a copy on its device, from 1 on. Copies end in the order of their numbers.
+pub type Ticket = u64;
+
+/// Names memory that another process of this host may open: see [`Device::export`].
+pub type Export = [u8; 64];
+
+/// What devices can open each other's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub enum Kind {
+    /// Processes.
+    Modelled = 1,
+    /// GPUs of CUDA.
+    Cuda = 2,
+}
+
+/// The result of what a device does.
+pub type Result<T> = core::result::Result<T, DeviceError>;
+
+/// Why a device does not do what it was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DeviceError {
+    /// The caller named a device that the machine does not have.
+    #[error("there is no {kind} device {number}: there are {count}")]
+    NoDevice {
+        /// "modelled" or "CUDA".
+        kind: &'static str,
+        /// The number that was named.
+        number: u32,
+        /// How many there are.
+        count: u32,
+    },
+    /// The caller named bytes that are not allocated.
+    #[error("{len} bytes at {at:#x} are not in an allocation of {device}")]
+    OutOfRange {
+        /// The device.
+        device: String,
+        /// The first byte.
+        at: u64,
+        /// How many.
+        len: usize,
+    },
+    /// The device has no memory of that size left.
+    #[error("{device} has no {len} bytes: {why}")]
+    OutOfMemory {
+        /// The device.
+        device: String,
+        /// How many were asked for.
+        len: usize,
+        /// The reason of the machine or of the driver.
+        why: String,
+    },
+    /// The device has ended, and its memory with it.
+    #[error("{device} is lost with its memory: {why}")]
+    Lost {
+        /// The device.
+        device: String,
+        /// How that is known.
+        why: String,
+    },
+    /// The machine or the driver refuses something.
+    #[error("{what}: {why}")]
+    Refused {
+        /// What was to be done.
+        what: String,
+        /// The reason of the machine or of the driver.
+        why: String,
+    },
+}
+
+/// Memory that is reached by copies alone. Any thread may use it.
+///
+/// Addresses are the device's own. Whoever starts a copy sees to it that the bytes of the host stay and
+/// are left alone until the copy has [finished](Self::finished).
+pub trait Device: fmt::Debug + Send + Sync {
+    /// What it is, for people.
+    fn name(&self) -> String;
+
+    /// Which other devices can open its memory.
+    fn kind(&self) -> Kind;
+
+    /// Bytes of the longest copy between host and device that it takes at once.
+    fn piece_bytes_max(&self) -> usize;
+
+    /// Zeroed memory at a multiple of `align`, a power of two.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfMemory`], [`DeviceError::Lost`].
+    fn allocate(&self, len: usize, align: usize) -> Result<u64>;
+
+    /// Gives memory back, after the copies that were started.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfRange`], [`DeviceError::Lost`].
+    fn release(&self, at: u64) -> Result<()>;
+
+    /// Starts to copy bytes of the host to the device. `None`: it has too much to do; later.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfRange`], [`DeviceError::Lost`].
+    fn write(&self, to: u64, from: &Memory, offset: usize, len: usize) -> Result<Option<Ticket>>;
+
+    /// Starts to copy bytes of the device to the host. `None` as [`write`](Self::write).
+    ///
+    /// # Errors
+    /// As `write`.
+    fn read(&self, from: u64, into: &Memory, offset: usize, len: usize) -> Result<Option<Ticket>>;
+
+    /// Starts to copy bytes within the device, or from memory of another one that was
+    /// [opened](Self::open). `None` as [`write`](Self::write).
+    ///
+    /// # Errors
+    /// As `write`.
+    fn copy(&self, to: u64, from: u64, len: usize) -> Result<Option<Ticket>>;
+
+    /// The number of the last copy that has finished.
+    ///
+    /// # Errors
+    /// [`DeviceError::Lost`].
+    fn finished(&self) -> Result<Ticket>;
+
+    /// Waits until another copy has finished, for `limit` at most. It may come back early.
+    fn wait(&self, limit: Duration);
+
+    /// Host memory that copies use often. It makes them faster where it can be.
+    ///
+    /// # Errors
+    /// [`DeviceError::Refused`]: copies work all the same.
+    fn pin(&self, memory: &Memory, offset: usize, len: usize) -> Result<()> {
+        let _ = (memory, offset, len);
+        Ok(())
+    }
+
+    /// A name of an allocation, for other processes of this host.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfRange`], [`DeviceError::Refused`].
+    fn export(&self, at: u64) -> Result<Export>;
+
+    /// Memory of `len` bytes of a device of the same kind and another process of this host, to
+    /// [copy](Self::copy) to; it has to be [closed](Self::close). The other process keeps it meanwhile.
+    ///
+    /// # Errors
+    /// [`DeviceError::Refused`].
+    fn open(&self, export: &Export, len: usize) -> Result<u64>;
+
+    /// Gives back what was opened, after the copies that were started.
+    fn close(&self, at: u64);
+}

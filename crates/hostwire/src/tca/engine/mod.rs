@@ -1,0 +1,101 @@
+//! What makes the copies of a PE, piece by piece, and takes those of other PEs to its devices.
+//!
+//! No function here waits. A step does what can be done now, and says whether that was anything.
+
+mod arrivals;
+mod channel;
+mod outgoing;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use hostwire_device::Device;
+use hostwire_transport::PeId;
+
+use super::chain::Steps;
+use super::door::STAGING;
+use super::shared::Shared;
+use super::stream::State;
+use crate::error::{Result, TcaError};
+use arrivals::Arrivals;
+use channel::Channel;
+use outgoing::Outgoing;
+
+/// What a stream has to do.
+pub(super) enum Work {
+    Steps(Arc<Steps>),
+    /// Until the word at this offset of the own segment is at least `value`.
+    Wait {
+        at: usize,
+        value: u64,
+    },
+}
+
+/// See the [module text](self).
+pub(super) struct Engine {
+    streams: BTreeMap<u64, Outgoing>,
+    /// By target.
+    channels: Vec<Channel>,
+    /// By source.
+    arrivals: Vec<Arrivals>,
+    /// Free pieces of the own staging memory.
+    staging: Vec<usize>,
+}
+
+impl Engine {
+    pub(super) fn new(pes: u32) -> Self {
+        Self {
+            streams: BTreeMap::new(),
+            channels: (0..pes).map(|_| Channel::default()).collect(),
+            arrivals: (0..pes).map(|_| Arrivals::default()).collect(),
+            staging: (0..STAGING).rev().collect(),
+        }
+    }
+
+    /// Takes work of a stream.
+    pub(super) fn take(&mut self, state: Arc<State>, work: Work) {
+        let stream = self.streams.entry(state.id);
+        stream.or_insert_with(|| Outgoing::new(state)).take(work);
+    }
+
+    /// Does what can be done now. Whether that was anything.
+    ///
+    /// # Errors
+    /// If this PE can store nothing more to anybody.
+    pub(super) fn step(&mut self, shared: &Shared) -> Result<bool> {
+        let mut worked = false;
+        if shared.devices.count() > 0 {
+            for (pe, arrivals) in (0..).zip(&mut self.arrivals) {
+                worked |= arrivals.step(shared, pe)?;
+            }
+        }
+        for stream in self.streams.values_mut() {
+            let room = outgoing::Room {
+                channels: &mut self.channels,
+                staging: &mut self.staging,
+            };
+            worked |= stream.step(shared, room);
+        }
+        self.streams.retain(|_, stream| !stream.is_empty());
+        Ok(worked)
+    }
+
+    /// A device whose copies something waits for.
+    pub(super) fn awaited(&self) -> Option<Arc<dyn Device>> {
+        let streams = self.streams.values().find_map(Outgoing::awaited);
+        streams.or_else(|| self.arrivals.iter().find_map(Arrivals::awaited))
+    }
+
+    /// Drops what a stream has to do.
+    pub(super) fn give_up(&mut self, id: u64) {
+        if let Some(stream) = self.streams.get_mut(&id) {
+            stream.give_up();
+        }
+    }
+}
+
+/// What a device of this PE says, as an error.
+fn failed(shared: &Shared, fault: hostwire_device::DeviceError) -> crate::Error {
+    let pe: PeId = shared.inner.pe;
+    TcaError::Device { pe, fault }.into()
+}

@@ -1,0 +1,575 @@
+//! The copies of one stream.
+//!
+//! Pieces that go the same way, from one memory to one memory of one PE, overlap: while a device reads the
+//! next one, the last one is on the wire. Before a piece that goes another way, all must have arrived.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use hostwire_device::{Device, Ticket};
+use hostwire_transport::PeId;
+
+use super::channel::{Channel, Landed};
+use super::{Work, failed};
+use crate::error::{Result, TcaError};
+use crate::tca::chain::{Source, Step, Steps, Stride, Target, not_there};
+use crate::tca::devices::Allocation;
+use crate::tca::door::{Head, Outcome};
+use crate::tca::shared::Shared;
+use crate::tca::spot::{DeviceId, Spot};
+use crate::tca::stream::State;
+
+/// Bytes that are copied from host to host at a time, so that the engine can look at other work. In virtual
+/// time all are, so that the wire may take its way for long puts.
+const HOST_PIECE_BYTES: u64 = 256 << 10;
+
+/// What streams take from the engine.
+pub(super) struct Room<'a> {
+    pub(super) channels: &'a mut [Channel],
+    pub(super) staging: &'a mut Vec<usize>,
+}
+
+/// See the [module text](self).
+pub(super) struct Outgoing {
+    state: Arc<State>,
+    work: VecDeque<Work>,
+    /// Where in the first of the work it is.
+    step: usize,
+    block: u64,
+    done_bytes: u64,
+    way: Option<Way>,
+    flights: VecDeque<Flight>,
+    /// It has failed, and what is under way still uses its memory.
+    has_failed: bool,
+}
+
+/// From which device to which device of which PE.
+type Way = (DeviceId, PeId, DeviceId);
+
+/// A piece that has not arrived.
+enum Flight {
+    /// A device reads it into staging memory, and then it goes on.
+    Reading {
+        from: Arc<Allocation>,
+        ticket: Ticket,
+        piece: usize,
+        to: To,
+        len: usize,
+    },
+    /// A device of this PE writes it; perhaps from staging memory.
+    Writing {
+        there: Arc<Allocation>,
+        ticket: Ticket,
+        piece: Option<usize>,
+    },
+    /// Another PE has it.
+    Landed {
+        pe: PeId,
+        landed: Landed,
+        to: Spot,
+        len: usize,
+    },
+}
+
+/// Where a piece goes.
+#[derive(Clone)]
+enum To {
+    Host { pe: PeId, at: usize },
+    Near { there: Arc<Allocation>, at: u64 },
+    Far(Spot),
+}
+
+impl To {
+    /// So many bytes behind a target.
+    fn behind(target: &Target, bytes: u64) -> Self {
+        match target {
+            Target::Host { pe, at } => Self::Host {
+                pe: *pe,
+                at: at + bytes as usize,
+            },
+            Target::Near { there, at } => Self::Near {
+                there: Arc::clone(there),
+                at: at + bytes,
+            },
+            Target::Far(spot) => Self::Far(spot.at(bytes)),
+        }
+    }
+}
+
+impl Outgoing {
+    pub(super) fn new(state: Arc<State>) -> Self {
+        Self {
+            state,
+            work: VecDeque::new(),
+            step: 0,
+            block: 0,
+            done_bytes: 0,
+            way: None,
+            flights: VecDeque::new(),
+            has_failed: false,
+        }
+    }
+
+    pub(super) fn take(&mut self, work: Work) {
+        match self.state.has_error() {
+            true => self.state.end_one(),
+            false => self.work.push_back(work),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.work.is_empty() && self.flights.is_empty()
+    }
+
+    /// Drops all work. The first ends when nothing of it is under way any more.
+    pub(super) fn give_up(&mut self) {
+        self.has_failed = true;
+        for _ in self.work.drain(1.min(self.work.len())..) {
+            self.state.end_one();
+        }
+    }
+
+    /// A device whose copies are waited for.
+    pub(super) fn awaited(&self) -> Option<Arc<dyn Device>> {
+        self.flights.iter().find_map(|flight| match flight {
+            Flight::Reading { from: there, .. } | Flight::Writing { there, .. } => {
+                Some(Arc::clone(&there.device))
+            }
+            Flight::Landed { .. } => None,
+        })
+    }
+
+    /// Does what can be done now. Whether that was anything.
+    pub(super) fn step(&mut self, shared: &Shared, mut room: Room<'_>) -> bool {
+        let before = self.state.is_done();
+        let worked = self.settle(shared, &mut room).and_then(|settled| {
+            let mut worked = settled;
+            while self.begin(shared, &mut room)? {
+                worked = true;
+            }
+            Ok(worked)
+        });
+        let worked = worked.unwrap_or_else(|error| {
+            if !self.has_failed {
+                self.state.fail(error);
+                self.give_up();
+            }
+            true
+        });
+        if !before && self.state.is_done() {
+            // Its owner may sleep.
+            shared.inner.segment().notify();
+        }
+        worked
+    }
+
+    /// Looks how far the pieces are that are under way, and lets those that were read go on, in their order.
+    fn settle(&mut self, shared: &Shared, room: &mut Room<'_>) -> Result<bool> {
+        let mut worked = false;
+        let mut is_blocked = false;
+        let mut all = Ok(());
+        for _ in 0..self.flights.len() {
+            let Some(flight) = self.flights.pop_front() else {
+                break;
+            };
+            let waits = is_blocked && matches!(flight, Flight::Reading { .. });
+            let next = match all {
+                Ok(()) if !waits => self.go_on(shared, room, flight),
+                _ => Ok(Next::Stays(flight)),
+            };
+            match next {
+                Ok(Next::Arrived) => worked = true,
+                Ok(Next::Goes(flight)) => {
+                    worked = true;
+                    self.flights.push_back(flight);
+                }
+                Ok(Next::Stays(flight)) => {
+                    is_blocked |= matches!(flight, Flight::Reading { .. });
+                    self.flights.push_back(flight);
+                }
+                Err(error) => all = Err(error),
+            }
+        }
+        all.map(|()| worked)
+    }
+
+    fn go_on(&self, shared: &Shared, room: &mut Room<'_>, flight: Flight) -> Result<Next> {
+        let finished = match &flight {
+            Flight::Landed { .. } => None,
+            Flight::Writing { there, ticket, .. }
+            | Flight::Reading {
+                from: there,
+                ticket,
+                ..
+            } => match there.device.finished() {
+                Ok(finished) if finished < *ticket => return Ok(Next::Stays(flight)),
+                other => Some(other.map(|_| ()).map_err(|fault| failed(shared, fault))),
+            },
+        };
+        let finished = finished.unwrap_or(Ok(()));
+        match flight {
+            Flight::Landed {
+                pe,
+                landed,
+                to,
+                len,
+            } => {
+                let outcome = room.channels[pe as usize].outcome(shared, pe, landed)?;
+                match outcome {
+                    Some(Outcome::Done) => Ok(Next::Arrived),
+                    Some(Outcome::NotThere) => Err(not_there(to, len as u64)),
+                    Some(Outcome::Failed) => {
+                        let place = to.to_string();
+                        Err(TcaError::FarDevice { pe, place }.into())
+                    }
+                    None => {
+                        shared.inner.check(pe)?;
+                        Ok(Next::Stays(Flight::Landed {
+                            pe,
+                            landed,
+                            to,
+                            len,
+                        }))
+                    }
+                }
+            }
+            Flight::Writing { piece, .. } => {
+                room.staging.extend(piece);
+                finished.map(|()| Next::Arrived)
+            }
+            Flight::Reading { piece, .. } if finished.is_err() || self.has_failed => {
+                room.staging.push(piece);
+                finished.map(|()| Next::Arrived)
+            }
+            Flight::Reading {
+                from,
+                ticket,
+                piece,
+                to,
+                len,
+            } => {
+                let own = shared.door.staging(piece);
+                match send(shared, room, to.clone(), (own, len), Some(piece)) {
+                    Ok(None) => Ok(Next::Stays(Flight::Reading {
+                        from,
+                        ticket,
+                        piece,
+                        to,
+                        len,
+                    })),
+                    // What a device of this PE writes from there needs it still.
+                    Ok(Some(next @ Next::Goes(Flight::Writing { .. }))) => Ok(next),
+                    Ok(Some(next)) => {
+                        room.staging.push(piece);
+                        Ok(next)
+                    }
+                    Err(error) => {
+                        room.staging.push(piece);
+                        Err(error)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Begins the next piece, if that can be done now.
+    fn begin(&mut self, shared: &Shared, room: &mut Room<'_>) -> Result<bool> {
+        let Some(work) = self.work.front() else {
+            return Ok(false);
+        };
+        if self.has_failed {
+            let is_over = self.flights.is_empty();
+            if is_over {
+                self.has_failed = false;
+                self.end_work();
+            }
+            return Ok(is_over);
+        }
+        let steps = match work {
+            Work::Wait { at, value } => {
+                let there = shared.inner.segment().load_word(*at)? >= *value;
+                // What is behind it in the stream comes after what is before it.
+                if there && self.flights.is_empty() {
+                    self.end_work();
+                    return Ok(true);
+                }
+                return Ok(false);
+            }
+            Work::Steps(steps) => Arc::clone(steps),
+        };
+        match steps.steps.get(self.step) {
+            None if self.flights.is_empty() => {
+                self.end_work();
+                Ok(true)
+            }
+            None => Ok(false),
+            Some(Step::Signal { pe, at, value }) => self.signal(shared, room, *pe, *at, *value),
+            Some(Step::Copy { to, from, stride }) => {
+                self.copy(shared, room, &steps, (to, from, *stride))
+            }
+        }
+    }
+
+    fn end_work(&mut self) {
+        self.work.pop_front();
+        (self.step, self.block, self.done_bytes) = (0, 0, 0);
+        self.state.end_one();
+    }
+
+    /// Stores a word behind all before it.
+    fn signal(
+        &mut self,
+        shared: &Shared,
+        room: &mut Room<'_>,
+        pe: PeId,
+        at: usize,
+        value: u64,
+    ) -> Result<bool> {
+        let lands_there =
+            |flight: &Flight| matches!(flight, Flight::Landed { pe: of, .. } if *of == pe);
+        if self.flights.is_empty() {
+            shared.inner.put_word(pe, at, value)?;
+            shared.inner.fence_of(pe)?;
+        } else if self.flights.iter().all(lands_there) {
+            let word = (at - shared.door.pool) as u64;
+            let head = Head::Signal { at: word, value };
+            let channel = &mut room.channels[pe as usize];
+            let Some(landed) = channel.send(shared, pe, head, (0, 0))? else {
+                return Ok(false);
+            };
+            let to = Spot::new(pe, DeviceId::HOST, word);
+            self.flights.push_back(Flight::Landed {
+                pe,
+                landed,
+                to,
+                len: 8,
+            });
+            // A copy to the host behind it must not overtake it.
+            self.way = None;
+        } else {
+            return Ok(false);
+        }
+        self.step += 1;
+        Ok(true)
+    }
+
+    /// Begins the next piece of a copy.
+    fn copy(
+        &mut self,
+        shared: &Shared,
+        room: &mut Room<'_>,
+        steps: &Steps,
+        (to, from, stride): (&Target, &Source, Stride),
+    ) -> Result<bool> {
+        let way = way(shared, to, from);
+        if self.way != Some(way) {
+            if !self.flights.is_empty() {
+                return Ok(false);
+            }
+            self.way = Some(way);
+        }
+        let target = to;
+        let to = To::behind(target, self.block * stride.to_step + self.done_bytes);
+        let skipped = self.block * stride.from_step + self.done_bytes;
+        let left = stride.block_bytes - self.done_bytes;
+        let flight = match from {
+            Source::Host { at, .. } => {
+                let len = left.min(longest(shared, &to)) as usize;
+                let sent = send(shared, room, to, (at + skipped as usize, len), None)?;
+                sent.map(|next| (next, len))
+            }
+            Source::Device { there, at } => {
+                let most = there.device.piece_bytes_max().min(shared.door.piece_bytes);
+                self.read(shared, room, (there, at + skipped), to, left, most)?
+            }
+        };
+        let Some((next, len)) = flight else {
+            return Ok(false);
+        };
+        if let Next::Goes(flight) | Next::Stays(flight) = next {
+            self.flights.push_back(flight);
+        }
+        self.advance(steps, stride, len as u64);
+        if let (Target::Host { pe, .. }, true) = (target, self.is_between_steps()) {
+            // A wire may reorder stores, and steps have an order.
+            shared.inner.fence_of(*pe)?;
+        }
+        Ok(true)
+    }
+
+    /// Whether all pieces of the last step have begun.
+    fn is_between_steps(&self) -> bool {
+        self.block == 0 && self.done_bytes == 0
+    }
+
+    /// Begins to read a piece of a device, or to copy it within the device.
+    fn read(
+        &self,
+        shared: &Shared,
+        room: &mut Room<'_>,
+        (from, at): (&Arc<Allocation>, u64),
+        to: To,
+        left: u64,
+        most: usize,
+    ) -> Result<Option<(Next, usize)>> {
+        let fault = |fault| failed(shared, fault);
+        let at = from.at + at;
+        if let To::Near { there, at: to } = &to
+            && Arc::ptr_eq(&there.device, &from.device)
+        {
+            let len = left as usize;
+            let copying = there.device.copy(there.at + to, at, len).map_err(fault)?;
+            return Ok(copying.map(|ticket| {
+                let there = Arc::clone(there);
+                (
+                    Next::Goes(Flight::Writing {
+                        there,
+                        ticket,
+                        piece: None,
+                    }),
+                    len,
+                )
+            }));
+        }
+        if let To::Far(spot) = to {
+            let (peers, device) = (&shared.peers, (&from.device, from.number));
+            let found = peers.find((&shared.inner, &shared.door), device, (spot, left))?;
+            if let Some(there) = found {
+                let len = left as usize;
+                let copying = from.device.copy(there, at, len).map_err(fault)?;
+                return Ok(copying.map(|ticket| {
+                    let there = Arc::clone(from);
+                    (
+                        Next::Goes(Flight::Writing {
+                            there,
+                            ticket,
+                            piece: None,
+                        }),
+                        len,
+                    )
+                }));
+            }
+        }
+        let len = (left as usize).min(most);
+        let Some(piece) = room.staging.pop() else {
+            return Ok(None);
+        };
+        let memory = shared.inner.segment().memory();
+        let reading = from
+            .device
+            .read(at, memory, shared.door.staging(piece), len);
+        let Some(ticket) = reading
+            .map_err(fault)
+            .inspect_err(|_| room.staging.push(piece))?
+        else {
+            room.staging.push(piece);
+            return Ok(None);
+        };
+        let from = Arc::clone(from);
+        Ok(Some((
+            Next::Goes(Flight::Reading {
+                from,
+                ticket,
+                piece,
+                to,
+                len,
+            }),
+            len,
+        )))
+    }
+
+    /// Counts a piece that has begun.
+    fn advance(&mut self, steps: &Steps, stride: Stride, len: u64) {
+        debug_assert!(self.step < steps.steps.len());
+        self.done_bytes += len;
+        if self.done_bytes == stride.block_bytes {
+            (self.block, self.done_bytes) = (self.block + 1, 0);
+        }
+        if self.block == stride.blocks {
+            (self.step, self.block) = (self.step + 1, 0);
+        }
+    }
+}
+
+/// What becomes of a piece.
+enum Next {
+    /// It is under way still, and nothing has happened.
+    Stays(Flight),
+    /// It goes on so.
+    Goes(Flight),
+    Arrived,
+}
+
+fn way(shared: &Shared, to: &Target, from: &Source) -> Way {
+    let own = |there: &Arc<Allocation>| DeviceId::new(there.number);
+    let from = match from {
+        Source::Host { .. } => DeviceId::HOST,
+        Source::Device { there, .. } => own(there),
+    };
+    match to {
+        Target::Host { pe, .. } => (from, *pe, DeviceId::HOST),
+        Target::Near { there, .. } => (from, shared.inner.pe, own(there)),
+        Target::Far(spot) => (from, spot.pe(), spot.device()),
+    }
+}
+
+/// Bytes of the longest piece from the host.
+fn longest(shared: &Shared, to: &To) -> u64 {
+    match to {
+        To::Host { .. } if shared.inner.wire.is_in_virtual_time() => u64::MAX,
+        To::Host { .. } => HOST_PIECE_BYTES,
+        To::Near { there, .. } => there.device.piece_bytes_max() as u64,
+        To::Far(_) => shared.door.piece_bytes as u64,
+    }
+}
+
+/// Lets bytes of the own segment go where they have to. `None`: not now.
+fn send(
+    shared: &Shared,
+    room: &mut Room<'_>,
+    to: To,
+    (own, len): (usize, usize),
+    piece: Option<usize>,
+) -> Result<Option<Next>> {
+    match to {
+        To::Host { pe, at } => {
+            shared.inner.put_own(pe, at, own, len)?;
+            if piece.is_some() {
+                // The next one from the device may be of another step; a wire may reorder stores.
+                shared.inner.fence_of(pe)?;
+            }
+            Ok(Some(Next::Arrived))
+        }
+        To::Near { there, at } => {
+            let (memory, own) = shared.readable(own, len)?;
+            let writing = there.device.write(there.at + at, &memory, own, len);
+            let writing = writing.map_err(|fault| failed(shared, fault))?;
+            Ok(writing.map(|ticket| {
+                Next::Goes(Flight::Writing {
+                    there,
+                    ticket,
+                    piece,
+                })
+            }))
+        }
+        To::Far(to) => {
+            let pe = to.pe();
+            let device = to.device().number().unwrap_or(u32::MAX);
+            let head = Head::Write {
+                device,
+                len: len as u32,
+                address: to.address(),
+            };
+            let channel = &mut room.channels[pe as usize];
+            let landed = channel.send(shared, pe, head, (own, len))?;
+            Ok(landed.map(|landed| {
+                Next::Goes(Flight::Landed {
+                    pe,
+                    landed,
+                    to,
+                    len,
+                })
+            }))
+        }
+    }
+}

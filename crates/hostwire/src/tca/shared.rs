@@ -1,0 +1,248 @@
+//! What the parts of one [`Tca`](super::Tca) share: the engine, who lets it work, and its thread.
+//!
+//! The engine works when a thread of the program asks for it: as it gives work, and while it waits. What that
+//! leaves, and what comes from other PEs, a thread of its own does. Where a PE must not have threads, as in
+//! virtual time, there is none, and copies to its devices are made while it waits for its own.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError, Weak};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use hostwire_device::Device;
+use hostwire_transport::{Memory, PeId, TransportError, Visibility};
+
+use super::buffer::Pool;
+use super::devices::Devices;
+use super::door::Door;
+use super::engine::{Engine, Work};
+use super::peers::Peers;
+use super::stream::State;
+use crate::attachment::Watch;
+use crate::error::Result;
+use crate::inner::Inner;
+
+/// Copies of up to so many bytes are made at once by who gives them, if they can be. Fitted: waking the thread
+/// takes about as long.
+const AT_ONCE_BYTES_MAX: u64 = 64 << 10;
+/// How long the thread of the engine sleeps at most before it looks whether it shall end.
+const LOOK: Duration = Duration::from_millis(100);
+/// How long a wait for a device takes at most, so that what else there is gets its turn.
+const DEVICE_LOOK: Duration = Duration::from_micros(500);
+
+/// See the [module text](self).
+pub(super) struct Shared {
+    pub(super) inner: Arc<Inner>,
+    pub(super) door: Door,
+    pub(super) pool: Pool,
+    pub(super) devices: Devices,
+    pub(super) peers: Peers,
+    engine: Mutex<Engine>,
+    /// Work that the engine has not seen.
+    given: Mutex<Vec<(Arc<State>, Work)>>,
+    streams: AtomicU64,
+    /// By PE, whether it is known to take pieces for its devices.
+    serving: Box<[AtomicBool]>,
+    stop: AtomicBool,
+    thread: Mutex<Option<JoinHandle<()>>>,
+    /// For the thread, which must not keep it alive.
+    this: Weak<Shared>,
+}
+
+impl Shared {
+    pub(super) fn new(inner: &Arc<Inner>, door: Door, devices: Devices) -> Arc<Self> {
+        Arc::new_cyclic(|this| Self {
+            pool: Pool::new(door.pool_bytes),
+            engine: Mutex::new(Engine::new(inner.pes)),
+            given: Mutex::default(),
+            peers: Peers::default(),
+            streams: AtomicU64::new(0),
+            serving: (0..inner.pes).map(|_| AtomicBool::new(false)).collect(),
+            stop: AtomicBool::new(false),
+            thread: Mutex::default(),
+            this: this.clone(),
+            inner: Arc::clone(inner),
+            door,
+            devices,
+        })
+    }
+
+    /// A number for a new stream.
+    pub(super) fn next_stream(&self) -> u64 {
+        self.streams.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Bytes of the own segment, for a device to read, and where they are in what is returned. Memory that
+    /// other hosts write without hardware that keeps caches equal is read as the wire says.
+    pub(super) fn readable(&self, at: usize, len: usize) -> Result<(Memory, usize)> {
+        let segment = self.inner.segment();
+        if segment.visibility() != Visibility::Flushed {
+            return Ok((segment.memory().clone(), at));
+        }
+        let mut bytes = vec![0; len];
+        segment.get(at, &mut bytes)?;
+        let memory = Memory::anonymous(len);
+        memory.copy_in(0, &bytes)?;
+        Ok((memory, 0))
+    }
+
+    /// Takes work for a stream.
+    pub(super) fn give(&self, state: &Arc<State>, work: Work, bytes: u64) -> Result<()> {
+        self.given().push((Arc::clone(state), work));
+        if bytes <= AT_ONCE_BYTES_MAX || !self.inner.has_workers() {
+            self.help()?;
+            if state.is_done() {
+                return Ok(());
+            }
+        }
+        self.work_in_background()?;
+        // The thread may sleep until somebody stores.
+        self.inner.segment().notify();
+        Ok(())
+    }
+
+    fn given(&self) -> std::sync::MutexGuard<'_, Vec<(Arc<State>, Work)>> {
+        self.given.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets the engine do what it can do now, unless another thread does so.
+    pub(super) fn help(&self) -> Result<()> {
+        self.work_once().map(|_| ())
+    }
+
+    /// As [`help`](Self::help), and waits a moment if only a device can go on. Whether anything was done.
+    pub(super) fn work(&self) -> Result<bool> {
+        let (worked, awaited) = self.work_once()?;
+        if let Some(device) = &awaited {
+            // Nothing else would end a sleep when it is done.
+            device.wait(DEVICE_LOOK);
+        }
+        Ok(worked || awaited.is_some())
+    }
+
+    /// Whether anything was done, and a device that has something to do.
+    fn work_once(&self) -> Result<(bool, Option<Arc<dyn Device>>)> {
+        self.inner.check_is_here()?;
+        let mut engine = match self.engine.try_lock() {
+            Ok(engine) => engine,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return Ok((false, None)),
+        };
+        let mut worked = false;
+        loop {
+            for (state, work) in std::mem::take(&mut *self.given()) {
+                engine.take(state, work);
+            }
+            if !engine.step(self)? {
+                return Ok((worked, engine.awaited()));
+            }
+            worked = true;
+        }
+    }
+
+    /// Forgets what a stream has.
+    pub(super) fn give_up(&self, state: &State) {
+        let mut engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
+        for (of, work) in std::mem::take(&mut *self.given()) {
+            engine.take(of, work);
+        }
+        engine.give_up(state.id);
+    }
+
+    /// From now on this PE takes pieces for its devices.
+    pub(super) fn serve(&self) -> Result<()> {
+        self.work_in_background()?;
+        let segment = self.inner.segment();
+        Ok(segment.put_word_unannounced(self.door.serving(), 1)?)
+    }
+
+    /// Whether another PE takes pieces for its devices: one that has never had memory of a device does not.
+    pub(super) fn is_serving(&self, pe: PeId) -> Result<bool> {
+        if self.inner.wire.is_in_virtual_time() {
+            return Ok(false);
+        }
+        let known = &self.serving[pe as usize];
+        if known.load(Ordering::Relaxed) {
+            return Ok(true);
+        }
+        let mut word = [0; 8];
+        self.inner.get(pe, self.door.serving(), &mut word)?;
+        let is_serving = word != [0; 8];
+        known.store(is_serving, Ordering::Relaxed);
+        Ok(is_serving)
+    }
+
+    /// From now on a thread lets the engine work, too, where a PE may have threads.
+    pub(super) fn work_in_background(&self) -> Result<()> {
+        if !self.inner.has_workers() {
+            return Ok(());
+        }
+        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        if thread.is_none() {
+            let this = self.this.clone();
+            let started = std::thread::Builder::new()
+                .name("hostwire-tca".into())
+                .stack_size(256 << 10)
+                .spawn(move || run(&this));
+            let started = started
+                .map_err(|e| TransportError::environment("starting the thread of copies", e))?;
+            *thread = Some(started);
+        }
+        Ok(())
+    }
+}
+
+/// The thread of the engine.
+fn run(shared: &Weak<Shared>) {
+    while let Some(shared) = shared.upgrade() {
+        // The job may be over before it is told so.
+        if shared.stop.load(Ordering::Acquire) || !shared.inner.has_workers() {
+            return;
+        }
+        let inner = &shared.inner;
+        let attachment: &crate::attachment::Attachment = inner;
+        let until = inner.wire.now().saturating_add(LOOK);
+        let worked = attachment.wait_before(
+            Some(until),
+            Watch::All(&[]),
+            |_| attachment.progress(),
+            || {
+                let worked = shared.work()?;
+                let is_over = shared.stop.load(Ordering::Acquire) || inner.wire.now() >= until;
+                Ok((worked || is_over).then_some(()))
+            },
+        );
+        if worked.is_err() {
+            // The PE cannot go on, and hears so itself.
+            return;
+        }
+    }
+}
+
+/// Ends the thread of the engine.
+pub(super) struct Worker(Arc<Shared>);
+
+impl Worker {
+    pub(super) fn of(shared: &Arc<Shared>) -> Self {
+        Self(Arc::clone(shared))
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        let shared = &self.0;
+        shared.stop.store(true, Ordering::Release);
+        let thread = shared
+            .thread
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some(thread) = thread
+            && shared.inner.is_here()
+        {
+            shared.inner.segment().notify();
+            // A panic in it has been reported.
+            let _ = thread.join();
+        }
+    }
+}
