@@ -5,9 +5,7 @@ use hostwire_plan::file::{Findings, Section};
 use hostwire_plan::htx::HtxPlan;
 use hostwire_plan::{AdapterKind, Diagnostic, Plan};
 
-use super::cluster_parameters::{
-    BOARDS_NETWORK, HT_CORE, HT_CORE_BELOW, HTX, HTX_BELOW, REMOTE,
-};
+use super::cluster_parameters::{BOARDS_NETWORK, HT_CORE, HT_CORE_BELOW, HTX, HTX_BELOW, REMOTE};
 use super::parameter::{Parameter, ParameterValue};
 use super::parameters::Models;
 use super::tca_parameters::{PEACH2_BELOW, TCA, TCA_JOBS, TCA_LATER, check_credits};
