@@ -38,6 +38,7 @@ impl Messages {
         for pe in self.peers.len() as PeId..pes {
             let mut peer = Peer::new(&self.wire, &self.layout, pe)?;
             peer.shut = true;
+            peer.settle();
             self.peers.push(peer);
             self.talking.push(pe);
             self.talks.push(true);

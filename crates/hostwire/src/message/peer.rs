@@ -153,9 +153,9 @@ impl Peer {
     /// Works out anew what the short ways look at.
     #[inline]
     pub(super) fn settle(&mut self) {
-        self.open = self.told && !self.has_outbox();
+        self.open = self.told && !self.shut && !self.has_outbox();
         let nothing = matches!(self.arriving, Arriving::Nothing);
-        self.plain = !self.own && nothing && self.aside.is_empty();
+        self.plain = !self.own && !self.shut && nothing && self.aside.is_empty();
     }
 
     pub(super) fn far(&mut self) -> &mut Far {

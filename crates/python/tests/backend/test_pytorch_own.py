@@ -13,16 +13,16 @@ RANKS = 3
 LIMIT_S = 3000
 # Those that fail, and why.
 FAILS = {
-    "test_SyncBatchNorm_process_group": "needs a package or a GPU that is not there",
-    "test_accumulate_gradients_no_sync": "needs a package or a GPU that is not there",
-    "test_accumulate_gradients_no_sync_allreduce_hook": "needs a package or a GPU that is not there",
-    "test_accumulate_gradients_no_sync_allreduce_with_then_hook": "needs a package or a GPU that is not there",
-    "test_accumulate_gradients_no_sync_grad_is_view": "needs a package or a GPU that is not there",
-    "test_all_to_all_cuda": "needs a package or a GPU that is not there",
-    "test_all_to_all_cuda_complex": "needs a package or a GPU that is not there",
-    "test_all_to_all_full_group_cuda": "needs a package or a GPU that is not there",
-    "test_batch_isend_irecv_op_err": "needs a package or a GPU that is not there",
-    "test_batch_isend_irecv_mixed_backend_err": "needs a package or a GPU that is not there",
+    "test_SyncBatchNorm_process_group": "needs torchvision",
+    "test_accumulate_gradients_no_sync": "makes its model on GPUs alone",
+    "test_accumulate_gradients_no_sync_allreduce_hook": "makes its model on GPUs alone",
+    "test_accumulate_gradients_no_sync_allreduce_with_then_hook": "makes its model on GPUs alone",
+    "test_accumulate_gradients_no_sync_grad_is_view": "makes its model on GPUs alone",
+    "test_all_to_all_cuda": "needs a GPU",
+    "test_all_to_all_cuda_complex": "needs a GPU",
+    "test_all_to_all_full_group_cuda": "needs a GPU",
+    "test_batch_isend_irecv_op_err": "needs a GPU",
+    "test_batch_isend_irecv_mixed_backend_err": "needs a GPU",
     "test_new_subgroups_with_group_param": "needs four ranks",
     "test_barrier_timeout_full_group": "expects the words of another backend",
     "test_barrier_timeout_global": "expects the words of another backend",
@@ -30,11 +30,6 @@ FAILS = {
     "test_monitored_barrier_gloo_subgroup": "hostwire has none",
     "test_monitored_barrier_gloo_rank_0_timeout": "hostwire has none",
     "test_sparse_all_reduce_sum": "hostwire has none",
-    "test_all_gather_coalesced_complex": "a defect here: lists of outputs are by rank",
-    "test_all_gather_coalesced_full_group": "a defect here: lists of outputs are by rank",
-    "test_all_gather_coalesced_simple": "a defect here: lists of outputs are by rank",
-    "test_all_gather_coalesced_with_empty": "a defect here: lists of outputs are by rank",
-    "test_get_future": "not understood: the options are an operation",
 }
 PROGRAM = Path(__file__).with_name("pytorch_own.py")
 

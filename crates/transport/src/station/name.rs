@@ -57,7 +57,8 @@ impl Name {
     pub(super) fn of_pe(job: u128, pe: u32) -> Self {
         Self {
             host: (job ^ job >> 64) as u64,
-            socket: pe.into(),
+            // None is that of nobody.
+            socket: u128::from(pe) + 1,
             key: Key::new(job),
             outside: None,
         }
@@ -243,6 +244,14 @@ mod tests {
         let station = Name::draw(None).unwrap().to_bytes();
         assert_eq!(host[..16], station[..16]);
         assert_eq!(host[16..], [0; 48]);
+    }
+
+    #[test]
+    fn all_pes_of_a_job_have_names() {
+        for pe in [0, 1, 4095] {
+            let bytes = Name::of_pe(7, pe).to_bytes();
+            assert!(Name::from_bytes(&bytes).is_some(), "{pe}");
+        }
     }
 
     #[test]

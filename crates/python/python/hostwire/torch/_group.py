@@ -274,7 +274,16 @@ class HostwireGroup(dist.ProcessGroup):
 
         return self._run(operation, output_tensors, opts)
 
-    allgather_coalesced = allgather
+    def allgather_coalesced(self, output_lists, input_tensors, opts=None):
+        # A list for each rank, of an output for each input; `allgather` takes them the other way round.
+        self._check_count(output_lists)
+        for outputs in output_lists:
+            if len(outputs) != len(input_tensors):
+                raise hostwire.CallerError(
+                    f"{len(input_tensors)} inputs, and {len(outputs)} outputs for a rank"
+                )
+        by_input = [list(outputs) for outputs in zip(*output_lists, strict=True)]
+        return self.allgather(by_input, input_tensors, opts)
 
     def all_gather_single(self, output, values, opts=None):
         return self.all_gather_single_coalesced([output], [values], opts)

@@ -105,7 +105,8 @@ class Combination:
     def __init__(self, op, dtype):
         self._dtype = dtype
         self._factor = None
-        kind = op.op if isinstance(op, dist.ReduceOp) else op
+        # What names the operation alone says of itself that it is a ReduceOp.
+        kind = getattr(op, "op", op)
         if kind == _Op.PREMUL_SUM:
             self._factor = op.factor if hasattr(op, "factor") else op.__getstate__()[1]
             kind = _Op.SUM
