@@ -77,11 +77,8 @@ impl Contacts for ModelledContacts {
     }
 
     fn number(&self, name: &Name) -> Result<PeId, TransportError> {
-        let pe = PeId::try_from(name.id()).ok();
-        let own = pe.filter(|pe| {
-            *pe < self.wire.pes() && Name::of_pe(self.job, *pe).to_bytes() == name.to_bytes()
-        });
-        own.ok_or_else(|| {
+        let pe = name.pe_of(self.job).filter(|pe| *pe < self.wire.pes());
+        pe.ok_or_else(|| {
             TransportError::environment(
                 "numbering a station in virtual time",
                 EnvironmentFault::unexpected("the name of one of this job", "another one"),

@@ -64,6 +64,12 @@ impl Name {
         }
     }
 
+    /// The number of the PE whose name this is, of that job.
+    pub(super) fn pe_of(&self, job: u128) -> Option<u32> {
+        let pe = u32::try_from(self.socket.checked_sub(1)?).ok()?;
+        (Self::of_pe(job, pe).to_bytes() == self.to_bytes()).then_some(pe)
+    }
+
     /// What is known of the name of a station before it is opened here: the host. It leads to nobody.
     ///
     /// # Errors
@@ -249,9 +255,10 @@ mod tests {
     #[test]
     fn all_pes_of_a_job_have_names() {
         for pe in [0, 1, 4095] {
-            let bytes = Name::of_pe(7, pe).to_bytes();
-            assert!(Name::from_bytes(&bytes).is_some(), "{pe}");
+            let name = Name::from_bytes(&Name::of_pe(7, pe).to_bytes()).unwrap();
+            assert_eq!((name.pe_of(7), name.pe_of(8)), (Some(pe), None));
         }
+        assert_eq!(Name::draw(None).unwrap().pe_of(7), None);
     }
 
     #[test]
