@@ -117,7 +117,8 @@ mod tests {
         let counts = TABLES
             .each_ref()
             .map(|table| (table.parameters)(None).len());
-        let listed = [HTX_BELOW.len() + BOARDS_NETWORK.len(), PEACH2_BELOW.len()];
+        let boards = HTX_BELOW.len() + BOARDS_NETWORK.len() + HT_CORE_BELOW.len();
+        let listed = [boards, PEACH2_BELOW.len()];
         assert_eq!(counts, listed);
     }
 }
