@@ -2,7 +2,7 @@
 //!
 //! The process begins as a copy of the PE, made by `fork`; it closes all descriptors of the PE, so it holds
 //! nothing of it, and then only does what its command queue says: a socket with records of one size. What is
-//! copied between host and device goes through the [bounce](bounce) memory that both have mapped, in pieces:
+//! copied between host and device goes through the bounce memory (`bounce`) that both have mapped, in pieces:
 //! while the device copies one piece the PE fills the next. The process ends when the PE does, in any way,
 //! and with it the memory.
 

@@ -14,7 +14,7 @@ use crate::error::{EnvironmentFault, PeId, TransportError};
 use crate::modelled::{self, Modelled};
 use crate::transport::Transport;
 
-/// See the [module text](self).
+/// The stations of a process whose hardware is a model: the PEs of its job.
 pub struct ModelledContacts {
     wire: Arc<Modelled>,
     /// The number of the job.
