@@ -16,6 +16,8 @@ pub mod cuda;
 #[cfg(target_os = "linux")]
 pub mod modelled;
 
+#[cfg(target_os = "linux")]
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
@@ -170,4 +172,27 @@ pub trait Device: fmt::Debug + Send + Sync {
 
     /// Gives back what was opened, after the copies that were started.
     fn close(&self, at: u64);
+}
+
+/// An error if no allocation, by its first byte and its length, has these bytes.
+#[cfg(target_os = "linux")]
+fn check_range(
+    allocations: &BTreeMap<u64, usize>,
+    at: u64,
+    len: usize,
+    device: impl FnOnce() -> String,
+) -> Result<()> {
+    let before = allocations.range(..=at).next_back();
+    let fits = before.is_some_and(|(start, bytes)| {
+        let skipped = (at - start) as usize;
+        skipped <= *bytes && len <= bytes - skipped
+    });
+    match fits {
+        true => Ok(()),
+        false => Err(DeviceError::OutOfRange {
+            device: device(),
+            at,
+            len,
+        }),
+    }
 }

@@ -90,16 +90,7 @@ impl Gpu {
     }
 
     fn check(&self, queue: &Queue, at: u64, len: usize) -> Result<()> {
-        let before = queue.memory.range(..=at).next_back();
-        let fits = before.is_some_and(|(start, bytes)| {
-            let skipped = (at - start) as usize;
-            skipped <= *bytes && len <= bytes - skipped
-        });
-        let device = self.name();
-        match fits {
-            true => Ok(()),
-            false => Err(DeviceError::OutOfRange { device, at, len }),
-        }
+        crate::check_range(&queue.memory, at, len, || self.name())
     }
 
     /// Takes the marks that the device has passed.

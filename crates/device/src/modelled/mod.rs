@@ -172,16 +172,7 @@ impl Modelled {
 
     /// An error if an allocation does not have these bytes.
     fn check(&self, queue: &Queue, at: u64, len: usize) -> Result<()> {
-        let before = queue.allocations.range(..=at).next_back();
-        let fits = before.is_some_and(|(start, bytes)| {
-            let skipped = (at - start) as usize;
-            skipped <= *bytes && len <= bytes - skipped
-        });
-        let device = self.name();
-        match fits {
-            true => Ok(()),
-            false => Err(DeviceError::OutOfRange { device, at, len }),
-        }
+        crate::check_range(&queue.allocations, at, len, || self.name())
     }
 
     /// Has the process do something at once, and waits for it.
