@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use hostwire_transport::station::{
-    Contacts, ModelledContacts, Network, NetworkPlace, Options, PEERS_MAX, Stations, Terms,
+    Carrier, Contacts, ModelledContacts, Network, NetworkPlace, Options, PEERS_MAX, Stations, Terms,
 };
 use hostwire_transport::{EnvironmentFault, Loss, PeId, Transport, TransportError};
 
@@ -159,7 +159,11 @@ impl Station {
     /// As [`open`](Self::open).
     pub fn open_on_host(host: u64, regions: Arc<Regions>) -> Result<Self> {
         let settings = Settings::from_env()?;
-        let network = Ok(network(&settings, NetworkPlace::Loopback { host }));
+        let network = Ok(network(
+            &settings,
+            Carrier::Udp,
+            NetworkPlace::Loopback { host },
+        ));
         let lends = true;
         Self::over(Options { lends, network }, regions)
     }
@@ -479,14 +483,19 @@ fn terms() -> Result<Terms> {
 /// What the environment says.
 fn options() -> Result<Options> {
     let settings = Settings::from_env()?;
-    let network = match settings.wire {
-        WireChoice::Auto | WireChoice::Named(Wire::Udp) => {
+    let carrier = match settings.wire {
+        WireChoice::Auto | WireChoice::Named(Wire::Udp) => Some(Carrier::Udp),
+        WireChoice::Named(Wire::Ether) => Some(Carrier::Ether(settings.ether_type)),
+        WireChoice::Named(_) => None,
+    };
+    let network = match carrier {
+        Some(carrier) => {
             let names = settings.interfaces.clone().unwrap_or_default();
-            Ok(network(&settings, NetworkPlace::Interfaces(names)))
+            Ok(network(&settings, carrier, NetworkPlace::Interfaces(names)))
         }
-        WireChoice::Named(_) => {
-            let missing = "processes without a launcher of hostwire reach other hosts by UDP alone, and \
-                           HOSTWIRE_WIRE names another wire; it has to be auto or udp";
+        None => {
+            let missing = "processes without a launcher of hostwire reach other hosts by udp and ether alone, \
+                           and HOSTWIRE_WIRE names another wire; it has to be auto, udp or ether";
             let fault = EnvironmentFault::Unsupported { missing };
             let what = "reaching a station of another host";
             Err(TransportError::environment(what, fault))
@@ -496,9 +505,10 @@ fn options() -> Result<Options> {
     Ok(Options { lends, network })
 }
 
-fn network(settings: &Settings, place: NetworkPlace) -> Network {
+fn network(settings: &Settings, carrier: Carrier, place: NetworkPlace) -> Network {
     Network {
         place,
+        carrier,
         is_sealed: !settings.insecure_wire,
         lost_after: Duration::from_secs(settings.lost_after_s),
         faults: settings.faults,

@@ -76,22 +76,30 @@ fn open_mpi_runs_over_it_on_two_hosts() {
             Err(why) => return left_out(&need::OPEN_MPI_HEADERS, why),
         };
         let program = program.to_str().unwrap();
-        for (ranks, faults) in [("2", FAULTS), ("4", "")] {
+        for (ranks, wire, faults) in [
+            ("2", "udp", FAULTS),
+            ("4", "udp", ""),
+            ("2", "ether", FAULTS),
+            ("4", "ether", ""),
+        ] {
             let mpirun = [
                 "mpirun.openmpi",
                 "-x",
                 "FI_PROVIDER_PATH",
                 "-x",
                 "HOSTWIRE_FAULTS",
+                "-x",
+                "HOSTWIRE_WIRE",
             ];
             let chosen: Vec<&str> = OPEN_MPI_TAKES_IT.split(' ').collect();
             let here = ["-H", "fa:2,fb:2", "-np", ranks, program];
             let command = [&mpirun[..], &chosen, &here].concat();
             let output = on_two_hosts(&folder, &command)
                 .env("HOSTWIRE_FAULTS", faults)
+                .env("HOSTWIRE_WIRE", wire)
                 .output()
                 .unwrap();
-            assert_eq!(assert_fine(&output), format!("ok {ranks}\n"));
+            assert_eq!(assert_fine(&output), format!("ok {ranks}\n"), "{wire}");
         }
     }
 }

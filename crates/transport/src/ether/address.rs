@@ -16,10 +16,29 @@ pub enum Address {
     Station(MacAddress),
     /// A port.
     Udp(SocketAddr),
+    /// A port of a station of the own layer-2 network.
+    StationPort(PortAt),
     /// A station for each of several interfaces.
     Stations(Several<MacAddress>),
     /// A port for each of several interfaces.
     Ports(Several<SocketAddr>),
+    /// A port of a station for each of several interfaces.
+    StationPorts(Several<PortAt>),
+}
+
+/// One of those that are told apart at a station by the head of their frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PortAt {
+    /// The station.
+    pub station: MacAddress,
+    /// Drawn by who has it.
+    pub port: u32,
+}
+
+impl fmt::Display for PortAt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{:08x}", self.station, self.port)
+    }
 }
 
 /// Two values or more, one for each interface, in their order; up to [`INTERFACES_MAX`].
@@ -54,17 +73,13 @@ impl Address {
     /// The address of who has `addresses`, one for each of its interfaces. `None` if there are
     /// none or more than [`INTERFACES_MAX`], or if they are not all of one kind.
     pub fn of_interfaces(addresses: &[Self]) -> Option<Self> {
-        let stations = || {
-            addresses
-                .iter()
-                .map(Self::station)
-                .collect::<Option<Vec<_>>>()
-        };
-        let ports = || addresses.iter().map(Self::port).collect::<Option<Vec<_>>>();
         match addresses {
-            [Self::Station(_) | Self::Udp(_)] => addresses.first().copied(),
-            [Self::Station(_), ..] => Several::new(&stations()?).map(Self::Stations),
-            [Self::Udp(_), ..] => Several::new(&ports()?).map(Self::Ports),
+            [Self::Station(_) | Self::Udp(_) | Self::StationPort(_)] => addresses.first().copied(),
+            [Self::Station(_), ..] => all(addresses, Self::station).map(Self::Stations),
+            [Self::Udp(_), ..] => all(addresses, Self::udp).map(Self::Ports),
+            [Self::StationPort(_), ..] => {
+                all(addresses, Self::station_port).map(Self::StationPorts)
+            }
             _ => None,
         }
     }
@@ -72,18 +87,22 @@ impl Address {
     /// That of one of the interfaces.
     pub fn of_interface(&self, number: usize) -> Option<Self> {
         match self {
-            Self::Station(_) | Self::Udp(_) => (number == 0).then_some(*self),
+            Self::Station(_) | Self::Udp(_) | Self::StationPort(_) => {
+                (number == 0).then_some(*self)
+            }
             Self::Stations(stations) => stations.values().get(number).copied().map(Self::Station),
             Self::Ports(ports) => ports.values().get(number).copied().map(Self::Udp),
+            Self::StationPorts(ports) => ports.values().get(number).copied().map(Self::StationPort),
         }
     }
 
     /// How many interfaces it is for.
     pub fn interfaces(&self) -> usize {
         match self {
-            Self::Station(_) | Self::Udp(_) => 1,
+            Self::Station(_) | Self::Udp(_) | Self::StationPort(_) => 1,
             Self::Stations(stations) => stations.values().len(),
             Self::Ports(ports) => ports.values().len(),
+            Self::StationPorts(ports) => ports.values().len(),
         }
     }
 
@@ -94,12 +113,24 @@ impl Address {
         }
     }
 
-    const fn port(&self) -> Option<SocketAddr> {
+    const fn udp(&self) -> Option<SocketAddr> {
         match self {
             Self::Udp(port) => Some(*port),
             _ => None,
         }
     }
+
+    const fn station_port(&self) -> Option<PortAt> {
+        match self {
+            Self::StationPort(port) => Some(*port),
+            _ => None,
+        }
+    }
+}
+
+/// What `one` finds in each of `addresses`.
+fn all<T: Copy>(addresses: &[Address], one: fn(&Address) -> Option<T>) -> Option<Several<T>> {
+    Several::new(&addresses.iter().map(one).collect::<Option<Vec<_>>>()?)
 }
 
 /// A text that is no [`Address`].
@@ -117,8 +148,10 @@ impl fmt::Display for Address {
         match self {
             Self::Station(station) => write!(f, "ether={station}"),
             Self::Udp(port) => write!(f, "udp={port}"),
+            Self::StationPort(port) => write!(f, "ether={port}"),
             Self::Stations(stations) => write_all(f, "ether=", stations.values()),
             Self::Ports(ports) => write_all(f, "udp=", ports.values()),
+            Self::StationPorts(ports) => write_all(f, "ether=", ports.values()),
         }
     }
 }
@@ -142,7 +175,7 @@ impl FromStr for Address {
             Self::of_interfaces(&values.collect::<Option<Vec<_>>>()?)
         };
         let parsed = match text.split_once('=') {
-            Some(("ether", stations)) => all(stations, |text| mac(text).map(Self::Station)),
+            Some(("ether", stations)) => all(stations, at_station),
             Some(("udp", ports)) => all(ports, |text| text.parse().ok().map(Self::Udp)),
             _ => None,
         };
@@ -150,6 +183,17 @@ impl FromStr for Address {
             got: text.chars().take(80).collect(),
         })
     }
+}
+
+/// A station, or a port of it behind a slash: eight hexadecimal digits.
+fn at_station(text: &str) -> Option<Address> {
+    let Some((station, port)) = text.split_once('/') else {
+        return mac(text).map(Address::Station);
+    };
+    let are_digits = port.len() == 8 && port.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let port = u32::from_str_radix(port, 16).ok().filter(|_| are_digits)?;
+    let station = mac(station)?;
+    Some(Address::StationPort(PortAt { station, port }))
 }
 
 /// Six pairs of hexadecimal digits with colons between them. A group is no station.
@@ -179,6 +223,8 @@ mod tests {
             "udp=[fe80::1]:9",
             "ether=02:00:00:00:00:01+02:00:00:00:00:02",
             "udp=10.9.0.1:4000+[fe80::1]:9+10.8.0.1:1+10.7.0.1:2",
+            "ether=02:00:00:00:ab:01/00c0ffee",
+            "ether=02:00:00:00:00:01/00000001+02:00:00:00:00:02/ffffffff",
         ] {
             assert_eq!(text.parse::<Address>().unwrap().to_string(), text);
         }
@@ -224,6 +270,10 @@ mod tests {
             "ether=+2:00:00:00:00:01",
             "ether=ff:ff:ff:ff:ff:ff",
             "ether=é2:00:00:00:00:1",
+            "ether=02:00:00:00:00:01/",
+            "ether=02:00:00:00:00:01/1",
+            "ether=02:00:00:00:00:01/+0000001",
+            "ether=02:00:00:00:00:01/00000001+02:00:00:00:00:02",
             "udp=1.2.3.4:1+",
             "udp=1.2.3.4:1+ether=02:00:00:00:00:01",
             "udp=1.2.3.4:1+1.2.3.4:1+1.2.3.4:1+1.2.3.4:1+1.2.3.4:1",

@@ -74,7 +74,7 @@ pub use hostwire_link::seal::{JobKey, Life};
 pub use hostwire_packet::htoe::ethernet::MacAddress;
 
 pub use self::adapter::{Adapter, Guest, Region};
-pub use self::address::{Address, AddressError, INTERFACES_MAX, Several};
+pub use self::address::{Address, AddressError, INTERFACES_MAX, PortAt, Several};
 use self::connect::pes_of;
 pub use self::connect::{EtherOptions, Roster, Secrets};
 pub use self::control::{CONNECTIONS_MAX, Calls, ControlConnections, Door, Party};
@@ -83,7 +83,7 @@ pub use self::local::{LocalOptions, LocalPe, LocalWire, local};
 pub use self::numbers::FrameNumbers;
 pub use self::raw::RawSocket;
 pub use self::socket::{
-    FaultySocket, FramePort, Offload, PacketSocket, SeveralSockets, Socket, XdpSocket,
+    FaultySocket, FramePort, Offload, PacketSocket, PortedSocket, SeveralSockets, Socket, XdpSocket,
 };
 pub(crate) use self::station::{Lead, Links, Meets, OnLink};
 pub use self::tally::SocketCounters;

@@ -1,7 +1,7 @@
-//! A station's way to stations of other hosts: it hears them over TCP, and stores travel as UDP datagrams.
+//! A station's way to stations of other hosts: it hears them over TCP, and stores travel in frames.
 //!
-//! The TCP port is there from the beginning, since the name says it. The UDP port, the links and their
-//! thread come with the first station of another host.
+//! The TCP port is there from the beginning, since the name says it. The socket for frames, the links and
+//! their thread come with the first station of another host.
 
 use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -16,7 +16,7 @@ use super::table::Table;
 use super::{ANSWER_WITHIN, Name, PEERS_MAX, Terms, failed, no_such};
 use crate::error::{EnvironmentFault, Loss, PeId, TransportError};
 use crate::ether::{
-    Address, Door, Ether, FramePort, Interface, Lead, Links, Meets, OnLink, Socket,
+    Address, Door, Ether, FramePort, Interface, Lead, Links, Meets, OnLink, PortedSocket, Socket,
 };
 use crate::faults::Faults;
 use crate::origin::Origin;
@@ -29,6 +29,8 @@ use crate::window::Window;
 pub struct Network {
     /// Where it is heard.
     pub place: NetworkPlace,
+    /// What its frames travel in: the same for all.
+    pub carrier: Carrier,
     /// Whether its frames are sealed: the same for all.
     pub is_sealed: bool,
     /// How long a station may be silent.
@@ -49,14 +51,59 @@ pub enum NetworkPlace {
     },
 }
 
+/// What the frames of stations travel in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Carrier {
+    /// Datagrams.
+    Udp,
+    /// Ethernet, with this EtherType. It takes the right to open raw sockets.
+    Ether(u16),
+}
+
+/// An interface at which a station is heard.
+struct At {
+    ip: IpAddr,
+    /// `None` for that of loopback, which has no stations.
+    interface: Option<Interface>,
+}
+
+impl At {
+    fn of(interface: Interface) -> Result<Self, TransportError> {
+        Ok(Self {
+            ip: interface.address()?,
+            interface: Some(interface),
+        })
+    }
+
+    fn open(&self, carrier: Carrier) -> Result<Socket, TransportError> {
+        match (carrier, &self.interface) {
+            (Carrier::Udp, _) => Ok(Socket::Udp(FramePort::open(self.ip)?)),
+            (Carrier::Ether(ether_type), Some(interface)) => {
+                Ok(Socket::Ported(PortedSocket::open(interface, ether_type)?))
+            }
+            (Carrier::Ether(_), None) => {
+                let expected = "an Ethernet interface";
+                let fault = EnvironmentFault::unexpected(expected, "the loopback interface");
+                Err(TransportError::environment(
+                    "sending bare Ethernet frames",
+                    fault,
+                ))
+            }
+        }
+    }
+}
+
 impl NetworkPlace {
-    fn addresses(&self) -> Result<Vec<IpAddr>, TransportError> {
+    fn interfaces(&self) -> Result<Vec<At>, TransportError> {
         match self {
             Self::Interfaces(names) => {
                 let interfaces = Interface::choose_all(names)?;
-                interfaces.iter().map(Interface::address).collect()
+                interfaces.into_iter().map(At::of).collect()
             }
-            Self::Loopback { .. } => Ok(vec![Ipv4Addr::LOCALHOST.into()]),
+            Self::Loopback { .. } => Ok(vec![At {
+                ip: Ipv4Addr::LOCALHOST.into(),
+                interface: None,
+            }]),
         }
     }
 }
@@ -64,22 +111,22 @@ impl NetworkPlace {
 /// Before a station has a name.
 pub(super) struct Ears {
     network: Network,
-    addresses: Vec<IpAddr>,
+    interfaces: Vec<At>,
     door: Door,
 }
 
 impl Ears {
     pub(super) fn open(network: Network) -> Result<Self, TransportError> {
-        let addresses = network.place.addresses()?;
+        let interfaces = network.place.interfaces()?;
         let what = "listening for stations of other hosts";
-        let Some(first) = addresses.first() else {
+        let Some(first) = interfaces.first() else {
             let fault = EnvironmentFault::unexpected("an interface", "none");
             return Err(TransportError::environment(what, fault));
         };
-        let door = Door::open(*first).map_err(|e| TransportError::environment(what, e))?;
+        let door = Door::open(first.ip).map_err(|e| TransportError::environment(what, e))?;
         Ok(Self {
             network,
-            addresses,
+            interfaces,
             door,
         })
     }
@@ -97,7 +144,7 @@ impl Ears {
 /// See the [module text](self).
 pub(super) struct Outside {
     network: Network,
-    addresses: Vec<IpAddr>,
+    interfaces: Vec<At>,
     origin: Origin,
     name: Name,
     terms: Terms,
@@ -119,12 +166,12 @@ impl Outside {
     ) -> (Self, TcpListener) {
         let Ears {
             network,
-            addresses,
+            interfaces,
             door,
         } = ears;
         let outside = Self {
             network,
-            addresses,
+            interfaces,
             origin,
             name,
             terms,
@@ -148,9 +195,9 @@ impl Outside {
         if let Some(opened) = self.wire.get() {
             return Ok(opened);
         }
-        let ports = self.addresses.iter();
-        let ports = ports.map(|ip| Ok(Socket::Udp(FramePort::open(*ip)?)));
-        let mut socket = Socket::several(ports.collect::<Result<_, TransportError>>()?)?;
+        let interfaces = self.interfaces.iter();
+        let sockets = interfaces.map(|at| at.open(self.network.carrier));
+        let mut socket = Socket::several(sockets.collect::<Result<_, TransportError>>()?)?;
         if let Some(faults) = self.network.faults {
             socket = socket.with_faults(faults, self.name.id() as u32);
         }

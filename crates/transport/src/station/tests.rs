@@ -133,6 +133,7 @@ fn far_with(terms: Terms, is_sealed: bool) -> Stations {
     let host = u64::from_ne_bytes(crate::os::random().unwrap());
     let network = Network {
         place: NetworkPlace::Loopback { host },
+        carrier: Carrier::Udp,
         is_sealed,
         lost_after: Duration::from_secs(60),
         faults: None,

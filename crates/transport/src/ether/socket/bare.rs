@@ -7,8 +7,10 @@ use hostwire_packet::htoe::ethernet::MacAddress;
 
 use super::super::interface::Interface;
 use super::super::option;
+
+use super::filter::{self, Only};
 use super::ring::Ring;
-use super::{FRAME_LEN_MAX, SEND_BATCH_FRAMES, SendError, filter};
+use super::{FRAME_LEN_MAX, SEND_BATCH_FRAMES, SendError};
 use crate::error::{EnvironmentFault, TransportError};
 
 /// Sends to one peer and receives from everybody: for [`limits`](crate::limits).
@@ -35,7 +37,7 @@ impl BareSocket {
 
     /// Sends frames from the first on; how many have left.
     pub(crate) fn send(&self, frames: &[&[u8]]) -> usize {
-        let frames = frames.iter().map(|frame| (&self.peer, *frame));
+        let frames = frames.iter().map(|frame| (&self.peer, [*frame]));
         send_many(self.socket.as_fd(), frames).unwrap_or(0)
     }
 
@@ -46,11 +48,11 @@ impl BareSocket {
 }
 
 /// Opens a socket for the frames of `ether_type` that come to `interface`: all of them,
-/// or those for one host with so many virtual links.
+/// or those for one endpoint.
 pub(super) fn open(
     interface: &Interface,
     ether_type: u16,
-    only: Option<(u32, u32)>,
+    only: Option<Only>,
 ) -> Result<(OwnedFd, Ring), TransportError> {
     let name = &interface.name;
     let failed = |what: &str, cause: io::Error| {
@@ -78,9 +80,8 @@ pub(super) fn open(
     }
     // SAFETY: a fresh descriptor that nobody else knows.
     let socket = unsafe { OwnedFd::from_raw_fd(fd) };
-    if let Some((host, links)) = only {
-        filter::attach(socket.as_fd(), host, links)
-            .map_err(|e| failed("attaching a filter to", e))?;
+    if let Some(only) = only {
+        filter::attach(socket.as_fd(), only).map_err(|e| failed("attaching a filter to", e))?;
     }
     // Straight to the driver: no queue in between, as there is credit.
     // SAFETY: it reads an int.
@@ -124,17 +125,20 @@ fn bind(socket: &OwnedFd, to: &libc::sockaddr_ll) -> io::Result<()> {
     }
 }
 
-/// Sends frames, from the first on; how many have left. At most [`SEND_BATCH_FRAMES`].
-pub(super) fn send_many<'a>(
+/// Sends frames, each made of some pieces, from the first on; how many have left. At most
+/// [`SEND_BATCH_FRAMES`].
+pub(super) fn send_many<'a, const PIECES: usize>(
     socket: BorrowedFd<'_>,
-    frames: impl Iterator<Item = (&'a libc::sockaddr_ll, &'a [u8])>,
+    frames: impl Iterator<Item = (&'a libc::sockaddr_ll, [&'a [u8]; PIECES])>,
 ) -> Result<usize, SendError> {
     let mut frames = frames.peekable();
     let first = frames.next();
     let Some((to, frame)) = first else {
         return Ok(0);
     };
-    if frames.peek().is_none() {
+    if frames.peek().is_none()
+        && let [frame] = frame[..]
+    {
         return send_one(socket, to, frame);
     }
     let frames = first.into_iter().chain(frames);
@@ -142,21 +146,23 @@ pub(super) fn send_many<'a>(
         iov_base: core::ptr::null_mut(),
         iov_len: 0,
     };
-    let mut pieces = [nothing; SEND_BATCH_FRAMES];
+    let mut places = [[nothing; PIECES]; SEND_BATCH_FRAMES];
     // SAFETY: all-zero bytes are an `mmsghdr`.
     let mut messages: [libc::mmsghdr; SEND_BATCH_FRAMES] = unsafe { core::mem::zeroed() };
     let mut count = 0;
-    for ((piece, message), (to, frame)) in pieces.iter_mut().zip(&mut messages).zip(frames) {
-        piece.iov_base = frame.as_ptr().cast_mut().cast();
-        piece.iov_len = frame.len();
+    for ((places, message), (to, frame)) in places.iter_mut().zip(&mut messages).zip(frames) {
+        for (place, piece) in places.iter_mut().zip(frame) {
+            place.iov_base = piece.as_ptr().cast_mut().cast();
+            place.iov_len = piece.len();
+        }
         let header = &mut message.msg_hdr;
         header.msg_name = (&raw const *to).cast_mut().cast();
         header.msg_namelen = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
-        header.msg_iov = &raw mut *piece;
-        header.msg_iovlen = 1;
+        header.msg_iov = places.as_mut_ptr();
+        header.msg_iovlen = PIECES;
         count += 1;
     }
-    // SAFETY: the first `count` messages point to an address, a piece and its bytes with
+    // SAFETY: the first `count` messages point to an address, pieces and their bytes with
     // their lengths, all of which outlive the call, and it only reads them.
     let sent = unsafe {
         libc::sendmmsg(

@@ -8,6 +8,7 @@ use std::io;
 use std::os::fd::BorrowedFd;
 
 use super::super::option;
+use super::ported::{MARK, TO};
 use super::several::TOLD_BY;
 
 use hostwire_packet::htoe::place;
@@ -20,11 +21,40 @@ const JUMP_IF_AT_LEAST: u16 = (libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K) as u
 const JUMP_IF_EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
 const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
 
-/// Lets only frames through that are for node `node` with virtual links below `links`. What is
-/// too short to tell is dropped.
-pub(super) fn attach(socket: BorrowedFd<'_>, node: u32, links: u32) -> io::Result<()> {
-    let step = |code, jt, jf, k| libc::sock_filter { code, jt, jf, k };
-    let mut program = [
+/// Whose frames.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Only {
+    /// Those for a host of a job, which has virtual links with numbers below `links`.
+    Host { host: u32, links: u32 },
+    /// Those for this [port](super::ported).
+    Port(u32),
+}
+
+/// Lets only these frames through. What is too short to tell is dropped.
+pub(super) fn attach(socket: BorrowedFd<'_>, only: Only) -> io::Result<()> {
+    match only {
+        Only::Host { host, links } => attach_steps(socket, &mut of_host(host, links)),
+        Only::Port(port) => attach_steps(socket, &mut of_port(port)),
+    }
+}
+
+const fn step(code: u16, jt: u8, jf: u8, k: u32) -> libc::sock_filter {
+    libc::sock_filter { code, jt, jf, k }
+}
+
+fn of_port(port: u32) -> [libc::sock_filter; 6] {
+    [
+        step(LOAD_WORD, 0, 0, 0),
+        step(JUMP_IF_EQUAL, 0, 3, u32::from_be_bytes(MARK)),
+        step(LOAD_WORD, 0, 0, TO as u32),
+        step(JUMP_IF_EQUAL, 0, 1, port),
+        step(RETURN, 0, 0, u32::MAX),
+        step(RETURN, 0, 0, 0),
+    ]
+}
+
+fn of_host(node: u32, links: u32) -> [libc::sock_filter; 13] {
+    [
         step(LOAD_BYTE, 0, 0, TOLD_BY.0 as u32),
         step(JUMP_IF_EQUAL, 9, 0, TOLD_BY.1.into()),
         step(AND, 0, 0, place::TYPE_MASK.into()),
@@ -38,7 +68,10 @@ pub(super) fn attach(socket: BorrowedFd<'_>, node: u32, links: u32) -> io::Resul
         step(JUMP_IF_EQUAL, 0, 1, node),
         step(RETURN, 0, 0, u32::MAX),
         step(RETURN, 0, 0, 0),
-    ];
+    ]
+}
+
+fn attach_steps(socket: BorrowedFd<'_>, program: &mut [libc::sock_filter]) -> io::Result<()> {
     let filter = libc::sock_fprog {
         len: program.len() as u16,
         filter: program.as_mut_ptr(),
@@ -59,9 +92,14 @@ mod tests {
 
     /// The kernel's own answer: a filter works on any socket.
     fn passes(node: u32, links: u32, frame: &[u8]) -> bool {
+        let host = node;
+        passes_for(Only::Host { host, links }, frame)
+    }
+
+    fn passes_for(only: Only, frame: &[u8]) -> bool {
         let (from, to) = UnixDatagram::pair().unwrap();
         to.set_nonblocking(true).unwrap();
-        attach(to.as_fd(), node, links).unwrap();
+        attach(to.as_fd(), only).unwrap();
         // A filtered datagram may be refused to its sender, too.
         let _ = from.send(frame);
         to.recv(&mut [0; 2000]).is_ok()
@@ -81,6 +119,18 @@ mod tests {
         }
         assert!(!passes(9, 8, &[0x11, 0, 0]));
         assert!(!passes(9, 8, &[]));
+    }
+
+    #[test]
+    fn ports_hear_what_is_for_them_and_jobs_nothing_of_it() {
+        let frame = [&MARK[..], &[1, 2, 3, 4, 9, 9, 9, 9], &[0; 44]].concat();
+        assert!(passes_for(Only::Port(0x0102_0304), &frame));
+        assert!(!passes_for(Only::Port(0x0102_0305), &frame));
+        assert!(!passes_for(Only::Port(0x0102_0304), &frame[..7]));
+        assert!(!passes_for(Only::Port(0), &data(0)));
+        for links in [0, 1, 8, 1 << 15] {
+            assert!(!passes(0x0102_0304, links, &frame));
+        }
     }
 
     #[test]

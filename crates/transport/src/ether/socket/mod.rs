@@ -4,6 +4,7 @@ mod bare;
 mod faulty;
 mod filter;
 mod packet;
+mod ported;
 pub(crate) mod ring;
 mod several;
 pub(crate) mod udp;
@@ -14,6 +15,7 @@ use std::os::fd::BorrowedFd;
 pub(crate) use bare::BareSocket;
 pub use faulty::FaultySocket;
 pub use packet::PacketSocket;
+pub use ported::PortedSocket;
 pub use several::SeveralSockets;
 pub use udp::{FramePort, Offload};
 pub use xdp::XdpSocket;
@@ -61,7 +63,9 @@ impl SendError {
 pub enum Socket {
     /// Frames of an own EtherType, which needs the right to open raw sockets.
     Packet(PacketSocket),
-    /// The same, taken off the interface before the network stack: for one process per
+    /// The same for an endpoint that is one of many, each with a port of its own.
+    Ported(PortedSocket),
+    /// Frames of an own EtherType, taken off the interface before the network stack: for one process per
     /// interface.
     Xdp(Box<XdpSocket>),
     /// Frames as datagrams, for everybody.
@@ -132,7 +136,7 @@ impl Socket {
     /// What it has counted itself.
     pub(super) fn counters(&self) -> SocketCounters {
         match self {
-            Self::Packet(_) | Self::Xdp(_) | Self::Udp(_) | Self::Several(_) => {
+            Self::Packet(_) | Self::Ported(_) | Self::Xdp(_) | Self::Udp(_) | Self::Several(_) => {
                 SocketCounters::default()
             }
             Self::Faulty(faulty) => faulty.counters(),
@@ -143,6 +147,7 @@ impl Socket {
     pub fn address(&self) -> Address {
         match self {
             Self::Packet(socket) => socket.address(),
+            Self::Ported(socket) => socket.address(),
             Self::Xdp(socket) => socket.address(),
             Self::Udp(socket) => socket.address(),
             Self::Several(several) => several.address(),
@@ -154,6 +159,7 @@ impl Socket {
     pub fn frame_len_max(&self) -> usize {
         match self {
             Self::Packet(socket) => socket.frame_len_max(),
+            Self::Ported(socket) => socket.frame_len_max(),
             Self::Xdp(socket) => socket.frame_len_max(),
             Self::Udp(socket) => socket.frame_len_max(),
             Self::Several(several) => several.frame_len_max(),
@@ -165,6 +171,7 @@ impl Socket {
     pub(super) fn header_bytes(&self) -> usize {
         match self {
             Self::Packet(_) | Self::Xdp(_) => 0,
+            Self::Ported(socket) => socket.header_bytes(),
             Self::Udp(socket) => socket.header_bytes(),
             Self::Several(several) => several.header_bytes(),
             Self::Faulty(faulty) => faulty.socket().header_bytes(),
@@ -174,7 +181,7 @@ impl Socket {
     /// Whether frames of one length leave together.
     pub(super) fn joins_frames(&self) -> bool {
         match self {
-            Self::Packet(_) | Self::Xdp(_) => false,
+            Self::Packet(_) | Self::Ported(_) | Self::Xdp(_) => false,
             Self::Udp(socket) => socket.offload().sending,
             Self::Several(several) => several.joins_frames(),
             Self::Faulty(faulty) => faulty.socket().joins_frames(),
@@ -185,6 +192,7 @@ impl Socket {
     pub(super) fn frames_max(&self) -> usize {
         match self {
             Self::Packet(socket) => socket.frames_max(),
+            Self::Ported(socket) => socket.frames_max(),
             Self::Xdp(socket) => socket.frames_max(),
             Self::Udp(socket) => socket.frames_max(),
             Self::Several(several) => several.frames_max(),
@@ -195,7 +203,7 @@ impl Socket {
     /// Rights that it takes to open one, and none to use it.
     pub(super) fn rights(&self) -> CapabilitySet {
         match self {
-            Self::Packet(_) => CapabilitySet::NET_RAW,
+            Self::Packet(_) | Self::Ported(_) => CapabilitySet::NET_RAW,
             Self::Xdp(_) => CapabilitySet::NET_RAW | CapabilitySet::NET_ADMIN | CapabilitySet::BPF,
             Self::Udp(_) => CapabilitySet::empty(),
             Self::Several(several) => several.rights(),
@@ -211,6 +219,7 @@ impl Socket {
     ) -> Result<(), TransportError> {
         match self {
             Self::Packet(socket) => socket.set_peers(own, peers),
+            Self::Ported(socket) => socket.set_peers(own, peers),
             Self::Xdp(socket) => socket.set_peers(own, peers),
             Self::Udp(socket) => socket.set_peers(own, peers),
             Self::Several(several) => several.set_peers(own, &peers),
@@ -222,6 +231,7 @@ impl Socket {
     pub(super) fn send(&mut self, frames: &[(u32, &[u8])]) -> Result<usize, SendError> {
         match self {
             Self::Packet(socket) => socket.send(frames),
+            Self::Ported(socket) => socket.send(frames),
             Self::Xdp(socket) => socket.send(frames),
             Self::Udp(socket) => socket.send(frames),
             Self::Several(several) => several.send(frames),
@@ -258,6 +268,7 @@ impl Socket {
     pub(super) fn is_empty(&self) -> bool {
         match self {
             Self::Packet(socket) => socket.is_empty(),
+            Self::Ported(socket) => socket.is_empty(),
             Self::Xdp(socket) => socket.is_empty(),
             Self::Udp(_) => false,
             Self::Several(several) => several.is_empty(),
@@ -269,6 +280,7 @@ impl Socket {
     pub(super) fn has_come(&self) -> bool {
         match self {
             Self::Packet(socket) => !socket.is_empty(),
+            Self::Ported(socket) => !socket.is_empty(),
             Self::Xdp(socket) => !socket.is_empty(),
             Self::Udp(_) => false,
             Self::Several(several) => several.has_come(),
@@ -280,6 +292,7 @@ impl Socket {
     pub(super) fn receive(&mut self, take: &mut Take<'_>) -> Received {
         match self {
             Self::Packet(socket) => socket.receive(take),
+            Self::Ported(socket) => socket.receive(take),
             Self::Xdp(socket) => socket.receive(take),
             Self::Udp(socket) => socket.receive(take),
             Self::Several(several) => several.receive(take),
@@ -291,6 +304,7 @@ impl Socket {
     pub(super) fn fds(&self) -> Vec<BorrowedFd<'_>> {
         match self {
             Self::Packet(socket) => vec![socket.fd()],
+            Self::Ported(socket) => vec![socket.fd()],
             Self::Xdp(socket) => socket.fds(),
             Self::Udp(socket) => socket.fds(),
             Self::Several(several) => several.fds(),
@@ -302,6 +316,7 @@ impl Socket {
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
         match self {
             Self::Packet(socket) => socket.fd(),
+            Self::Ported(socket) => socket.fd(),
             Self::Xdp(socket) => socket.fd(),
             Self::Udp(socket) => socket.fd(),
             Self::Several(several) => several.fd(),
@@ -313,6 +328,7 @@ impl Socket {
     pub(super) fn system_socket(&self) -> BorrowedFd<'_> {
         match self {
             Self::Packet(socket) => socket.fd(),
+            Self::Ported(socket) => socket.fd(),
             Self::Xdp(socket) => socket.socket(),
             Self::Udp(socket) => socket.fd(),
             Self::Several(several) => several.system_socket(),

@@ -8,6 +8,7 @@ use hostwire_packet::htoe::ethernet::MacAddress;
 use super::super::address::Address;
 use super::super::interface::Interface;
 use super::bare::{self, station};
+use super::filter::Only;
 use super::ring::Ring;
 use super::{BATCH_FRAMES, Came, FRAME_LEN_MAX, Received, SendError, Take, mixed};
 use crate::error::{PeId, TransportError};
@@ -37,7 +38,7 @@ impl PacketSocket {
         host: u32,
         links: u32,
     ) -> Result<Self, TransportError> {
-        let (socket, ring) = bare::open(interface, ether_type, Some((host, links)))?;
+        let (socket, ring) = bare::open(interface, ether_type, Some(Only::Host { host, links }))?;
         Ok(Self {
             socket,
             ring,
@@ -92,7 +93,7 @@ impl PacketSocket {
         }
         let addressed = frames.iter().map_while(|(pe, frame)| {
             let peer = self.peers.get(*pe as usize)?.as_ref()?;
-            Some((peer, *frame))
+            Some((peer, [*frame]))
         });
         match bare::send_many(self.socket.as_fd(), addressed) {
             // The first is for nobody.
