@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/setup.sh test
-export PROPTEST_CASES=${PROPTEST_CASES:-10000} FUZZ_CASES=${FUZZ_CASES:-300000}
+export PROPTEST_CASES=${PROPTEST_CASES:-10000} FUZZ_CASES=${FUZZ_CASES:-300000} SHMEM_TEST_RUNS=${SHMEM_TEST_RUNS:-300}
 "${CARGO:-cargo}" test --locked --workspace --release -- --include-ignored
 for provider in 'tcp;ofi_rxm' net; do
     SHMEM_TEST_WIRE=fabric HOSTWIRE_FABRIC=$provider \

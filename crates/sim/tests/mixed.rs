@@ -4,6 +4,9 @@
 #[macro_use]
 #[path = "common/cases.rs"]
 mod cases;
+#[macro_use]
+#[path = "common/suites.rs"]
+mod suites;
 #[path = "common/clusters.rs"]
 mod clusters;
 #[path = "common/sockets.rs"]
@@ -12,8 +15,6 @@ mod sockets;
 use std::sync::Arc;
 
 use clusters::load;
-use hostwire::AgentMode;
-use hostwire::conformance::Setup;
 use hostwire_sim::engine::Ps;
 use hostwire_sim::experiments::tccluster::booted;
 use hostwire_sim::machine::Machine;
@@ -23,7 +24,7 @@ use hostwire_sim::models::pcie::bridge::Bridge;
 use hostwire_sim::models::pcie::peach2::chip::Chip;
 use hostwire_sim::wire::{Settings, WireError, run};
 use hostwire_transport::Transport;
-use hostwire_transport::conformance::{Case as WireCase, Fabric, Program};
+use hostwire_transport::conformance::{Fabric, Program};
 use sockets::run_on;
 
 const MIXED: &str = include_str!("../clusters/mixed.toml");
@@ -287,36 +288,4 @@ fn a_chip_that_drops_is_named() {
     assert!(text.contains("a0.chip has dropped 1 TLPs"), "{text}");
 }
 
-mod wire {
-    use super::*;
-
-    fn run(name: &str) {
-        let cases: &[WireCase] = hostwire_transport::conformance::CASES;
-        let case = cases.iter().find(|case| case.name == name).unwrap();
-        for cluster in &CLUSTERS {
-            for pes in [2, 3] {
-                (case.run)(cluster, pes);
-            }
-        }
-    }
-
-    hostwire_transport::transport_cases!(cases!());
-}
-
-mod api {
-    use super::*;
-
-    fn run(name: &str) {
-        let cases = hostwire::conformance::CASES;
-        let case = cases.iter().find(|case| case.name == name).unwrap();
-        for cluster in &CLUSTERS {
-            let pes = match cfg!(debug_assertions) {
-                true => 2,
-                false => 3,
-            };
-            (case.run)(&Setup::new(cluster, pes, AgentMode::Polled));
-        }
-    }
-
-    hostwire::conformance_cases!(cases!());
-}
+suites!(CLUSTERS);

@@ -4,13 +4,14 @@
 #[macro_use]
 #[path = "common/cases.rs"]
 mod cases;
+#[macro_use]
+#[path = "common/suites.rs"]
+mod suites;
 #[path = "common/seeds.rs"]
 mod seeds;
 
 use std::sync::{Arc, Mutex};
 
-use hostwire::AgentMode;
-use hostwire::conformance::Setup;
 use hostwire_plan::NodeId;
 use hostwire_sim::engine::random::Random;
 use hostwire_sim::engine::{Ps, Summary};
@@ -22,7 +23,7 @@ use hostwire_sim::models::pcie::bridge::Bridge;
 use hostwire_sim::models::pcie::peach2::chip::Chip;
 use hostwire_sim::wire::{Settings, VirtualWire, WireError, run};
 use hostwire_transport::Transport;
-use hostwire_transport::conformance::{Case as WireCase, Fabric, Program};
+use hostwire_transport::conformance::{Fabric, Program};
 
 const MIXED: &str = include_str!("../clusters/mixed.toml");
 /// Sockets of the nodes with chips.
@@ -63,6 +64,7 @@ fn moved(machine: &Machine) -> [u64; 2] {
 }
 
 /// PEs on these sockets, from the start again; all puts but words and messages go by DMA.
+#[derive(Clone, Copy)]
 struct Cluster(&'static [usize]);
 
 impl Fabric for Cluster {
@@ -87,36 +89,8 @@ const CLUSTERS: [Cluster; 3] = [
     Cluster(&[A0, C0, 1]),
 ];
 
-mod wire {
-    use super::*;
-
-    fn run(name: &str) {
-        let cases: &[WireCase] = hostwire_transport::conformance::CASES;
-        let case = cases.iter().find(|case| case.name == name).unwrap();
-        for cluster in &CLUSTERS {
-            for pes in [2, 3] {
-                (case.run)(cluster, pes);
-            }
-        }
-    }
-
-    hostwire_transport::transport_cases!(cases!());
-}
-
-mod api {
-    use super::*;
-
-    fn run(name: &str) {
-        let cases = hostwire::conformance::CASES;
-        let case = cases.iter().find(|case| case.name == name).unwrap();
-        // Both ends, and two on a socket.
-        for (cluster, pes) in CLUSTERS.iter().zip([2, 3]) {
-            (case.run)(&Setup::new(cluster, pes, AgentMode::Polled));
-        }
-    }
-
-    hostwire::conformance_cases!(cases!());
-}
+// Of the API: both ends, and two on a socket.
+suites!(CLUSTERS, [(CLUSTERS[0], 2), (CLUSTERS[1], 3)]);
 
 /// The time of a put from PE 0 to PE 1 with its quiet, and the run.
 fn put(machine: &mut Machine, sockets: &[usize], bytes: usize) -> (Ps, Summary) {

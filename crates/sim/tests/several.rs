@@ -4,6 +4,9 @@
 #[macro_use]
 #[path = "common/cases.rs"]
 mod cases;
+#[macro_use]
+#[path = "common/suites.rs"]
+mod suites;
 #[path = "common/seeds.rs"]
 mod seeds;
 #[path = "common/sockets.rs"]
@@ -11,8 +14,6 @@ mod sockets;
 
 use std::sync::{Arc, Mutex};
 
-use hostwire::AgentMode;
-use hostwire::conformance::Setup;
 use hostwire_sim::engine::random::Random;
 use hostwire_sim::engine::{Ps, Summary};
 use hostwire_sim::experiments::tccluster::booted;
@@ -24,7 +25,7 @@ use hostwire_sim::models::htea::adapter::Adapter;
 use hostwire_sim::models::pcie::peach2::chip::Chip;
 use hostwire_sim::wire::{Settings, VirtualWire, run};
 use hostwire_transport::Transport;
-use hostwire_transport::conformance::{Case as WireCase, Fabric, Program};
+use hostwire_transport::conformance::{Fabric, Program};
 use sockets::run_on;
 
 const SEVERAL: &str = include_str!("../clusters/several.toml");
@@ -63,6 +64,7 @@ fn the_plan_has_this_order() {
 }
 
 /// PEs on these sockets, from the start again.
+#[derive(Clone, Copy)]
 struct Cluster(&'static [usize]);
 
 impl Fabric for Cluster {
@@ -74,39 +76,7 @@ impl Fabric for Cluster {
 /// Islands behind the second device of each kind; both ends of all networks.
 const CLUSTERS: [Cluster; 2] = [Cluster(&[B0, C1, HUB[3]]), Cluster(&[E, HUB[1], B1])];
 
-mod wire {
-    use super::*;
-
-    fn run(name: &str) {
-        let cases: &[WireCase] = hostwire_transport::conformance::CASES;
-        let case = cases.iter().find(|case| case.name == name).unwrap();
-        for cluster in &CLUSTERS {
-            for pes in [2, 3] {
-                (case.run)(cluster, pes);
-            }
-        }
-    }
-
-    hostwire_transport::transport_cases!(cases!());
-}
-
-mod api {
-    use super::*;
-
-    fn run(name: &str) {
-        let cases = hostwire::conformance::CASES;
-        let case = cases.iter().find(|case| case.name == name).unwrap();
-        for cluster in &CLUSTERS {
-            let pes = match cfg!(debug_assertions) {
-                true => 2,
-                false => 3,
-            };
-            (case.run)(&Setup::new(cluster, pes, AgentMode::Polled));
-        }
-    }
-
-    hostwire::conformance_cases!(cases!());
-}
+suites!(CLUSTERS);
 
 /// The cluster, where puts of so many bytes go by DMA and a socket has so many source tags.
 fn machine(dma_from_bytes: u64, source_tags: u8) -> Machine {

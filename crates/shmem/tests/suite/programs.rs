@@ -12,6 +12,8 @@ use crate::succeeds;
 use crate::tested::{add_program, is_emulated};
 
 const PES: [usize; 5] = [1, 2, 3, 4, 8];
+/// In C++, which differs in the headers alone.
+const SOME_PES: [usize; 2] = [2, 3];
 
 fn runs(name: &str, language: Language, pes: &[usize], arguments: &[&str]) {
     let Some(tree) = tree() else { return };
@@ -29,7 +31,11 @@ macro_rules! programs {
     ($($test:ident: $name:literal in $language:ident;)*) => { $(
         #[test]
         fn $test() {
-            runs($name, Language::$language, &PES, &[]);
+            let pes = match Language::$language {
+                Language::C11 | Language::C99 => &PES[..],
+                Language::Cxx => &SOME_PES,
+            };
+            runs($name, Language::$language, pes, &[]);
         }
     )* };
 }
@@ -73,13 +79,13 @@ fn work_on_a_pe_that_sleeps_completes() {
 
 /// Also the test that nothing hangs in many runs after another.
 #[test]
-fn random_traffic_agrees_with_a_model_a_hundred_times() {
+fn random_traffic_agrees_with_a_model() {
     let Some(tree) = tree() else { return };
     let program = program(tree, "random", Language::C11);
     let times = std::env::var("SHMEM_TEST_RUNS")
         .ok()
         .and_then(|times| times.parse().ok());
-    for seed in 1..=times.unwrap_or(100u64) {
+    for seed in 1..=times.unwrap_or(30u64) {
         let pes = PES[seed as usize % PES.len()];
         succeeds(add_program(&mut oshrun(tree, pes), &program).arg(seed.to_string()));
     }

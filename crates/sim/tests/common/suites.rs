@@ -1,0 +1,54 @@
+//! The suites for transports and for the API, on clusters of a test.
+
+use hostwire::AgentMode;
+use hostwire::conformance::Setup;
+use hostwire_transport::conformance::{CASES, Fabric};
+
+/// Makes modules `wire` and `api` with a test for each case: on all of `$clusters`, and on those with so many PEs in
+/// `$api`, an array. Without that on all with three, or two where three take long.
+macro_rules! suites {
+    ($clusters:expr) => {
+        suites!(
+            $clusters,
+            $clusters.map(|cluster| (cluster, if cfg!(debug_assertions) { 2 } else { 3 }))
+        );
+    };
+    ($clusters:expr, $api:expr) => {
+        mod wire {
+            use super::*;
+
+            fn run(name: &str) {
+                suites::wire(name, &$clusters);
+            }
+
+            hostwire_transport::transport_cases!(cases!());
+        }
+
+        mod api {
+            use super::*;
+
+            fn run(name: &str) {
+                suites::api(name, &$api);
+            }
+
+            hostwire::conformance_cases!(cases!());
+        }
+    };
+}
+
+pub fn wire(name: &str, clusters: &[impl Fabric]) {
+    let case = CASES.iter().find(|case| case.name == name).unwrap();
+    for cluster in clusters {
+        for pes in [2, 3] {
+            (case.run)(cluster, pes);
+        }
+    }
+}
+
+pub fn api(name: &str, clusters: &[(impl Fabric, u32)]) {
+    let mut cases = hostwire::conformance::CASES.iter();
+    let case = cases.find(|case| case.name == name).unwrap();
+    for (cluster, pes) in clusters {
+        (case.run)(&Setup::new(cluster, *pes, AgentMode::Polled));
+    }
+}
