@@ -1,4 +1,4 @@
-//! A job that spans hosts: its errors, and the wires `ether`, `xdp`, `udp` and `fabric`.
+//! A job that spans hosts: its errors, and the wires `ether`, `xdp`, `udp`, `tcp` and `fabric`.
 //!
 //! | file | |
 //! |---|---|

@@ -1,6 +1,7 @@
-//! A station's way to stations of other hosts: it hears them over TCP, and stores travel as UDP datagrams.
+//! A station's way to stations of other hosts: it hears them over TCP, and stores travel as UDP datagrams or on
+//! TCP connections of their own.
 //!
-//! The TCP port is there from the beginning, since the name says it. The UDP port, the links and their
+//! The TCP port that hears is there from the beginning, since the name says it. The one of the wire, the links and their
 //! thread come with the first station of another host.
 
 use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream};
@@ -16,7 +17,7 @@ use super::table::Table;
 use super::{ANSWER_WITHIN, Name, PEERS_MAX, Terms, failed, no_such};
 use crate::error::{EnvironmentFault, Loss, PeId, TransportError};
 use crate::ether::{
-    Address, Door, Ether, FramePort, Interface, Lead, Links, Meets, OnLink, Socket,
+    Address, Door, Ether, FramePort, Interface, Lead, Links, Meets, OnLink, Socket, StreamPort,
 };
 use crate::faults::Faults;
 use crate::origin::Origin;
@@ -29,12 +30,32 @@ use crate::window::Window;
 pub struct Network {
     /// Where it is heard.
     pub place: NetworkPlace,
+    /// What carries stores: the same for all.
+    pub wire: NetworkWire,
     /// Whether its frames are sealed: the same for all.
     pub is_sealed: bool,
     /// How long a station may be silent.
     pub lost_after: Duration,
     /// Faults that its frames meet.
     pub faults: Option<Faults>,
+}
+
+/// What carries stores to stations of other hosts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NetworkWire {
+    /// UDP datagrams.
+    Udp,
+    /// TCP connections.
+    Tcp,
+}
+
+impl NetworkWire {
+    fn open(self, address: IpAddr) -> Result<Socket, TransportError> {
+        Ok(match self {
+            Self::Udp => Socket::Udp(FramePort::open(address)?),
+            Self::Tcp => Socket::Tcp(Box::new(StreamPort::open(address)?)),
+        })
+    }
 }
 
 /// Where a station is heard by those of other hosts.
@@ -149,7 +170,7 @@ impl Outside {
             return Ok(opened);
         }
         let ports = self.addresses.iter();
-        let ports = ports.map(|ip| Ok(Socket::Udp(FramePort::open(*ip)?)));
+        let ports = ports.map(|ip| self.network.wire.open(*ip));
         let mut socket = Socket::several(ports.collect::<Result<_, TransportError>>()?)?;
         if let Some(faults) = self.network.faults {
             socket = socket.with_faults(faults, self.name.id() as u32);
