@@ -9,7 +9,7 @@
 # Open MPI cannot take libfabric's shm provider (it asks for a provider that reaches other hosts), so shm and hostwire are also
 # compared by libfabric's own fi_pingpong. Rounds (ROUNDS, 9) are interleaved: each measures all, one after the other. The table has
 # medians, and their ratio to hostwire's. With HOSTS=1, as root, there are rows of two hosts as well: network namespaces with a
-# cable between them, hostwire over UDP (encrypted, and bare) beside Open MPI over TCP. RUN is put in front of each program: `RUN="chrt -r 10"` gives it the cores of a busy machine.
+# cable between them, hostwire over UDP (encrypted, and bare) and over TCP (the same) beside Open MPI over TCP. RUN is put in front of each program: `RUN="chrt -r 10"` gives it the cores of a busy machine.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -29,6 +29,8 @@ declare -A ways=(
 declare -A far=(
     [hostwire]="${ways[hostwire]} -x FI_PROVIDER_PATH"
     [bare]="${ways[hostwire]} -x FI_PROVIDER_PATH -x HOSTWIRE_INSECURE_WIRE=1"
+    [connections]="${ways[hostwire]} -x FI_PROVIDER_PATH -x HOSTWIRE_WIRE=tcp"
+    [bare-connections]="${ways[hostwire]} -x FI_PROVIDER_PATH -x HOSTWIRE_WIRE=tcp -x HOSTWIRE_INSECURE_WIRE=1"
     [tcp]='--mca pml ob1 --mca btl self,tcp --mca btl_tcp_if_include 10.9.0.0/24'
 )
 
@@ -91,17 +93,21 @@ for ((round = 1; round <= rounds; round++)); do
         note "fetch and add 8 B, us.$way" "$(osu "$way" osu_fop_latency -w create | column 8 2)"
     done
     if [[ -n ${HOSTS:-} ]]; then
-        for way in hostwire bare tcp; do
+        for way in hostwire bare connections bare-connections tcp; do
             text=$(osu_far "$way" osu_latency)
             latency=$(column 8 2 <<<"$text")
             text=$(osu_far "$way" osu_bw)
             bandwidth=$(column 1048576 2 <<<"$text")
-            for wire in encrypted bare; do
-                case $wire.$way in
-                encrypted.bare | bare.hostwire) continue ;;
-                esac
-                note "two hosts, $wire: latency 8 B, us.${way/bare/hostwire}" "$latency"
-                note "two hosts, $wire: bandwidth 1 MiB, MB a second.${way/bare/hostwire}" "$bandwidth"
+            case $way in
+            hostwire) rows=('encrypted') own=hostwire ;;
+            bare) rows=('bare') own=hostwire ;;
+            connections) rows=('wire tcp, encrypted') own=hostwire ;;
+            bare-connections) rows=('wire tcp, bare') own=hostwire ;;
+            tcp) rows=('encrypted' 'bare' 'wire tcp, encrypted' 'wire tcp, bare') own=tcp ;;
+            esac
+            for row in "${rows[@]}"; do
+                note "two hosts, $row: latency 8 B, us.$own" "$latency"
+                note "two hosts, $row: bandwidth 1 MiB, MB a second.$own" "$bandwidth"
             done
         done
     fi
