@@ -9,7 +9,7 @@
 # Open MPI cannot take libfabric's shm provider (it asks for a provider that reaches other hosts), so shm and hostwire are also
 # compared by libfabric's own fi_pingpong. Rounds (ROUNDS, 9) are interleaved: each measures all, one after the other. The table has
 # medians, and their ratio to hostwire's. With HOSTS=1, as root, there are rows of two hosts as well: network namespaces with a
-# cable between them, hostwire over Ethernet frames and over UDP (encrypted, and bare) beside Open MPI and UCX over TCP. RUN is put in front of each program: `RUN="chrt -r 10"` gives it the cores of a busy machine.
+# cable between them, hostwire over ether, udp and tcp (encrypted, and bare) beside Open MPI and UCX over TCP. RUN is put in front of each program: `RUN="chrt -r 10"` gives it the cores of a busy machine.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -31,6 +31,8 @@ declare -A far=(
     [bare]="${ways[hostwire]} -x FI_PROVIDER_PATH -x HOSTWIRE_WIRE=ether -x HOSTWIRE_INSECURE_WIRE=1"
     [udp]="${ways[hostwire]} -x FI_PROVIDER_PATH -x HOSTWIRE_WIRE=udp"
     [udp-bare]="${ways[hostwire]} -x FI_PROVIDER_PATH -x HOSTWIRE_WIRE=udp -x HOSTWIRE_INSECURE_WIRE=1"
+    [connections]="${ways[hostwire]} -x FI_PROVIDER_PATH -x HOSTWIRE_WIRE=tcp"
+    [connections-bare]="${ways[hostwire]} -x FI_PROVIDER_PATH -x HOSTWIRE_WIRE=tcp -x HOSTWIRE_INSECURE_WIRE=1"
     [ucx]='--mca pml ucx -x UCX_TLS=tcp,self'
     [tcp]='--mca pml ob1 --mca btl self,tcp --mca btl_tcp_if_include 10.9.0.0/24'
 )
@@ -94,7 +96,7 @@ for ((round = 1; round <= rounds; round++)); do
         note "fetch and add 8 B, us.$way" "$(osu "$way" osu_fop_latency -w create | column 8 2)"
     done
     if [[ -n ${HOSTS:-} ]]; then
-        for way in hostwire bare udp udp-bare ucx tcp; do
+        for way in hostwire bare udp udp-bare connections connections-bare ucx tcp; do
             text=$(osu_far "$way" osu_latency)
             latency=$(column 8 2 <<<"$text")
             text=$(osu_far "$way" osu_bw)
@@ -104,7 +106,9 @@ for ((round = 1; round <= rounds; round++)); do
             bare) rows=('ether, bare') ;;
             udp) rows=('udp, encrypted') ;;
             udp-bare) rows=('udp, bare') ;;
-            *) rows=({ether,udp}', '{encrypted,bare}) ;;
+            connections) rows=('tcp, encrypted') ;;
+            connections-bare) rows=('tcp, bare') ;;
+            *) rows=({ether,udp,tcp}', '{encrypted,bare}) ;;
             esac
             case $way in
             ucx | tcp) column=$way ;;

@@ -5,7 +5,7 @@
 # package hostwire in release mode. The first job is on one host; each WIRE makes two hosts of this machine, and then
 # three, which needs root. Let nothing else run meanwhile.
 #
-#     bench/peers/warehouse.sh [SCALE [WIRE...]]        1 ether xdp udp
+#     bench/peers/warehouse.sh [SCALE [WIRE...]]        1 ether xdp udp tcp
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 here=$PWD
@@ -15,7 +15,7 @@ bin=$(dirname "$python")
 scale=${1:-1}
 shift || true
 wires=("$@")
-[ $# = 0 ] && wires=(ether xdp udp)
+[ $# = 0 ] && wires=(ether xdp udp tcp)
 # What query 1 reads.
 columns=(l_quantity l_extendedprice l_discount l_tax l_returnflag l_linestatus l_shipdate)
 work=$(mktemp -d)

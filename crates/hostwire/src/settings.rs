@@ -148,7 +148,7 @@ table! {
             "With {}, `fabric` gives a job both: short puts, words and messages go by the wire that \
              {WIRE} names, and puts and gets of at least {LONG_BYTES} by libfabric, which does not \
              encrypt them. The order of stores holds across both. Other wires carry all by themselves.",
-            listed(Wire::fastest_first().into_iter().map(Wire::name), "and"),
+            Wire::listed(|wire| wire.is_network() && !wire.wants_insecure(), "and"),
         ),
         flag: Some(Flag::of_value("long-puts", "WIRE")),
     }
@@ -208,7 +208,7 @@ table! {
     #[cfg(target_os = "linux")]
     pub(crate) faults: Option<Faults> = FAULTS("HOSTWIRE_FAULTS": Faults) {
         without: || "no faults".into(),
-        detail: || "Over Ethernet and UDP frames between hosts meet faults, which the links repair. \
+        detail: || "Over Ethernet, UDP and TCP frames between hosts meet faults, which the links repair. \
                     Over shared memory, windows and libfabric the stores of PEs to each other do. A wire may \
                     reorder stores and make them twice, but with drop and flip the program misses \
                     stores or reads wrong ones: it may fail, or wait for ever (see `hostwire run \

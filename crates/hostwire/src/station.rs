@@ -14,7 +14,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use hostwire_transport::station::{
-    Carrier, Contacts, ModelledContacts, Network, NetworkPlace, Options, PEERS_MAX, Stations, Terms,
+    Contacts, ModelledContacts, Network, NetworkPlace, NetworkWire, Options, PEERS_MAX, Stations,
+    Terms,
 };
 use hostwire_transport::{EnvironmentFault, Loss, PeId, Transport, TransportError};
 
@@ -159,11 +160,10 @@ impl Station {
     /// As [`open`](Self::open).
     pub fn open_on_host(host: u64, regions: Arc<Regions>) -> Result<Self> {
         let settings = Settings::from_env()?;
-        let network = Ok(network(
-            &settings,
-            Carrier::Udp,
-            NetworkPlace::Loopback { host },
-        ));
+        let network = wire(&settings).map(|wire| {
+            let place = NetworkPlace::Loopback { host };
+            network(&settings, wire, place)
+        });
         let lends = true;
         Self::over(Options { lends, network }, regions)
     }
@@ -483,32 +483,34 @@ fn terms() -> Result<Terms> {
 /// What the environment says.
 fn options() -> Result<Options> {
     let settings = Settings::from_env()?;
-    let carrier = match settings.wire {
-        WireChoice::Auto | WireChoice::Named(Wire::Udp) => Some(Carrier::Udp),
-        WireChoice::Named(Wire::Ether) => Some(Carrier::Ether(settings.ether_type)),
-        WireChoice::Named(_) => None,
-    };
-    let network = match carrier {
-        Some(carrier) => {
-            let names = settings.interfaces.clone().unwrap_or_default();
-            Ok(network(&settings, carrier, NetworkPlace::Interfaces(names)))
-        }
-        None => {
-            let missing = "processes without a launcher of hostwire reach other hosts by udp and ether alone, \
-                           and HOSTWIRE_WIRE names another wire; it has to be auto, udp or ether";
-            let fault = EnvironmentFault::Unsupported { missing };
-            let what = "reaching a station of another host";
-            Err(TransportError::environment(what, fault))
-        }
-    };
+    let network = wire(&settings).map(|wire| {
+        let names = settings.interfaces.clone().unwrap_or_default();
+        network(&settings, wire, NetworkPlace::Interfaces(names))
+    });
     let lends = true;
     Ok(Options { lends, network })
 }
 
-fn network(settings: &Settings, carrier: Carrier, place: NetworkPlace) -> Network {
+/// What carries stores to stations of other hosts.
+fn wire(settings: &Settings) -> core::result::Result<NetworkWire, TransportError> {
+    match settings.wire {
+        WireChoice::Auto | WireChoice::Named(Wire::Udp) => Ok(NetworkWire::Udp),
+        WireChoice::Named(Wire::Tcp) => Ok(NetworkWire::Tcp),
+        WireChoice::Named(Wire::Ether) => Ok(NetworkWire::Ether(settings.ether_type)),
+        WireChoice::Named(_) => {
+            let missing = "processes without a launcher of hostwire reach other hosts by udp, tcp and ether alone, \
+                           and HOSTWIRE_WIRE names another wire; it has to be auto or one of these";
+            let fault = EnvironmentFault::Unsupported { missing };
+            let what = "reaching a station of another host";
+            Err(TransportError::environment(what, fault))
+        }
+    }
+}
+
+fn network(settings: &Settings, wire: NetworkWire, place: NetworkPlace) -> Network {
     Network {
         place,
-        carrier,
+        wire,
         is_sealed: !settings.insecure_wire,
         lost_after: Duration::from_secs(settings.lost_after_s),
         faults: settings.faults,

@@ -1,6 +1,6 @@
 //! Credits: what one side may still send, what the other has room for.
 
-use hostwire_packet::ht::{ChannelCredits, NopRepr, VirtualChannel};
+use hostwire_packet::ht::{ChannelCredits, NOP_LEN, NopRepr, VirtualChannel};
 use hostwire_packet::htoe::BuffersTaken;
 
 /// Command and data buffers of one channel.
@@ -162,9 +162,39 @@ impl Ledger {
         usize::from(most.unwrap_or(0)).div_ceil(3)
     }
 
+    /// Returns what NOPs in this place can.
+    pub(crate) fn fill_nops(&mut self, place: &mut [[u8; NOP_LEN]]) -> hostwire_packet::Result<()> {
+        let mut rest = place;
+        while !rest.is_empty() {
+            let (alike, behind) = rest.split_at_mut(self.nops_alike().min(rest.len()));
+            let more = (alike.len() - 1) as u16;
+            let mut bytes = [0; NOP_LEN];
+            self.next_nop().emit(&mut bytes)?;
+            alike.fill(bytes);
+            for (owed, granted) in self.owed.iter_mut().zip(&mut self.granted) {
+                // Of what is owed at all there are 3 in each of these.
+                let credits = |owed: u16| owed.min(3 * more);
+                let (command, data) = (credits(owed.command), credits(owed.data));
+                owed.command -= command;
+                owed.data -= data;
+                granted.command += command;
+                granted.data += data;
+            }
+            rest = behind;
+        }
+        Ok(())
+    }
+
+    /// NOPs that return the same, from the next one on; 1 at least.
+    fn nops_alike(&self) -> usize {
+        let owed = self.owed.iter().flat_map(|owed| [owed.command, owed.data]);
+        let full = owed.filter(|owed| *owed > 0).map(|owed| owed / 3);
+        usize::from(full.min().unwrap_or(0)).max(1)
+    }
+
     /// Returns what one NOP can.
     #[inline]
-    pub(crate) fn next_nop(&mut self) -> NopRepr {
+    fn next_nop(&mut self) -> NopRepr {
         let mut nop = NopRepr::default();
         for channel in VirtualChannel::ALL {
             let i = channel.index();
@@ -234,5 +264,33 @@ fn add(sum: &mut [Buffers; 3], taken: &[Buffers; 3]) {
     for (sum, taken) in sum.iter_mut().zip(taken) {
         sum.command += taken.command;
         sum.data += taken.data;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn many_nops_return_what_they_would_one_by_one(
+            owed in prop::array::uniform3((0_u16..40, 0_u16..40)),
+            nops in 0_usize..30,
+        ) {
+            let owed = owed.map(|(command, data)| Buffers { command, data });
+            let mut one_by_one = Ledger { owed, ..Ledger::default() };
+            let mut together = one_by_one.clone();
+            let mut expected = vec![[0; NOP_LEN]; nops];
+            for place in &mut expected {
+                one_by_one.next_nop().emit(place).unwrap();
+            }
+            let mut got = vec![[0; NOP_LEN]; nops];
+            together.fill_nops(&mut got).unwrap();
+            prop_assert_eq!(got, expected);
+            prop_assert_eq!(together.owed, one_by_one.owed);
+            prop_assert_eq!(together.granted, one_by_one.granted);
+        }
     }
 }

@@ -153,6 +153,34 @@ impl Memory {
         Ok(())
     }
 
+    /// Stores whole lines at a multiple of 64, each after the one before it, and of each the first word
+    /// last, which may be its header. False, with nothing stored, if there is no such place.
+    #[cfg(not(any(loom, memory_model)))]
+    pub(crate) fn copy_in_lines(&self, offset_bytes: usize, lines: &[[u8; 64]]) -> bool {
+        let Ok(first) = self.range(offset_bytes, lines.as_flattened().len()) else {
+            return false;
+        };
+        if !is_aligned(first, 64) {
+            return false;
+        }
+        for (number, line) in lines.iter().enumerate() {
+            let Some((word, behind)) = line.split_first_chunk::<8>() else {
+                return false;
+            };
+            // SAFETY: a line of those that `range` has checked to lie within the memory.
+            let at = unsafe { first.add(number * 64) };
+            crate::sync::fence(Ordering::Release);
+            // SAFETY: the 56 bytes behind the first word of that line; `behind` is a Rust slice of as
+            // many, so it cannot overlap memory to which no reference exists.
+            unsafe { core::ptr::copy_nonoverlapping(behind.as_ptr(), at.add(8), 56) };
+            // SAFETY: aligned to 64 bytes and within the memory, which lives as long as `self`; nobody
+            // has a reference to plain data in it.
+            let header = unsafe { AtomicU64::from_ptr(at.cast()) };
+            header.store(u64::from_ne_bytes(*word), Ordering::Release);
+        }
+        true
+    }
+
     /// Copies bytes at `offset_bytes` to `dst`. Aligned 4 and 8 bytes come in one piece.
     #[inline(always)]
     pub fn copy_out(&self, offset_bytes: usize, dst: &mut [u8]) -> Result<(), TransportError> {

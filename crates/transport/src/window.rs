@@ -173,6 +173,19 @@ impl Window {
         Ok(())
     }
 
+    /// Stores whole lines, one by one, where all that this takes is to store them in order. False, with nothing stored, where it takes more, or where they do not belong.
+    pub(crate) fn put_lines_unannounced(&self, offset_bytes: usize, lines: &[[u8; 64]]) -> bool {
+        #[cfg(not(any(loom, memory_model)))]
+        return self.visibility == Visibility::Coherent
+            && self.memory.copy_in_lines(offset_bytes, lines);
+        // Modelled memory sees each store.
+        #[cfg(any(loom, memory_model))]
+        {
+            let _ = (offset_bytes, lines);
+            false
+        }
+    }
+
     /// Copies bytes at `offset_bytes` to `dst`.
     #[inline(always)]
     pub fn get(&self, offset_bytes: usize, dst: &mut [u8]) -> Result<(), TransportError> {

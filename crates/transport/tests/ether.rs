@@ -1,5 +1,5 @@
 //! The suite of the transports over Ethernet: hosts in one process, that reach each other
-//! by UDP or by frames between two ends of a virtual cable.
+//! by UDP, by TCP or by frames between two ends of a virtual cable.
 #![allow(clippy::print_stderr)]
 
 use std::net::Ipv4Addr;
@@ -68,6 +68,46 @@ fn apart(name: &str) {
         &Hosts {
             hosts: u32::MAX,
             wire: LocalWire::Udp,
+            options: LocalOptions::default(),
+        },
+    );
+}
+
+/// The same on TCP connections.
+fn connected(name: &str) {
+    run(
+        name,
+        &Hosts {
+            hosts: u32::MAX,
+            wire: LocalWire::Tcp,
+            options: LocalOptions::default(),
+        },
+    );
+}
+
+/// Some share memory, some do not; frames go bare and meet faults on their way.
+fn connected_with_faults(name: &str) {
+    let faults = "drop=0.02,dup=0.02,reorder=0.02,flip=0.02,seed=5";
+    run(
+        name,
+        &Hosts {
+            hosts: 2,
+            wire: LocalWire::Tcp,
+            options: LocalOptions {
+                faults: Some(faults.parse().unwrap()),
+                ..BARE
+            },
+        },
+    );
+}
+
+/// Two connections to each host.
+fn two_connections(name: &str) {
+    run(
+        name,
+        &Hosts {
+            hosts: 2,
+            wire: LocalWire::Several(vec![LocalWire::Tcp; 2]),
             options: LocalOptions::default(),
         },
     );
@@ -240,6 +280,9 @@ macro_rules! over {
 fn copies_are_refused() {
     for run in [
         apart,
+        connected,
+        connected_with_faults,
+        two_connections,
         mixed,
         frames,
         past_the_stack,
@@ -252,6 +295,9 @@ fn copies_are_refused() {
 }
 
 hostwire_transport::transport_cases!(over!(apart));
+hostwire_transport::transport_cases!(over!(connected));
+hostwire_transport::transport_cases!(over!(connected_with_faults));
+hostwire_transport::transport_cases!(over!(two_connections));
 hostwire_transport::transport_cases!(over!(mixed));
 hostwire_transport::transport_cases!(over!(frames));
 hostwire_transport::transport_cases!(over!(past_the_stack));
@@ -264,9 +310,8 @@ fn pair(wire: &LocalWire, options: &LocalOptions) -> Result<Vec<Arc<Ether>>, Tra
     Ok(made.into_iter().map(|pe| pe.ether.unwrap()).collect())
 }
 
-fn udp_pair(options: &LocalOptions) -> Result<Vec<Arc<Ether>>, TransportError> {
-    pair(&LocalWire::Udp, options)
-}
+/// The wires that need neither rights nor cables.
+const ON_LOOPBACK: [LocalWire; 2] = [LocalWire::Udp, LocalWire::Tcp];
 
 /// Sends `frames` random frames of the EtherType from `from` to `to`, many of them with the
 /// beginning of a real one.
@@ -373,7 +418,13 @@ fn stores_under_a_flood(options: &LocalOptions) -> Option<Counters> {
 /// hangs.
 #[test]
 fn who_has_finished_takes_stores_that_do_nothing() {
-    let mut wires = udp_pair(&LocalOptions::default()).unwrap();
+    for wire in ON_LOOPBACK {
+        who_has_finished_takes_stores(&wire);
+    }
+}
+
+fn who_has_finished_takes_stores(wire: &LocalWire) {
+    let mut wires = pair(wire, &LocalOptions::default()).unwrap();
     let (other, own) = (wires.pop().unwrap(), wires.pop().unwrap());
     own.store_word(1, 8192, 5).unwrap();
     own.quiet().unwrap();
@@ -392,13 +443,16 @@ fn who_has_finished_takes_stores_that_do_nothing() {
 #[test]
 fn faults_are_survived_and_counted() {
     let faults = "drop=0.05,dup=0.05,reorder=0.05,flip=0.05,seed=11";
-    for insecure in [false, true] {
+    let all = ON_LOOPBACK
+        .iter()
+        .flat_map(|wire| [(wire, false), (wire, true)]);
+    for (wire, insecure) in all {
         let options = LocalOptions {
             insecure,
             faults: Some(faults.parse().unwrap()),
             ..LocalOptions::default()
         };
-        let wires = udp_pair(&options).unwrap();
+        let wires = pair(wire, &options).unwrap();
         let [from, to] = &wires[..] else {
             panic!("two PEs");
         };

@@ -76,7 +76,7 @@ impl Bench {
 fn after_help() -> String {
     let between = Wire::listed(Wire::is_network, "or");
     let frames = Wire::listed(Wire::has_ether_type, "or");
-    let (shm, ether, udp) = (Wire::Shm, Wire::Ether, Wire::Udp);
+    let (shm, ether, udp, tcp) = (Wire::Shm, Wire::Ether, Wire::Udp, Wire::Tcp);
     format!(
         "\
 WHAT THE FIGURES MEAN
@@ -89,8 +89,8 @@ rates (1.00 is perfect, less is slower).
     With --wire {between} the two PEs are on two hosts that are made of this \
 machine as network namespaces with a cable between them, which end with the \
 command. That needs root. The limits are a bare packet socket ({frames}) or UDP \
-socket ({udp}): a ping-pong of one frame, one frame per put, a flood of full \
-frames. Of a flood what counts is what arrives. The limit of long puts over {udp} \
+socket ({udp} and {tcp}): a ping-pong of one frame, one frame per put, a flood of full \
+frames. Of a flood what counts is what arrives. The limit of long puts over {udp} and {tcp} \
 is a TCP stream of as many bytes. That of short ones hands every datagram to the \
 kernel by itself; hostwire hands over many at a time where the kernel takes them \
 (segmentation offload), so that its rate may be above 1.

@@ -63,7 +63,7 @@ impl Opener {
 pub enum Bare {
     /// Of the wire ether.
     Frames(Box<BareEther>),
-    /// Of the wires udp and fabric.
+    /// Of the wires udp, tcp and fabric.
     Ip {
         /// For what is as long as a frame.
         datagrams: Datagrams,
@@ -76,7 +76,7 @@ impl Bare {
     /// Opens a socket here and there. Both PEs have to call it.
     pub fn open(bench: &Context) -> Result<Self> {
         let interface = Interface::choose(None)?;
-        if matches!(bench.wire(), Wire::Udp | Wire::Fabric) {
+        if matches!(bench.wire(), Wire::Udp | Wire::Tcp | Wire::Fabric) {
             return Ok(Self::Ip {
                 datagrams: Datagrams::open(bench, &interface)?,
                 stream: Stream::open(bench, interface.address()?)?,

@@ -47,7 +47,7 @@ pub struct Args {
 
     /// What to run it on: wires, models by name, or cluster files.
     ///
-    /// Wires: shm is shared memory; udp, ether, xdp and fabric join two hosts that are made on
+    /// Wires: shm is shared memory; udp, tcp, ether, xdp and fabric join two hosts that are made on
     /// this machine, which needs root. Models, of four or eight nodes: tccluster, htx, peach2,
     /// htea.
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = place::USUAL)]

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use hostwire::settings::{IFACE, WIRE, Wire};
 use hostwire_transport::TransportError;
-use hostwire_transport::ether::{FramePort, Interface, Offload};
+use hostwire_transport::ether::{FramePort, Interface, Offload, StreamPort};
 use hostwire_transport::os::hosts::Hosts;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
@@ -16,6 +16,7 @@ use super::{Finding, State};
 const ETHER: Wire = Wire::Ether;
 const XDP: Wire = Wire::Xdp;
 const UDP: Wire = Wire::Udp;
+const TCP: Wire = Wire::Tcp;
 const FABRIC: Wire = Wire::Fabric;
 const AUTO: &str = "wire auto";
 const HOSTS: &str = "hosts of this machine (run --hosts)";
@@ -36,7 +37,8 @@ fn of_wire(wire: Wire) -> Vec<Finding> {
         Wire::Shm | Wire::Window | Wire::Stores => Vec::new(),
         Wire::Ether => [vec![raw_sockets()], interfaces()].concat(),
         Wire::Xdp => vec![xdp()],
-        Wire::Udp => [port(), vec![buffers()]].concat(),
+        Wire::Udp => [at_addresses(udp_port), vec![buffers()]].concat(),
+        Wire::Tcp => at_addresses(tcp_port),
         Wire::Fabric => providers(),
     }
 }
@@ -83,7 +85,8 @@ fn obstacle(wire: Wire, has_interface: bool) -> Option<String> {
         Wire::Shm | Wire::Window | Wire::Fabric | Wire::Stores => Vec::new(),
         Wire::Ether => vec![raw_sockets()],
         Wire::Xdp => vec![raw_sockets(), xdp()],
-        Wire::Udp => port(),
+        Wire::Udp => at_addresses(udp_port),
+        Wire::Tcp => at_addresses(tcp_port),
     };
     let mut findings = findings.into_iter();
     let found = findings.find(|finding| finding.state == State::No)?;
@@ -252,34 +255,42 @@ fn xdp() -> Finding {
     }
 }
 
-/// Where frames would come in, and what the kernel does for many at a time.
-fn port() -> Vec<Finding> {
+/// What a wire finds at the addresses of the interfaces that a job would use here.
+fn at_addresses(port: fn(Result<IpAddr, TransportError>) -> Vec<Finding>) -> Vec<Finding> {
     match used() {
-        Ok(used) => used.iter().flat_map(|one| port_at(one.address())).collect(),
-        Err(error) => port_at(Err(error)),
+        Ok(used) => used.iter().flat_map(|one| port(one.address())).collect(),
+        Err(error) => port(Err(error)),
     }
 }
 
-fn port_at(found: Result<IpAddr, TransportError>) -> Vec<Finding> {
-    match found {
-        Err(error) => vec![Finding::no(
-            UDP,
-            "address",
-            error.to_string(),
-            format!("an interface with an IPv4 address: ip address add, or {IFACE}"),
-        )],
-        Ok(address) => match FramePort::open(address) {
-            Ok(port) => vec![
-                Finding::ok(UDP, "address", address.to_string()),
-                offload(port.offload()),
-            ],
-            Err(error) => vec![Finding::no(
-                UDP,
-                "address",
-                error.to_string(),
-                "a sandbox that allows UDP sockets",
-            )],
-        },
+fn no_address(wire: Wire, error: &TransportError) -> Vec<Finding> {
+    let advice = format!("an interface with an IPv4 address: ip address add, or {IFACE}");
+    vec![Finding::no(wire, "address", error.to_string(), advice)]
+}
+
+fn no_port(wire: Wire, error: &TransportError) -> Vec<Finding> {
+    let advice = format!("a sandbox that allows {wire} sockets");
+    vec![Finding::no(wire, "address", error.to_string(), advice)]
+}
+
+/// Where frames would come in, and what the kernel does for many at a time.
+fn udp_port(found: Result<IpAddr, TransportError>) -> Vec<Finding> {
+    match found.map(|address| (address, FramePort::open(address))) {
+        Err(error) => no_address(UDP, &error),
+        Ok((_, Err(error))) => no_port(UDP, &error),
+        Ok((address, Ok(port))) => vec![
+            Finding::ok(UDP, "address", address.to_string()),
+            offload(port.offload()),
+        ],
+    }
+}
+
+/// Where peers would call.
+fn tcp_port(found: Result<IpAddr, TransportError>) -> Vec<Finding> {
+    match found.map(|address| (address, StreamPort::open(address))) {
+        Err(error) => no_address(TCP, &error),
+        Ok((_, Err(error))) => no_port(TCP, &error),
+        Ok((address, Ok(_))) => vec![Finding::ok(TCP, "address", address.to_string())],
     }
 }
 

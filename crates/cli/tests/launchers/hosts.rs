@@ -31,7 +31,7 @@ fn a_job_that_spans_hosts_is_told_which_pe_is_where() {
     assert_eq!(said("PEs 0, 2 on "), 1, "{ended:#?}");
     assert_eq!(said("; PE 1 on far; "), 1, "{ended:#?}");
     assert_eq!(
-        said("HOSTWIRE_WIRE has to be auto, ether, xdp, udp, window or fabric"),
+        said("HOSTWIRE_WIRE has to be auto, ether, xdp, udp, tcp, window or fabric"),
         1,
         "{ended:#?}"
     );
@@ -133,7 +133,13 @@ fn one_job_on_two_hosts() {
         if !is_installed(launcher, &need) {
             continue;
         }
-        for (wire, insecure) in [("ether", "0"), ("udp", "0"), ("ether", "1")] {
+        for (wire, insecure) in [
+            ("ether", "0"),
+            ("udp", "0"),
+            ("tcp", "0"),
+            ("ether", "1"),
+            ("tcp", "1"),
+        ] {
             let variables = [
                 ("HOSTWIRE_WIRE", wire),
                 ("HOSTWIRE_INSECURE_WIRE", insecure),
@@ -194,7 +200,7 @@ fn a_job_uses_two_cables_and_goes_on_over_one() {
         up = plug("up"),
         down = plug("down"),
     );
-    for wire in ["ether", "udp", "xdp"] {
+    for wire in ["ether", "udp", "tcp", "xdp"] {
         let variables = [("HOSTWIRE_WIRE", wire), ("HOSTWIRE_IFACE", "wire,spare")];
         let variables = with_environment(launcher, &variables);
         let variables: Vec<&str> = variables.iter().map(String::as_str).collect();

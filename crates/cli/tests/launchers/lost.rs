@@ -57,7 +57,7 @@ fn a_host_that_dies_under_mpirun_is_known_by_its_control_connection() {
     if !is_installed("mpirun.openmpi", &need::OPEN_MPI) {
         return;
     }
-    for wire in ["ether", "udp"] {
+    for wire in ["ether", "udp", "tcp"] {
         let Some(ended) = with_steps(&MPIRUN, "KILL", 600, wire) else {
             return;
         };

@@ -73,7 +73,7 @@ fn options() {
     let wire = refusal(&["-n", "2", "--wire", "string", "true"]);
     assert_eq!(
         wire,
-        "invalid value 'string' for '--wire <WIRE>' [possible values: auto, shm, ether, xdp, udp, window, fabric]"
+        "invalid value 'string' for '--wire <WIRE>' [possible values: auto, shm, ether, xdp, udp, tcp, window, fabric]"
     );
     let heap = refusal(&["-n", "2", "--heap", "900T", "true"]);
     assert!(

@@ -91,6 +91,7 @@ fn the_doctor_finds_shared_memory() {
         "wire shm\n  ok    memory files",
         "wire ether\n",
         "wire udp\n",
+        "wire tcp\n",
         "wire auto\n",
         "launchers\n",
     ] {

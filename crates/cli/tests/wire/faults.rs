@@ -103,6 +103,7 @@ fn a_path_that_takes_smaller_frames_than_the_interface() {
         ("ether", 300),
         ("udp", 1280),
         ("udp", 576),
+        ("tcp", 576),
     ] {
         for option in ["--stats", "--insecure-wire"] {
             let script = format!(
@@ -122,7 +123,7 @@ fn interfaces_that_take_jumbo_frames() {
     let Some(_turn) = may_make_hosts() else {
         return;
     };
-    for wire in ["ether", "udp"] {
+    for wire in ["ether", "udp", "tcp"] {
         for only in ["true", "[ $(hostname) = host0 ]", "[ $(hostname) = host1 ]"] {
             for option in ["--stats", "--insecure-wire"] {
                 let script = format!(

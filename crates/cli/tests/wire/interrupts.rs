@@ -14,7 +14,7 @@ use crate::job::hostwire;
 use crate::programs::fault_probe;
 
 /// The programs that are started, and their wires.
-const WIRES: [&str; 5] = ["shm", "stores", "udp", "ether", "xdp"];
+const WIRES: [&str; 6] = ["shm", "stores", "udp", "tcp", "ether", "xdp"];
 /// The signals come within so long of the start.
 const START: Duration = Duration::from_millis(200);
 /// How long the end may take: PEs have a grace of 5 s, and this machine other things to do.

@@ -5,6 +5,7 @@
 //! of time are for a hang only.
 #![allow(clippy::print_stderr)]
 
+mod connections;
 mod counters;
 mod dissector;
 mod fabric;

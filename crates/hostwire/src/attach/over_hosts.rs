@@ -1,4 +1,4 @@
-//! A job that spans hosts: its errors, and the wires `ether`, `xdp`, `udp` and `fabric`.
+//! A job that spans hosts: its errors, and the wires `ether`, `xdp`, `udp`, `tcp` and `fabric`.
 //!
 //! | file | |
 //! |---|---|
@@ -372,7 +372,7 @@ mod tests {
             wire: WireChoice::Named(wire),
             ..Settings::from_lookup(|_| None).unwrap()
         };
-        for wire in [Wire::Ether, Wire::Xdp, Wire::Udp] {
+        for wire in [Wire::Ether, Wire::Xdp, Wire::Udp, Wire::Tcp] {
             assert_eq!(allow(&settings(wire), 0, &nodes), Ok(()));
         }
         for long_puts in [LongPuts::Same, LongPuts::Fabric] {

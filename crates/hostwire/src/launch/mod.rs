@@ -375,7 +375,7 @@ mod tests {
             text(0),
             format!(
                 "the job spans 1 network namespaces of one machine: {nodes}; the wire shm joins PEs \
-                 of one host, for several HOSTWIRE_WIRE has to be auto, ether, xdp, udp, window or fabric: \
+                 of one host, for several HOSTWIRE_WIRE has to be auto, ether, xdp, udp, tcp, window or fabric: \
                  set it, or start all PEs in one of them, as containers with --network=host are"
             )
         );

@@ -149,7 +149,7 @@ pub(crate) fn not_taken(all: &[NotTaken]) -> String {
 /// What all PEs of a job can use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Common {
-    /// The wires that all offer, the fastest first.
+    /// The wires that all offer, the fastest first; those that are taken only by name last.
     pub wires: Vec<Wire>,
     /// The others that somebody offers or was asked for.
     pub not_taken: Vec<NotTaken>,
@@ -162,7 +162,11 @@ impl Common {
             wires: Vec::new(),
             not_taken: Vec::new(),
         };
-        for wire in Wire::fastest_first() {
+        let by_name = Wire::ALL.into_iter();
+        let mut wires = Wire::fastest_first();
+        let others = by_name.filter(|wire| !wires.contains(wire));
+        wires.extend(others.collect::<Vec<_>>());
+        for wire in wires {
             let is_named = |offers: &Offers| offers.0.iter().any(|(named, _)| *named == wire);
             if !offers.clone().any(|(_, offers)| is_named(offers)) {
                 continue;
@@ -204,6 +208,7 @@ mod tests {
             "xdp!failed,ether!rights,udp!address",
             "xdp!in-use,udp!failed",
             "ether!told-other",
+            "tcp:tcp=10.9.0.1:4000",
         ] {
             assert_eq!(offers(text).to_string(), text);
         }
@@ -253,5 +258,8 @@ mod tests {
              another wire)"
         );
         assert_eq!(common(&[ether, ALL]).0, "ether");
+        let tcp = "tcp:tcp=10.9.0.1:4000";
+        assert_eq!(common(&[tcp, tcp]), ("tcp".into(), String::new()));
+        assert_eq!(common(&[tcp, ALL]).0, "");
     }
 }

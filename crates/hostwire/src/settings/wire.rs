@@ -96,6 +96,11 @@ wires! {
         is_network: true,
         speed: 1,
     }
+    /// As ether, on TCP connections: for long transfers
+    Tcp = "tcp" {
+        spans_hosts: true,
+        is_network: true,
+    }
     /// A region of memory that all hosts map: see HOSTWIRE_WINDOW
     Window = "window" {
         needs: "a file or device that all map, or one kernel",
@@ -279,12 +284,12 @@ mod tests {
             assert_eq!(Wire::ALL.iter().filter(|other| same(other)).count(), 1);
         }
         let networks = Wire::listed(Wire::is_network, "or");
-        assert_eq!(networks, "ether, xdp, udp or fabric");
+        assert_eq!(networks, "ether, xdp, udp, tcp or fabric");
         let between = Wire::listed(Wire::spans_hosts, "or");
-        assert_eq!(between, "ether, xdp, udp, window or fabric");
+        assert_eq!(between, "ether, xdp, udp, tcp, window or fabric");
         assert_eq!(Wire::listed(Wire::has_ether_type, "and"), "ether and xdp");
         let refused = "pigeon".parse::<Wire>().unwrap_err();
-        let expected = "expected shm, ether, xdp, udp, window, fabric or stores";
+        let expected = "expected shm, ether, xdp, udp, tcp, window, fabric or stores";
         assert_eq!(refused, expected);
     }
 
@@ -304,9 +309,9 @@ mod tests {
             assert_eq!(choice.to_string(), wire.name());
         }
         let refused = WireChoice::parse("pigeon").unwrap_err();
-        let expected = "expected auto, shm, ether, xdp, udp, window, fabric or stores";
+        let expected = "expected auto, shm, ether, xdp, udp, tcp, window, fabric or stores";
         assert_eq!(refused, expected);
         let between = WireChoice::listed_between_hosts();
-        assert_eq!(between, "auto, ether, xdp, udp, window or fabric");
+        assert_eq!(between, "auto, ether, xdp, udp, tcp, window or fabric");
     }
 }

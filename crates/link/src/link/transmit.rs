@@ -184,14 +184,10 @@ impl Link {
             } else {
                 PACKETS_AT - HEADER_LEN - nops * NOP_LEN
             };
-            for i in 0..nops {
-                let at = start + HEADER_LEN + i * NOP_LEN;
-                let written = self
-                    .ledger
-                    .next_nop()
-                    .emit(bytes.get_mut(at..).unwrap_or_default());
-                debug_assert_eq!(written, Ok(NOP_LEN));
-            }
+            let at = start + HEADER_LEN;
+            let place = bytes.get_mut(at..at + nops * NOP_LEN).unwrap_or_default();
+            let filled = self.ledger.fill_nops(place.as_chunks_mut().0);
+            debug_assert_eq!(filled, Ok(()));
             slot.nops = nops as u8;
             slot.start = start as u16;
             self.counters.frames_sent += 1;

@@ -14,14 +14,18 @@ pub const INTERFACES_MAX: usize = 4;
 pub enum Address {
     /// A station of the own layer-2 network.
     Station(MacAddress),
-    /// A port.
+    /// A port of UDP.
     Udp(SocketAddr),
     /// A port of a station of the own layer-2 network.
     StationPort(PortAt),
+    /// A port of TCP.
+    Tcp(SocketAddr),
     /// A station for each of several interfaces.
     Stations(Several<MacAddress>),
-    /// A port for each of several interfaces.
+    /// A port of UDP for each of several interfaces.
     Ports(Several<SocketAddr>),
+    /// A port of TCP for each of several interfaces.
+    TcpPorts(Several<SocketAddr>),
     /// A port of a station for each of several interfaces.
     StationPorts(Several<PortAt>),
 }
@@ -74,9 +78,12 @@ impl Address {
     /// none or more than [`INTERFACES_MAX`], or if they are not all of one kind.
     pub fn of_interfaces(addresses: &[Self]) -> Option<Self> {
         match addresses {
-            [Self::Station(_) | Self::Udp(_) | Self::StationPort(_)] => addresses.first().copied(),
+            [Self::Station(_) | Self::Udp(_) | Self::Tcp(_) | Self::StationPort(_)] => {
+                addresses.first().copied()
+            }
             [Self::Station(_), ..] => all(addresses, Self::station).map(Self::Stations),
             [Self::Udp(_), ..] => all(addresses, Self::udp).map(Self::Ports),
+            [Self::Tcp(_), ..] => all(addresses, Self::tcp).map(Self::TcpPorts),
             [Self::StationPort(_), ..] => {
                 all(addresses, Self::station_port).map(Self::StationPorts)
             }
@@ -87,11 +94,12 @@ impl Address {
     /// That of one of the interfaces.
     pub fn of_interface(&self, number: usize) -> Option<Self> {
         match self {
-            Self::Station(_) | Self::Udp(_) | Self::StationPort(_) => {
+            Self::Station(_) | Self::Udp(_) | Self::Tcp(_) | Self::StationPort(_) => {
                 (number == 0).then_some(*self)
             }
             Self::Stations(stations) => stations.values().get(number).copied().map(Self::Station),
             Self::Ports(ports) => ports.values().get(number).copied().map(Self::Udp),
+            Self::TcpPorts(ports) => ports.values().get(number).copied().map(Self::Tcp),
             Self::StationPorts(ports) => ports.values().get(number).copied().map(Self::StationPort),
         }
     }
@@ -99,9 +107,9 @@ impl Address {
     /// How many interfaces it is for.
     pub fn interfaces(&self) -> usize {
         match self {
-            Self::Station(_) | Self::Udp(_) | Self::StationPort(_) => 1,
+            Self::Station(_) | Self::Udp(_) | Self::Tcp(_) | Self::StationPort(_) => 1,
             Self::Stations(stations) => stations.values().len(),
-            Self::Ports(ports) => ports.values().len(),
+            Self::Ports(ports) | Self::TcpPorts(ports) => ports.values().len(),
             Self::StationPorts(ports) => ports.values().len(),
         }
     }
@@ -109,6 +117,13 @@ impl Address {
     const fn station(&self) -> Option<MacAddress> {
         match self {
             Self::Station(station) => Some(*station),
+            _ => None,
+        }
+    }
+
+    const fn tcp(&self) -> Option<SocketAddr> {
+        match self {
+            Self::Tcp(port) => Some(*port),
             _ => None,
         }
     }
@@ -148,9 +163,11 @@ impl fmt::Display for Address {
         match self {
             Self::Station(station) => write!(f, "ether={station}"),
             Self::Udp(port) => write!(f, "udp={port}"),
+            Self::Tcp(port) => write!(f, "tcp={port}"),
             Self::StationPort(port) => write!(f, "ether={port}"),
             Self::Stations(stations) => write_all(f, "ether=", stations.values()),
             Self::Ports(ports) => write_all(f, "udp=", ports.values()),
+            Self::TcpPorts(ports) => write_all(f, "tcp=", ports.values()),
             Self::StationPorts(ports) => write_all(f, "ether=", ports.values()),
         }
     }
@@ -177,6 +194,7 @@ impl FromStr for Address {
         let parsed = match text.split_once('=') {
             Some(("ether", stations)) => all(stations, at_station),
             Some(("udp", ports)) => all(ports, |text| text.parse().ok().map(Self::Udp)),
+            Some(("tcp", ports)) => all(ports, |text| text.parse().ok().map(Self::Tcp)),
             _ => None,
         };
         parsed.ok_or_else(|| AddressError {
@@ -221,6 +239,8 @@ mod tests {
             "ether=02:00:00:00:ab:01",
             "udp=10.9.0.1:4000",
             "udp=[fe80::1]:9",
+            "tcp=10.9.0.1:4000",
+            "tcp=[fe80::1]:9+10.8.0.1:1",
             "ether=02:00:00:00:00:01+02:00:00:00:00:02",
             "udp=10.9.0.1:4000+[fe80::1]:9+10.8.0.1:1+10.7.0.1:2",
             "ether=02:00:00:00:ab:01/00c0ffee",
@@ -233,10 +253,13 @@ mod tests {
     #[test]
     fn several_are_one_address() {
         let port = |number| Address::Udp(SocketAddr::from(([10, 0, 0, 1], number)));
+        let tcp = |number| Address::Tcp(SocketAddr::from(([10, 0, 0, 1], number)));
         let station = |last| Address::Station(MacAddress([2, 0, 0, 0, 0, last]));
         for all in [
             &[port(1)][..],
             &[port(1), port(1)],
+            &[tcp(1)],
+            &[tcp(1), tcp(2), tcp(1)],
             &[station(1), station(2), station(3), station(4)],
         ] {
             let address = Address::of_interfaces(all).unwrap();
@@ -250,6 +273,8 @@ mod tests {
             &[][..],
             &[port(1), station(1)],
             &[station(1), port(1)],
+            &[tcp(1), port(1)],
+            &[port(1), tcp(1)],
             &[two],
             &[port(1), two],
             &[port(1); INTERFACES_MAX + 1],
@@ -275,6 +300,8 @@ mod tests {
             "ether=02:00:00:00:00:01/+0000001",
             "ether=02:00:00:00:00:01/00000001+02:00:00:00:00:02",
             "udp=1.2.3.4:1+",
+            "tcp=1.2.3.4",
+            "tcp=1.2.3.4:1+udp=1.2.3.4:1",
             "udp=1.2.3.4:1+ether=02:00:00:00:00:01",
             "udp=1.2.3.4:1+1.2.3.4:1+1.2.3.4:1+1.2.3.4:1+1.2.3.4:1",
         ] {

@@ -135,6 +135,14 @@ pub(crate) fn store_lines<'a>(
         owner,
     } = own.find(address).ok_or(Misuse::Outside)?;
     bells.stores_to(owner);
+    let (whole, _) = lines.as_chunks::<LINE_BYTES>();
+    // Nearly all that is long.
+    if whole.len() > 1
+        && whole.as_flattened().len() == lines.len()
+        && window.put_lines_unannounced(at, whole)
+    {
+        return Ok(());
+    }
     for line in lines.chunks(LINE_BYTES) {
         store(window, at, line)?;
         // What was stored ends within the segment; the end of anything else may be nowhere.

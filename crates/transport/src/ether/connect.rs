@@ -24,6 +24,10 @@ use crate::window::Window;
 /// Frames on their way per link: fewest that keep a stream going, and enough for any.
 const IN_FLIGHT_MIN: usize = 4;
 const IN_FLIGHT_MAX: usize = 128;
+/// Bytes on their way per link: as many of the longest Ethernet frames.
+const IN_FLIGHT_BYTES_MAX: usize = IN_FLIGHT_MAX * 9000;
+/// Retransmission timeout where nothing is lost: that of TCP below, which is to be first.
+const RTO_BEHIND_TCP_NS: u64 = 200_000_000;
 /// Most lines that a frame can carry, however long it is: it counts them in a byte.
 const LINES_PER_FRAME_MAX: usize = 255;
 /// Most credits of one channel that a frame without packets returns: 3 in each of 255 NOPs.
@@ -334,8 +338,10 @@ fn wrong_roster(roster: &Roster, got: &str) -> TransportError {
     )
 }
 
-/// Frames that an endpoint keeps of all its peers because one before them is missing: 1.5 MB of frames of 1500 bytes.
+/// Frames that an endpoint keeps of all its peers because one before them is missing: most, and bytes of longer
+/// ones.
 const EARLY_MAX: usize = 1024;
+const EARLY_BYTES_MAX: usize = EARLY_MAX * 9000;
 
 /// No more frames on their way than the peers have room for.
 pub(super) fn config(
@@ -345,11 +351,16 @@ pub(super) fn config(
     patience: Duration,
     lost_after: Duration,
 ) -> Config {
-    let per_link = socket.frames_max() / remote.max(1);
-    let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-    let frames_in_flight_max = per_link.clamp(IN_FLIGHT_MIN, IN_FLIGHT_MAX) as u16;
-    let default = Config::default();
     let frame_len_max = Core::frame_len_max(socket, is_sealed);
+    let per_link = socket.frames_max() / remote.max(1);
+    let in_flight_max = IN_FLIGHT_MAX.min(IN_FLIGHT_BYTES_MAX / frame_len_max.max(1));
+    let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    let frames_in_flight_max = per_link.min(in_flight_max).max(IN_FLIGHT_MIN) as u16;
+    let default = Config::default();
+    let rto_min_ns = match socket.loses_nothing() {
+        true => RTO_BEHIND_TCP_NS,
+        false => default.rto_min_ns,
+    };
     // Applied as they come, so what holds them is the receive ring: credits for as many
     // lines as all frames on their way can carry.
     let lines_per_frame = (frame_len_max / LINE_LEN).min(LINES_PER_FRAME_MAX) as u16;
@@ -369,7 +380,9 @@ pub(super) fn config(
         added_bytes: Core::added_bytes(is_sealed) + socket.header_bytes(),
         pads_full_frames: socket.joins_frames(),
         frames_in_flight_max,
-        early_frames_max: EARLY_MAX,
+        early_frames_max: EARLY_MAX.min(EARLY_BYTES_MAX / frame_len_max.max(1)),
+        rto_min_ns,
+        rto_initial_ns: default.rto_initial_ns.max(rto_min_ns),
         packing: Timings::SOCKET,
         open_timeout_ns: ns(patience),
         dead_after_ns: ns(lost_after),

@@ -8,7 +8,7 @@ use hostwire_link::seal::{JobKey, Life};
 
 use super::{
     Adapter, Ether, EtherOptions, FramePort, Guest, Interface, PacketSocket, Region, Roster,
-    Secrets, Socket, XdpSocket,
+    Secrets, Socket, StreamPort, XdpSocket,
 };
 use crate::error::TransportError;
 use crate::faults::Faults;
@@ -21,6 +21,8 @@ use crate::wires::Wires;
 pub enum LocalWire {
     /// By UDP on the loopback interface.
     Udp,
+    /// By TCP on the loopback interface.
+    Tcp,
     /// As [`Packet`](Self::Packet), but past the network stack.
     Xdp {
         /// One per host.
@@ -206,6 +208,10 @@ fn open(host: u32, hosts: u32, wire: &LocalWire) -> Result<Socket, TransportErro
         LocalWire::Udp => Ok(Socket::Udp(FramePort::open(IpAddr::V4(
             Ipv4Addr::LOCALHOST,
         ))?)),
+        LocalWire::Tcp => {
+            let socket = StreamPort::open(IpAddr::V4(Ipv4Addr::LOCALHOST))?;
+            Ok(Socket::Tcp(Box::new(socket)))
+        }
         LocalWire::Xdp {
             interfaces,
             ether_type,

@@ -12,7 +12,7 @@
 //! process of its own has: the [`adapter`].
 //!
 //! The frames travel with an own EtherType ([`Socket::Packet`], or [`Socket::Xdp`] past
-//! the network stack), or as UDP datagrams ([`Socket::Udp`]).
+//! the network stack), as UDP datagrams ([`Socket::Udp`]), or on TCP connections ([`Socket::Tcp`]).
 //!
 //! # Secret and authentic
 //!
@@ -83,7 +83,8 @@ pub use self::local::{LocalOptions, LocalPe, LocalWire, local};
 pub use self::numbers::FrameNumbers;
 pub use self::raw::RawSocket;
 pub use self::socket::{
-    FaultySocket, FramePort, Offload, PacketSocket, PortedSocket, SeveralSockets, Socket, XdpSocket,
+    FaultySocket, FramePort, Offload, PacketSocket, PortedSocket, SeveralSockets, Socket,
+    StreamPort, XdpSocket,
 };
 pub(crate) use self::station::{Lead, Links, Meets, OnLink};
 pub use self::tally::SocketCounters;

@@ -12,6 +12,8 @@ counters! {
         pub strangers: u64 = ["dropped, stranger"],
         /// Frames that the system did not take; they are sent again.
         pub unsent: u64 = ["frames the system refused"],
+        /// TCP connections that were closed because what came on them is no frame.
+        pub cut: u64 = ["connections cut"],
         /// Faults that frames met on purpose, for tests.
         pub injected: u64 = (crate::faults::COUNTER),
     }

@@ -9,6 +9,7 @@ mod queue;
 mod region;
 mod ring;
 mod station;
+mod stream;
 mod text;
 pub mod wire;
 
@@ -29,6 +30,7 @@ pub const TARGETS: &[Target] = &[
     ring::RECEIVE,
     ring::SEND,
     station::CALL,
+    stream::FRAMES,
     text::ADDRESS,
     text::FAULTS,
     text::ROUTES,

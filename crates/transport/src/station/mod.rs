@@ -12,7 +12,7 @@
 //! dropped unanswered.
 //!
 //! Within a host that is done over a Unix socket. Those of different hosts meet over TCP (`call.rs`), which shows the end of
-//! a process as well, and what they store to each other travels as UDP datagrams, by the links
+//! a process as well, and what they store to each other travels as UDP datagrams or on TCP connections, by the links
 //! of [`ether`](crate::ether) (`outside.rs`). A segment is as large for all peers that there may be
 //! ([`PEERS_MAX`]); its pages are allocated on first touch.
 
@@ -51,8 +51,8 @@ pub use contacts::Contacts;
 use hello::{Answer, Hello};
 pub use modelled::ModelledContacts;
 pub use name::Name;
-pub use outside::{Carrier, Network, NetworkPlace};
 use outside::{Ears, Outside};
+pub use outside::{Network, NetworkPlace, NetworkWire};
 use porter::{Bell, Porter};
 use private::{Beside, Proof};
 pub use table::News;

@@ -17,6 +17,7 @@ use super::{ANSWER_WITHIN, Name, PEERS_MAX, Terms, failed, no_such};
 use crate::error::{EnvironmentFault, Loss, PeId, TransportError};
 use crate::ether::{
     Address, Door, Ether, FramePort, Interface, Lead, Links, Meets, OnLink, PortedSocket, Socket,
+    StreamPort,
 };
 use crate::faults::Faults;
 use crate::origin::Origin;
@@ -29,14 +30,25 @@ use crate::window::Window;
 pub struct Network {
     /// Where it is heard.
     pub place: NetworkPlace,
-    /// What its frames travel in: the same for all.
-    pub carrier: Carrier,
+    /// What carries stores: the same for all.
+    pub wire: NetworkWire,
     /// Whether its frames are sealed: the same for all.
     pub is_sealed: bool,
     /// How long a station may be silent.
     pub lost_after: Duration,
     /// Faults that its frames meet.
     pub faults: Option<Faults>,
+}
+
+/// What carries stores to stations of other hosts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NetworkWire {
+    /// UDP datagrams.
+    Udp,
+    /// TCP connections.
+    Tcp,
+    /// Ethernet frames of this EtherType. It takes the right to open raw sockets.
+    Ether(u16),
 }
 
 /// Where a station is heard by those of other hosts.
@@ -49,15 +61,6 @@ pub enum NetworkPlace {
         /// The number.
         host: u64,
     },
-}
-
-/// What the frames of stations travel in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Carrier {
-    /// Datagrams.
-    Udp,
-    /// Ethernet, with this EtherType. It takes the right to open raw sockets.
-    Ether(u16),
 }
 
 /// An interface at which a station is heard.
@@ -75,13 +78,14 @@ impl At {
         })
     }
 
-    fn open(&self, carrier: Carrier) -> Result<Socket, TransportError> {
-        match (carrier, &self.interface) {
-            (Carrier::Udp, _) => Ok(Socket::Udp(FramePort::open(self.ip)?)),
-            (Carrier::Ether(ether_type), Some(interface)) => {
+    fn open(&self, wire: NetworkWire) -> Result<Socket, TransportError> {
+        match (wire, &self.interface) {
+            (NetworkWire::Udp, _) => Ok(Socket::Udp(FramePort::open(self.ip)?)),
+            (NetworkWire::Tcp, _) => Ok(Socket::Tcp(Box::new(StreamPort::open(self.ip)?))),
+            (NetworkWire::Ether(ether_type), Some(interface)) => {
                 Ok(Socket::Ported(PortedSocket::open(interface, ether_type)?))
             }
-            (Carrier::Ether(_), None) => {
+            (NetworkWire::Ether(_), None) => {
                 let expected = "an Ethernet interface";
                 let fault = EnvironmentFault::unexpected(expected, "the loopback interface");
                 Err(TransportError::environment(
@@ -196,7 +200,7 @@ impl Outside {
             return Ok(opened);
         }
         let interfaces = self.interfaces.iter();
-        let sockets = interfaces.map(|at| at.open(self.network.carrier));
+        let sockets = interfaces.map(|at| at.open(self.network.wire));
         let mut socket = Socket::several(sockets.collect::<Result<_, TransportError>>()?)?;
         if let Some(faults) = self.network.faults {
             socket = socket.with_faults(faults, self.name.id() as u32);

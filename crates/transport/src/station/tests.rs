@@ -130,10 +130,16 @@ fn a_name_of_another_host_is_not_that_of_a_station_that_is_known() {
 
 /// As if it had a host of its own.
 fn far_with(terms: Terms, is_sealed: bool) -> Stations {
+    far_by(NetworkWire::Udp, terms, is_sealed)
+}
+
+const WIRES: [NetworkWire; 2] = [NetworkWire::Udp, NetworkWire::Tcp];
+
+fn far_by(wire: NetworkWire, terms: Terms, is_sealed: bool) -> Stations {
     let host = u64::from_ne_bytes(crate::os::random().unwrap());
     let network = Network {
         place: NetworkPlace::Loopback { host },
-        carrier: Carrier::Udp,
+        wire,
         is_sealed,
         lost_after: Duration::from_secs(60),
         faults: None,
@@ -155,8 +161,11 @@ fn far() -> Stations {
 
 #[test]
 fn stations_of_two_hosts_meet_and_store() {
-    for is_sealed in [true, false] {
-        let far = || far_with(TERMS, is_sealed);
+    for (wire, is_sealed) in WIRES
+        .into_iter()
+        .flat_map(|wire| [(wire, true), (wire, false)])
+    {
+        let far = || far_by(wire, TERMS, is_sealed);
         let (a, b, c) = (far(), far(), far());
         assert_eq!((a.number(&c.name()), a.number(&b.name())), (Ok(1), Ok(2)));
         assert!(a.store_word(2, 4096, 1).is_err());
@@ -187,7 +196,8 @@ fn stations_of_two_hosts_meet_and_store() {
 
 #[test]
 fn both_may_begin_at_once_from_two_hosts() {
-    for _ in 0..20 {
+    for turn in 0..40 {
+        let far = || far_by(WIRES[turn % 2], TERMS, true);
         let (a, b) = (far(), far());
         let (to_b, to_a) = (a.number(&b.name()).unwrap(), b.number(&a.name()).unwrap());
         std::thread::scope(|scope| {
@@ -205,7 +215,8 @@ fn both_may_begin_at_once_from_two_hosts() {
 
 #[test]
 fn what_a_station_stored_before_it_ended_has_arrived_on_another_host() {
-    for _ in 0..5 {
+    for turn in 0..10 {
+        let far = || far_by(WIRES[turn % 2], TERMS, true);
         let (a, b) = (far(), far());
         let to_b = a.number(&b.name()).unwrap();
         a.meet(to_b).unwrap();
@@ -253,6 +264,8 @@ fn what_does_not_fit_between_hosts_is_refused_and_said() {
     assert!(error.contains("version: 2"), "{error}");
     let error = meet(&far_with(TERMS, false));
     assert!(error.contains("HOSTWIRE_INSECURE_WIRE"), "{error}");
+    let error = meet(&far_by(NetworkWire::Tcp, TERMS, true));
+    assert!(error.contains("HOSTWIRE_WIRE"), "{error}");
     // It has no network: whoever asks says so.
     let inside = Stations::open(TERMS, Options::within_host()).unwrap();
     let error = meet(&inside);

@@ -1,7 +1,9 @@
 //! The sockets of the wires between hosts that this host can use.
 
 use hostwire_transport::EnvironmentFault;
-use hostwire_transport::ether::{FramePort, Interface, PacketSocket, Socket, XdpSocket};
+use hostwire_transport::ether::{
+    FramePort, Interface, PacketSocket, Socket, StreamPort, XdpSocket,
+};
 
 use super::launch_failed;
 use crate::error::{Error, Result};
@@ -82,6 +84,7 @@ fn open(
     let sockets = interfaces.iter().map(|interface| {
         Ok(match wire {
             Wire::Udp => Socket::Udp(FramePort::open(interface.address()?)?),
+            Wire::Tcp => Socket::Tcp(Box::new(StreamPort::open(interface.address()?)?)),
             Wire::Xdp => {
                 let socket = XdpSocket::open(interface, settings.ether_type)?;
                 Socket::Xdp(Box::new(socket))

@@ -21,7 +21,7 @@ from ..errors import EnvironmentFault
 from . import _engines, _launch, _measure, _tpch
 from ._pieces import plain_schema
 
-WIRES = ("ether", "xdp", "udp")
+WIRES = ("ether", "xdp", "udp", "tcp")
 SIMULATED_NODES = (2, 4, 8)
 _LIMIT_S = 900
 # Printed in the paper: for each query, seconds for 1 GB over PCI Express and on the GPU (section VI.A), and the

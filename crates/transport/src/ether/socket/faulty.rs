@@ -40,7 +40,7 @@ impl FaultySocket {
         SocketCounters {
             unsent: self.unsent,
             injected: self.frames.met,
-            ..SocketCounters::default()
+            ..self.socket.counters()
         }
     }
 

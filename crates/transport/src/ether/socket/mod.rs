@@ -1,4 +1,4 @@
-//! Where frames leave this process and come in: bare Ethernet or UDP.
+//! Where frames leave this process and come in: bare Ethernet, UDP or TCP.
 
 mod bare;
 mod faulty;
@@ -7,6 +7,7 @@ mod packet;
 mod ported;
 pub(crate) mod ring;
 mod several;
+pub(crate) mod tcp;
 pub(crate) mod udp;
 mod xdp;
 
@@ -17,6 +18,7 @@ pub use faulty::FaultySocket;
 pub use packet::PacketSocket;
 pub use ported::PortedSocket;
 pub use several::SeveralSockets;
+pub use tcp::StreamPort;
 pub use udp::{FramePort, Offload};
 pub use xdp::XdpSocket;
 
@@ -70,6 +72,8 @@ pub enum Socket {
     Xdp(Box<XdpSocket>),
     /// Frames as datagrams, for everybody.
     Udp(FramePort),
+    /// Frames on connections, for everybody: long ones, and none is lost on the way.
+    Tcp(Box<StreamPort>),
     /// Several of one of these kinds, at different interfaces.
     Several(Box<SeveralSockets>),
     /// One of the others, and faults that all frames to it meet.
@@ -136,9 +140,11 @@ impl Socket {
     /// What it has counted itself.
     pub(super) fn counters(&self) -> SocketCounters {
         match self {
-            Self::Packet(_) | Self::Ported(_) | Self::Xdp(_) | Self::Udp(_) | Self::Several(_) => {
+            Self::Packet(_) | Self::Ported(_) | Self::Xdp(_) | Self::Udp(_) => {
                 SocketCounters::default()
             }
+            Self::Tcp(socket) => socket.counters(),
+            Self::Several(several) => several.counters(),
             Self::Faulty(faulty) => faulty.counters(),
         }
     }
@@ -150,6 +156,7 @@ impl Socket {
             Self::Ported(socket) => socket.address(),
             Self::Xdp(socket) => socket.address(),
             Self::Udp(socket) => socket.address(),
+            Self::Tcp(socket) => socket.address(),
             Self::Several(several) => several.address(),
             Self::Faulty(faulty) => faulty.socket().address(),
         }
@@ -162,6 +169,7 @@ impl Socket {
             Self::Ported(socket) => socket.frame_len_max(),
             Self::Xdp(socket) => socket.frame_len_max(),
             Self::Udp(socket) => socket.frame_len_max(),
+            Self::Tcp(socket) => socket.frame_len_max(),
             Self::Several(several) => several.frame_len_max(),
             Self::Faulty(faulty) => faulty.socket().frame_len_max(),
         }
@@ -170,7 +178,7 @@ impl Socket {
     /// Headers in front of each frame that count against the MTU of the path.
     pub(super) fn header_bytes(&self) -> usize {
         match self {
-            Self::Packet(_) | Self::Xdp(_) => 0,
+            Self::Packet(_) | Self::Xdp(_) | Self::Tcp(_) => 0,
             Self::Ported(socket) => socket.header_bytes(),
             Self::Udp(socket) => socket.header_bytes(),
             Self::Several(several) => several.header_bytes(),
@@ -181,10 +189,20 @@ impl Socket {
     /// Whether frames of one length leave together.
     pub(super) fn joins_frames(&self) -> bool {
         match self {
-            Self::Packet(_) | Self::Ported(_) | Self::Xdp(_) => false,
+            Self::Packet(_) | Self::Ported(_) | Self::Xdp(_) | Self::Tcp(_) => false,
             Self::Udp(socket) => socket.offload().sending,
             Self::Several(several) => several.joins_frames(),
             Self::Faulty(faulty) => faulty.socket().joins_frames(),
+        }
+    }
+
+    /// Whether every frame arrives, in order, or none does any more.
+    pub(super) fn loses_nothing(&self) -> bool {
+        match self {
+            Self::Packet(_) | Self::Ported(_) | Self::Xdp(_) | Self::Udp(_) => false,
+            Self::Tcp(_) => true,
+            Self::Several(several) => several.loses_nothing(),
+            Self::Faulty(_) => false,
         }
     }
 
@@ -195,6 +213,8 @@ impl Socket {
             Self::Ported(socket) => socket.frames_max(),
             Self::Xdp(socket) => socket.frames_max(),
             Self::Udp(socket) => socket.frames_max(),
+            // It loses none.
+            Self::Tcp(_) => usize::MAX,
             Self::Several(several) => several.frames_max(),
             Self::Faulty(faulty) => faulty.socket().frames_max(),
         }
@@ -205,7 +225,7 @@ impl Socket {
         match self {
             Self::Packet(_) | Self::Ported(_) => CapabilitySet::NET_RAW,
             Self::Xdp(_) => CapabilitySet::NET_RAW | CapabilitySet::NET_ADMIN | CapabilitySet::BPF,
-            Self::Udp(_) => CapabilitySet::empty(),
+            Self::Udp(_) | Self::Tcp(_) => CapabilitySet::empty(),
             Self::Several(several) => several.rights(),
             Self::Faulty(faulty) => faulty.socket().rights(),
         }
@@ -222,6 +242,7 @@ impl Socket {
             Self::Ported(socket) => socket.set_peers(own, peers),
             Self::Xdp(socket) => socket.set_peers(own, peers),
             Self::Udp(socket) => socket.set_peers(own, peers),
+            Self::Tcp(socket) => socket.set_peers(own, peers),
             Self::Several(several) => several.set_peers(own, &peers),
             Self::Faulty(faulty) => faulty.socket_mut().set_peers(own, peers),
         }
@@ -234,6 +255,7 @@ impl Socket {
             Self::Ported(socket) => socket.send(frames),
             Self::Xdp(socket) => socket.send(frames),
             Self::Udp(socket) => socket.send(frames),
+            Self::Tcp(socket) => socket.send(frames),
             Self::Several(several) => several.send(frames),
             Self::Faulty(faulty) => faulty.send(frames),
         }
@@ -270,7 +292,7 @@ impl Socket {
             Self::Packet(socket) => socket.is_empty(),
             Self::Ported(socket) => socket.is_empty(),
             Self::Xdp(socket) => socket.is_empty(),
-            Self::Udp(_) => false,
+            Self::Udp(_) | Self::Tcp(_) => false,
             Self::Several(several) => several.is_empty(),
             Self::Faulty(faulty) => faulty.socket().is_empty(),
         }
@@ -282,7 +304,7 @@ impl Socket {
             Self::Packet(socket) => !socket.is_empty(),
             Self::Ported(socket) => !socket.is_empty(),
             Self::Xdp(socket) => !socket.is_empty(),
-            Self::Udp(_) => false,
+            Self::Udp(_) | Self::Tcp(_) => false,
             Self::Several(several) => several.has_come(),
             Self::Faulty(faulty) => faulty.socket().has_come(),
         }
@@ -295,6 +317,7 @@ impl Socket {
             Self::Ported(socket) => socket.receive(take),
             Self::Xdp(socket) => socket.receive(take),
             Self::Udp(socket) => socket.receive(take),
+            Self::Tcp(socket) => socket.receive(take),
             Self::Several(several) => several.receive(take),
             Self::Faulty(faulty) => faulty.socket_mut().receive(take),
         }
@@ -307,6 +330,7 @@ impl Socket {
             Self::Ported(socket) => vec![socket.fd()],
             Self::Xdp(socket) => socket.fds(),
             Self::Udp(socket) => socket.fds(),
+            Self::Tcp(socket) => socket.fds(),
             Self::Several(several) => several.fds(),
             Self::Faulty(faulty) => faulty.socket().fds(),
         }
@@ -319,6 +343,7 @@ impl Socket {
             Self::Ported(socket) => socket.fd(),
             Self::Xdp(socket) => socket.fd(),
             Self::Udp(socket) => socket.fd(),
+            Self::Tcp(socket) => socket.fd(),
             Self::Several(several) => several.fd(),
             Self::Faulty(faulty) => faulty.socket().fd(),
         }
@@ -331,6 +356,7 @@ impl Socket {
             Self::Ported(socket) => socket.fd(),
             Self::Xdp(socket) => socket.socket(),
             Self::Udp(socket) => socket.fd(),
+            Self::Tcp(socket) => socket.system_socket(),
             Self::Several(several) => several.system_socket(),
             Self::Faulty(faulty) => faulty.socket().system_socket(),
         }

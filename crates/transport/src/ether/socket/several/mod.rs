@@ -18,6 +18,7 @@ use self::paths::Paths;
 use self::report::Report;
 pub(super) use self::report::TOLD_BY;
 use super::super::address::{Address, INTERFACES_MAX};
+use super::super::tally::SocketCounters;
 use super::{Received, SendError, Socket, Take, unequal};
 use crate::error::TransportError;
 
@@ -73,6 +74,19 @@ impl SeveralSockets {
     pub(super) fn header_bytes(&self) -> usize {
         let all = self.sockets.iter().map(Socket::header_bytes);
         all.max().unwrap_or(0)
+    }
+
+    pub(super) fn counters(&self) -> SocketCounters {
+        let mut counters = SocketCounters::default();
+        for socket in &self.sockets {
+            counters += &socket.counters();
+        }
+        counters
+    }
+
+    /// Even so, frames on different paths overtake each other.
+    pub(super) fn loses_nothing(&self) -> bool {
+        self.sockets.iter().all(Socket::loses_nothing)
     }
 
     pub(super) fn joins_frames(&self) -> bool {

@@ -1,0 +1,199 @@
+//! The connection to a peer, which is made again when it breaks.
+
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use rustix::event::epoll;
+
+use super::dial;
+use super::stream::{Broken, Stream};
+
+/// From a connection that broke to the next call; it doubles up to [`AGAIN_MAX`] while nobody answers.
+const AGAIN_MIN: Duration = Duration::from_millis(5);
+const AGAIN_MAX: Duration = Duration::from_millis(500);
+
+/// A peer, with a connection or without.
+#[derive(Debug)]
+pub(super) struct Peer {
+    host: u32,
+    address: SocketAddr,
+    /// The port here.
+    own: SocketAddr,
+    stream: Option<Stream>,
+    /// Whether the stream is watched for room, too.
+    is_watched_for_room: bool,
+    /// When this end may call again, and how long it waits then.
+    again: (Option<Instant>, Duration),
+}
+
+/// What a look for frames has found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Look {
+    /// There is no more for now.
+    Empty,
+    /// There may be more.
+    More,
+    /// What came is no frame: the connection is cut.
+    Cut,
+}
+
+impl Peer {
+    /// The peer at `address`, which is called from `own` at once, or calls.
+    pub(super) fn new(host: u32, address: SocketAddr, own: SocketAddr, watch: &OwnedFd) -> Self {
+        let mut peer = Self {
+            host,
+            address,
+            own,
+            stream: None,
+            is_watched_for_room: false,
+            again: (None, AGAIN_MIN),
+        };
+        peer.call(watch);
+        peer
+    }
+
+    pub(super) const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub(super) fn stream(&self) -> Option<&Stream> {
+        self.stream.as_ref()
+    }
+
+    /// Whether nothing is to be done but to look for frames.
+    pub(super) fn is_up(&self) -> bool {
+        let stream = self.stream.as_ref();
+        stream.is_some_and(|stream| !stream.wants_room())
+    }
+
+    /// The one with the lower address calls: both know which that is.
+    fn calls(&self) -> bool {
+        self.own < self.address
+    }
+
+    fn call(&mut self, watch: &OwnedFd) {
+        if !self.calls() {
+            return;
+        }
+        match dial::call(self.own, self.address) {
+            Ok(socket) => self.watch(Stream::new(socket, false), watch),
+            Err(_) => self.call_later(),
+        }
+    }
+
+    fn call_later(&mut self) {
+        let (at, wait) = &mut self.again;
+        *at = Some(Instant::now() + *wait);
+        *wait = (*wait * 2).min(AGAIN_MAX);
+    }
+
+    /// The peer has called; a connection that was there is an old one.
+    pub(super) fn has_called(&mut self, socket: OwnedFd, watch: &OwnedFd) {
+        if self.calls() {
+            return dial::cut(socket);
+        }
+        if let Some(old) = self.stream.take() {
+            old.cut();
+        }
+        self.watch(Stream::new(socket, true), watch);
+    }
+
+    fn watch(&mut self, stream: Stream, watch: &OwnedFd) {
+        self.is_watched_for_room = stream.wants_room();
+        let data = epoll::EventData::new_u64(self.host.into());
+        let flags = flags(self.is_watched_for_room);
+        match epoll::add(watch, stream.fd(), data, flags) {
+            Ok(()) => self.stream = Some(stream),
+            // Out of memory: as if it had broken.
+            Err(_) => {
+                stream.cut();
+                self.call_later();
+            }
+        }
+    }
+
+    fn watch_anew(&mut self, watch: &OwnedFd) {
+        let Some(stream) = &self.stream else {
+            return;
+        };
+        let wants_room = stream.wants_room();
+        if wants_room == self.is_watched_for_room {
+            return;
+        }
+        let data = epoll::EventData::new_u64(self.host.into());
+        // A stream that is watched for too much costs time, and one for too little is looked at by its link's timers.
+        if epoll::modify(watch, stream.fd(), data, flags(wants_room)).is_ok() {
+            self.is_watched_for_room = wants_room;
+        }
+    }
+
+    fn broke(&mut self) {
+        if let Some(stream) = self.stream.take() {
+            stream.cut();
+        }
+        self.call_later();
+    }
+
+    /// Sends frames; how many have left or will, from the first on. 0 if they are lost, as all are
+    /// while there is no connection.
+    pub(super) fn send(&mut self, frames: &[(u32, &[u8])], watch: &OwnedFd) -> usize {
+        if self.stream.is_none() && self.again.0.is_some_and(|at| at <= Instant::now()) {
+            self.call(watch);
+        }
+        let Some(stream) = &mut self.stream else {
+            return 0;
+        };
+        let Ok(sent) = stream.send(frames) else {
+            self.broke();
+            return 0;
+        };
+        self.watch_anew(watch);
+        sent
+    }
+
+    /// Shows frames to `take` that one call brings, after it has done what waited for room.
+    pub(super) fn receive(
+        &mut self,
+        buffer: &mut [u8],
+        watch: &OwnedFd,
+        take: impl FnMut(&mut [u8]),
+    ) -> Look {
+        let Some(stream) = &mut self.stream else {
+            return Look::Empty;
+        };
+        if stream.wants_room() {
+            if stream.go_on().is_err() {
+                self.broke();
+                return Look::Empty;
+            }
+            self.watch_anew(watch);
+        }
+        let Some(stream) = &mut self.stream else {
+            return Look::Empty;
+        };
+        match stream.receive(buffer, take) {
+            Ok(more) => {
+                self.again.1 = AGAIN_MIN;
+                match more {
+                    true => Look::More,
+                    false => Look::Empty,
+                }
+            }
+            Err(broken) => {
+                self.broke();
+                match broken {
+                    Broken::Ended => Look::Empty,
+                    Broken::BadLength => Look::Cut,
+                }
+            }
+        }
+    }
+}
+
+fn flags(wants_room: bool) -> epoll::EventFlags {
+    match wants_room {
+        true => epoll::EventFlags::IN | epoll::EventFlags::OUT,
+        false => epoll::EventFlags::IN,
+    }
+}
