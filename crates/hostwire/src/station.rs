@@ -14,7 +14,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use hostwire_transport::station::{
-    Contacts, ModelledContacts, Network, NetworkPlace, NetworkWire, Options, PEERS_MAX, Stations, Terms,
+    Contacts, ModelledContacts, Network, NetworkPlace, NetworkWire, Options, PEERS_MAX, Stations,
+    Terms,
 };
 use hostwire_transport::{EnvironmentFault, Loss, PeId, Transport, TransportError};
 

@@ -443,7 +443,9 @@ fn who_has_finished_takes_stores(wire: &LocalWire) {
 #[test]
 fn faults_are_survived_and_counted() {
     let faults = "drop=0.05,dup=0.05,reorder=0.05,flip=0.05,seed=11";
-    let all = ON_LOOPBACK.iter().flat_map(|wire| [(wire, false), (wire, true)]);
+    let all = ON_LOOPBACK
+        .iter()
+        .flat_map(|wire| [(wire, false), (wire, true)]);
     for (wire, insecure) in all {
         let options = LocalOptions {
             insecure,

@@ -50,7 +50,10 @@ fn who_is_killed_is_named_at_once() {
         return;
     };
     // Alone on its host, and one of two whose host has an endpoint in a process of its own.
-    for (pes, options) in [(2, &["--keep-going"][..]), (4, &["--keep-going", "--hosts", "2"])] {
+    for (pes, options) in [
+        (2, &["--keep-going"][..]),
+        (4, &["--keep-going", "--hosts", "2"]),
+    ] {
         // Nobody may find it out by silence.
         let variables = [("HOSTWIRE_LOST_AFTER", "600")];
         let steady = Steady::start_program_over(WIRE, pes, options, &variables);

@@ -161,7 +161,10 @@ fn far() -> Stations {
 
 #[test]
 fn stations_of_two_hosts_meet_and_store() {
-    for (wire, is_sealed) in WIRES.into_iter().flat_map(|wire| [(wire, true), (wire, false)]) {
+    for (wire, is_sealed) in WIRES
+        .into_iter()
+        .flat_map(|wire| [(wire, true), (wire, false)])
+    {
         let far = || far_by(wire, TERMS, is_sealed);
         let (a, b, c) = (far(), far(), far());
         assert_eq!((a.number(&c.name()), a.number(&b.name())), (Ok(1), Ok(2)));

@@ -6,7 +6,8 @@ use std::io::IoSliceMut;
 pub(crate) const PREFIX_BYTES: usize = 4;
 
 /// Longest frame: the header, 16 NOPs and a burst of 255 lines, which is all that a frame can count, sealed.
-pub(crate) const FRAME_LEN_MAX: usize = 16 + 16 * 4 + 8 + 255 * 64 + 4 + hostwire_link::seal::OVERHEAD;
+pub(crate) const FRAME_LEN_MAX: usize =
+    16 + 16 * 4 + 8 + 255 * 64 + 4 + hostwire_link::seal::OVERHEAD;
 
 /// What a peer said of the length of a frame, and no frame is so long: where the next one begins is
 /// not known from then on.
@@ -130,7 +131,9 @@ mod tests {
     }
 
     fn stream(frames: &[Vec<u8>]) -> Vec<u8> {
-        let parts = frames.iter().map(|frame| [&prefix(frame)[..], frame].concat());
+        let parts = frames
+            .iter()
+            .map(|frame| [&prefix(frame)[..], frame].concat());
         parts.collect::<Vec<_>>().concat()
     }
 

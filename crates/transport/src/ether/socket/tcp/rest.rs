@@ -86,7 +86,10 @@ mod tests {
         let kept = rest.keep(&frames, 3);
         let bytes = rest.bytes().len();
         assert_eq!(bytes, kept * 16_004 - 3);
-        assert!((BYTES_MAX + 1..BYTES_MAX + 16_005).contains(&bytes), "{bytes}");
+        assert!(
+            (BYTES_MAX + 1..BYTES_MAX + 16_005).contains(&bytes),
+            "{bytes}"
+        );
         assert_eq!(rest.keep(&frames, 0), 0);
         assert_eq!(rest.keep(&frames, 1), 1);
     }
