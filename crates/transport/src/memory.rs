@@ -170,9 +170,11 @@ impl Memory {
             // SAFETY: a line of those that `range` has checked to lie within the memory.
             let at = unsafe { first.add(number * 64) };
             crate::sync::fence(Ordering::Release);
+            // SAFETY: within that line.
+            let second = unsafe { at.add(8) };
             // SAFETY: the 56 bytes behind the first word of that line; `behind` is a Rust slice of as
             // many, so it cannot overlap memory to which no reference exists.
-            unsafe { core::ptr::copy_nonoverlapping(behind.as_ptr(), at.add(8), 56) };
+            unsafe { core::ptr::copy_nonoverlapping(behind.as_ptr(), second, 56) };
             // SAFETY: aligned to 64 bytes and within the memory, which lives as long as `self`; nobody
             // has a reference to plain data in it.
             let header = unsafe { AtomicU64::from_ptr(at.cast()) };

@@ -63,23 +63,20 @@ fn run(name: &str, fabric: &Hosts) {
 
 /// Every PE on a host of its own.
 fn apart(name: &str) {
-    run(
-        name,
-        &Hosts {
-            hosts: u32::MAX,
-            wire: LocalWire::Udp,
-            options: LocalOptions::default(),
-        },
-    );
+    apart_over(LocalWire::Udp, name);
 }
 
 /// The same on TCP connections.
 fn connected(name: &str) {
+    apart_over(LocalWire::Tcp, name);
+}
+
+fn apart_over(wire: LocalWire, name: &str) {
     run(
         name,
         &Hosts {
             hosts: u32::MAX,
-            wire: LocalWire::Tcp,
+            wire,
             options: LocalOptions::default(),
         },
     );

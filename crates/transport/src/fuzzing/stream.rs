@@ -39,7 +39,10 @@ pub(super) const FRAMES: Target = Target {
                 "split",
                 stream(&[b"\0\0", b"\0\x03a", b"bc\0", b"\0\0\x01d"]),
             ),
-            ("long", stream(&[&long])),
+            (
+                "long",
+                stream(&[&long[..200], &long[200..400], &long[400..]]),
+            ),
             ("of_nothing", stream(&[b"\0\0\0\x01a\0\0\0\0b"])),
             ("too_long", stream(&[b"\0\0\x40\x41", b"abc"])),
             ("endless", stream(&[b"\xff\xff\xff\xff"])),
