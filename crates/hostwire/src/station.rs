@@ -10,6 +10,7 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -108,6 +109,10 @@ pub struct Claim(u64);
 pub struct Station {
     inner: Inner,
     contacts: Arc<dyn Contacts>,
+    /// Whether contacts may have news, if they say so.
+    news: Option<Arc<AtomicBool>>,
+    /// See [`looks_max`](Self::looks_max).
+    looks_max: AtomicU32,
     /// Where time is that of a model.
     virtual_time: Option<VirtualTime>,
     queue: QueueId,
@@ -192,8 +197,13 @@ impl Station {
             messages.requests.open_queue()
         };
         Self {
-            virtual_time,
             inner,
+            news: contacts.news(),
+            looks_max: AtomicU32::new(match virtual_time {
+                None => turn::LOOKS,
+                Some(_) => u32::MAX,
+            }),
+            virtual_time,
             contacts,
             queue,
             parted: Mutex::default(),
@@ -225,7 +235,30 @@ impl Station {
     /// # Errors
     /// [`Error::PeerLost`] if it has ended; [`Error::NoSuchPe`]; [`Error::Environment`] if it does not
     /// answer.
+    #[inline]
     pub fn send_at_once(&self, to: PeId, label: Label, bytes: &[u8]) -> Result<bool> {
+        match self.send_short(to, label, bytes) {
+            Ok(false) => self.send_at_once_slowly(to, label, bytes),
+            Ok(true) => Ok(true),
+            Err(error) => Err(self.part_for(error)),
+        }
+    }
+
+    /// The same to one that this station has met, if nothing else is to be done before.
+    #[inline(always)]
+    fn send_short(&self, to: PeId, label: Label, bytes: &[u8]) -> Result<bool> {
+        if self.may_have_news() || !self.is_here() {
+            return Ok(false);
+        }
+        let Some(mut messages) = self.inner.messages_at_once() else {
+            return Ok(false);
+        };
+        let entry = (label.lane.kind(), label.tag, label.data);
+        messages.send_short(to, entry, bytes)
+    }
+
+    #[inline(never)]
+    fn send_at_once_slowly(&self, to: PeId, label: Label, bytes: &[u8]) -> Result<bool> {
         self.meet(to)?;
         let entry = (label.lane.kind(), label.tag, label.data);
         let sent = self.inner.messages().send_at_once(to, entry, bytes);
@@ -293,6 +326,17 @@ impl Station {
             }
             Ok(ticket)
         })
+    }
+
+    /// Receives a message into the front of `room`, if it is a short one that a receive would get at once: then
+    /// that is done. Nothing means no more than that [`receive`](Self::receive) has to look.
+    #[inline]
+    pub fn receive_at_once(&self, wanted: Wanted, room: &mut [u8]) -> Option<Envelope> {
+        if !self.is_here() {
+            return None;
+        }
+        let mut messages = self.inner.messages_at_once()?;
+        messages.receive_short(&wanted.pattern(), room)
     }
 
     /// The message that a receive gets, now and as long as none gets it.

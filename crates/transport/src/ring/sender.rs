@@ -130,6 +130,47 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         self.sent()
     }
 
+    /// The same for messages of up to two lines with a [front](Self::try_send_behind).
+    #[inline(always)]
+    pub fn send_behind_at_once(
+        &mut self,
+        kind: u8,
+        tag: u32,
+        front: [u64; FRONT_WORDS],
+        payload: &[u8],
+    ) -> Sent {
+        let at = self.next;
+        let header = Header::new(at.stamp, kind, FRONT_BYTES + payload.len(), tag);
+        let first = self.store.plain(at.slot());
+        let Some((now, back)) = payload.split_at_checked(PAYLOAD_BYTES - FRONT_BYTES) else {
+            if self.granted == at.line {
+                return Sent::No;
+            }
+            let Some(line) = first else {
+                return Sent::No;
+            };
+            store_behind(line, header.0, front, payload);
+            self.next.advance();
+            return self.sent();
+        };
+        if back.len() > PAYLOAD_BYTES || self.granted - at.line < 2 {
+            return Sent::No;
+        }
+        let second = self.store.plain(at.slots.slot(at.line + 1));
+        let (Some(line), Some(second)) = (first, second) else {
+            return Sent::No;
+        };
+        store_behind(line, header.0, front, now);
+        if back.is_empty() {
+            self.next.advance();
+        } else {
+            let continued = Header::new(at.stamp_behind(), KIND_CONTINUED, back.len(), tag);
+            store(second, continued.0, back);
+            self.next.advance_by_two();
+        }
+        self.sent()
+    }
+
     #[inline(always)]
     fn sent(&self) -> Sent {
         if self.store.receiver_looks() {
