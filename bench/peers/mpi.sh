@@ -3,8 +3,8 @@
 #
 #   eval "$(hostwire env mpi)" && OSU=FOLDER bench/peers/mpi.sh        a table on standard output
 #
-# OSU is a folder with osu_latency, osu_bw, osu_mbw_mr, osu_put_latency and osu_fop_latency of the OSU micro-benchmarks, compiled with
-# Open MPI's mpicc. The last two are compared with what Open MPI takes by itself (`default`), in memory that the program
+# OSU is a folder with osu_latency, osu_bw, osu_mbw_mr, osu_put_latency and osu_fop_latency of the OSU micro-benchmarks (7.0 or later),
+# compiled with Open MPI's mpicc. The last two are compared with what Open MPI takes by itself (`default`), in memory that the program
 # has allocated: windows that Open MPI allocates are shared memory, and no provider is asked. Debian's
 # Open MPI cannot take libfabric's shm provider (it asks for a provider that reaches other hosts), so shm and hostwire are also
 # compared by libfabric's own fi_pingpong. Rounds (ROUNDS, 9) are interleaved: each measures all, one after the other. The table has
@@ -84,13 +84,13 @@ note() { # FILE VALUE
 for ((round = 1; round <= rounds; round++)); do
     echo "round $round of $rounds" >&2
     for way in hostwire vader ucx; do
-        text=$(osu "$way" osu_latency)
+        text=$(osu "$way" osu_latency -m 8:65536)
         note "latency 8 B, us.$way" "$(column 8 2 <<<"$text")"
         note "latency 64 KiB, us.$way" "$(column 65536 2 <<<"$text")"
-        text=$(osu "$way" osu_bw)
+        text=$(osu "$way" osu_bw -m 65536:1048576)
         note "bandwidth 64 KiB, MB a second.$way" "$(column 65536 2 <<<"$text")"
         note "bandwidth 1 MiB, MB a second.$way" "$(column 1048576 2 <<<"$text")"
-        text=$(osu "$way" osu_mbw_mr)
+        text=$(osu "$way" osu_mbw_mr -m 64:64)
         note "messages of 64 B a second.$way" "$(column 64 3 <<<"$text")"
     done
     for way in least nothing; do
@@ -99,7 +99,7 @@ for ((round = 1; round <= rounds; round++)); do
     done
     for way in hostwire default least; do
         note "put 8 B, us.$way" "$(osu "$way" osu_put_latency -w create -m 8:8 | column 8 2)"
-        note "fetch and add 8 B, us.$way" "$(osu "$way" osu_fop_latency -w create | column 8 2)"
+        note "fetch and add, us.$way" "$(osu "$way" osu_fop_latency -w create | awk '/^[0-9]/ { print $2 }')"
     done
     if [[ -n ${HOSTS:-} ]]; then
         for way in hostwire bare tcp; do

@@ -78,8 +78,7 @@ impl Endpoint {
         let Ok(to) = self.number(send.to) else {
             return false;
         };
-        let sent = self.station.send_at_once(to, send.label, bytes_of(loan));
-        if !matches!(sent, Ok(true)) {
+        if !self.station.send_short(to, send.label, bytes_of(loan)) {
             return false;
         }
         if !send.is_silent && tells(bound, send.flags) {
@@ -206,7 +205,7 @@ impl Endpoint {
             tag: receive.tag,
         };
         let mut room = *loan;
-        let Some(envelope) = self.station.receive_at_once(wanted, room.bytes_mut()) else {
+        let Some(envelope) = self.station.receive_short(wanted, room.bytes_mut()) else {
             return false;
         };
         self.counters.count(self, FI_RECV, true);
@@ -341,7 +340,15 @@ impl Endpoint {
     }
 
     /// Makes progress, and tells of what has ended. Returns whether anything has.
+    #[inline(always)]
     pub(crate) fn progress(&self) -> Result<bool, Error> {
+        match self.station.is_quiet() {
+            true => Ok(false),
+            false => self.take_turn(),
+        }
+    }
+
+    fn take_turn(&self) -> Result<bool, Error> {
         let turn = self.station.turn()?;
         let any = turn.has_finished && self.tell_all(None);
         Ok(turn.has_notes && self.tell_uses() || any)

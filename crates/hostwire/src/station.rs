@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use hostwire_transport::ring::Sent;
 use hostwire_transport::station::{
     Contacts, ModelledContacts, Network, NetworkPlace, Options, PEERS_MAX, Stations, Terms,
 };
@@ -63,6 +64,7 @@ pub enum Lane {
 }
 
 impl Lane {
+    #[inline(always)]
     fn kind(self) -> Kind {
         match self {
             Self::Tagged => Kind::User,
@@ -94,6 +96,7 @@ pub struct Wanted {
 }
 
 impl Wanted {
+    #[inline(always)]
     fn pattern(self) -> Pattern {
         Pattern::new(self.lane.kind(), self.from, self.tag)
     }
@@ -113,6 +116,8 @@ pub struct Station {
     news: Option<Arc<AtomicBool>>,
     /// See [`looks_max`](Self::looks_max).
     looks_max: AtomicU32,
+    /// There is, or was, a station to which the wire leads only while somebody looks at it.
+    looks_at_wire: AtomicBool,
     /// Where time is that of a model.
     virtual_time: Option<VirtualTime>,
     queue: QueueId,
@@ -199,6 +204,7 @@ impl Station {
         Self {
             inner,
             news: contacts.news(),
+            looks_at_wire: AtomicBool::new(virtual_time.is_some()),
             looks_max: AtomicU32::new(match virtual_time {
                 None => turn::LOOKS,
                 Some(_) => u32::MAX,
@@ -235,30 +241,7 @@ impl Station {
     /// # Errors
     /// [`Error::PeerLost`] if it has ended; [`Error::NoSuchPe`]; [`Error::Environment`] if it does not
     /// answer.
-    #[inline]
     pub fn send_at_once(&self, to: PeId, label: Label, bytes: &[u8]) -> Result<bool> {
-        match self.send_short(to, label, bytes) {
-            Ok(false) => self.send_at_once_slowly(to, label, bytes),
-            Ok(true) => Ok(true),
-            Err(error) => Err(self.part_for(error)),
-        }
-    }
-
-    /// The same to one that this station has met, if nothing else is to be done before.
-    #[inline(always)]
-    fn send_short(&self, to: PeId, label: Label, bytes: &[u8]) -> Result<bool> {
-        if self.may_have_news() || !self.is_here() {
-            return Ok(false);
-        }
-        let Some(mut messages) = self.inner.messages_at_once() else {
-            return Ok(false);
-        };
-        let entry = (label.lane.kind(), label.tag, label.data);
-        messages.send_short(to, entry, bytes)
-    }
-
-    #[inline(never)]
-    fn send_at_once_slowly(&self, to: PeId, label: Label, bytes: &[u8]) -> Result<bool> {
         self.meet(to)?;
         let entry = (label.lane.kind(), label.tag, label.data);
         let sent = self.inner.messages().send_at_once(to, entry, bytes);
@@ -267,6 +250,31 @@ impl Station {
         match sent {
             Ok(sent) => Ok(sent),
             Err(error) => Err(self.part_for(error)),
+        }
+    }
+
+    /// As [`send_at_once`](Self::send_at_once), if it takes next to nothing: a message of a line or two to a station of
+    /// this host that has been met, while nothing else is to be done. False means no more than that `send_at_once` has
+    /// to look.
+    ///
+    /// All of it is in the function of the caller: a result that goes through memory would be loaded in other pieces than it
+    /// was stored in, and such a load waits for the lines of the message to leave the core.
+    #[inline(always)]
+    pub fn send_short(&self, to: PeId, label: Label, bytes: &[u8]) -> bool {
+        if self.may_have_news() || !self.is_here() {
+            return false;
+        }
+        let Some(mut messages) = self.inner.messages_at_once() else {
+            return false;
+        };
+        let entry = (label.lane.kind(), label.tag, label.data);
+        match messages.send_short(to, entry, bytes) {
+            Sent::Yes => true,
+            Sent::No => false,
+            Sent::Ring => {
+                messages.ring_peer(to);
+                true
+            }
         }
     }
 
@@ -329,9 +337,10 @@ impl Station {
     }
 
     /// Receives a message into the front of `room`, if it is a short one that a receive would get at once: then
-    /// that is done. Nothing means no more than that [`receive`](Self::receive) has to look.
-    #[inline]
-    pub fn receive_at_once(&self, wanted: Wanted, room: &mut [u8]) -> Option<Envelope> {
+    /// that is done. Nothing means no more than that [`receive`](Self::receive) has to look. As of
+    /// [`send_short`](Self::send_short), all of it is in the function of the caller.
+    #[inline(always)]
+    pub fn receive_short(&self, wanted: Wanted, room: &mut [u8]) -> Option<Envelope> {
         if !self.is_here() {
             return None;
         }

@@ -19,32 +19,36 @@ use crate::error::Result;
 impl Messages {
     /// Stores a message of a line or two to a station that this one has met and whose memory is mapped, if
     /// nothing is before it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn send_short(
         &mut self,
         to: PeId,
         (kind, tag, data): (Kind, u64, Option<u64>),
         bytes: &[u8],
-    ) -> Result<bool> {
+    ) -> Sent {
         let Some(peer) = self.peers.get_mut(to as usize).filter(|peer| peer.open) else {
-            return Ok(false);
+            return Sent::No;
         };
         let (kind, front) = entry(kind, tag, data);
         let tag = tag as u32;
-        let sent = match front {
+        match front {
             Some(front) => peer.sender.send_behind_at_once(kind, tag, front, bytes),
             None => peer.sender.send_line_at_once(kind, tag, bytes),
-        };
-        match sent {
-            Sent::Yes => Ok(true),
-            Sent::No => Ok(false),
-            Sent::Ring => peer.sender.ring().map(|()| true).map_err(Into::into),
+        }
+    }
+
+    /// What has to follow [`Sent::Ring`].
+    #[cold]
+    pub(crate) fn ring_peer(&mut self, to: PeId) {
+        if let Some(peer) = self.peers.get(to as usize) {
+            // The bell of mapped memory is a word there: nothing fails.
+            let _ = peer.sender.ring();
         }
     }
 
     /// Receives a message of a line or two that comes next in the ring of one station, if the pattern takes it,
     /// it fits and nothing is before it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn receive_short(&mut self, pattern: &Pattern, room: &mut [u8]) -> Option<Envelope> {
         let Source::Pe(pe) = pattern.from else {
             return None;
@@ -60,7 +64,7 @@ impl Messages {
     }
 
     /// Whether a turn of progress would find nothing to do.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn are_quiet(&self) -> bool {
         let is_idle = |pe: &PeId| match self.peers.get(*pe as usize) {
             Some(peer) => peer.is_idle(),

@@ -46,9 +46,6 @@ impl Station {
             return self.turn_in_virtual_time(time);
         }
         self.in_spite_of_peers(|| {
-            if self.is_quiet()? {
-                return Ok(Turn::default());
-            }
             self.inner.check_is_here()?;
             self.hear()?;
             let is_enough = |messages: &Messages| messages.requests.has_finished(self.queue);
@@ -58,19 +55,17 @@ impl Station {
         })
     }
 
-    /// Whether a turn would find nothing: a look at what it would look at, which calls nothing but the wire.
-    #[inline]
-    fn is_quiet(&self) -> Result<bool> {
-        if self.may_have_news() || !self.is_here() {
-            return Ok(false);
+    /// Whether a [turn](Self::turn) would find nothing to do and nothing to tell: a look at what it would look at,
+    /// which calls nothing. False means no more than that a turn has to look.
+    #[inline(always)]
+    pub fn is_quiet(&self) -> bool {
+        if self.may_have_news() || !self.is_here() || self.looks_at_wire.load(Ordering::Relaxed) {
+            return false;
         }
-        if self.inner.wire().poll()? {
-            return Ok(false);
-        }
-        let Some(messages) = self.inner.messages_at_once() else {
-            return Ok(false);
-        };
-        Ok(messages.are_quiet() && self.seen(&messages) == Turn::default())
+        let messages = self.inner.messages_at_once();
+        messages.is_some_and(|messages| {
+            messages.are_quiet() && self.seen(&messages) == Turn::default()
+        })
     }
 
     /// What there is to take now.
@@ -81,6 +76,7 @@ impl Station {
         self.seen(&self.inner.messages())
     }
 
+    #[inline(always)]
     fn seen(&self, messages: &Messages) -> Turn {
         let remote = &messages.remote;
         Turn {
@@ -265,6 +261,10 @@ impl Station {
             heard = heard.and(done);
         }
         let wire = self.inner.wire();
+        let is_far = |pe: PeId| matches!(wire.route(pe), Some(Route::Carried));
+        if (0..messages.known()).any(is_far) {
+            self.looks_at_wire.store(true, Ordering::Relaxed);
+        }
         let is_beside =
             |pe: &PeId| self.inner.is_there(*pe) && matches!(wire.route(*pe), Some(Route::Mapped(_)));
         let beside = (0..messages.known()).filter(is_beside).count();

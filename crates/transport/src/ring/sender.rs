@@ -7,6 +7,11 @@ use super::{
 };
 use crate::error::{Misbehaviour, PeId, TransportError};
 
+/// Lines behind the one at hand that are asked for ahead of their stores: those of a few short messages. The receiver
+/// has read them in the lap before, so they come from its core. A core has room for the stores of less than one message
+/// behind a store whose line is on its way, so without this the lines would come one by one.
+const LINES_AHEAD: u64 = 8;
+
 /// How far [`RingSender::send_line_at_once`] got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sent {
@@ -149,6 +154,7 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
             let Some(line) = first else {
                 return Sent::No;
             };
+            self.expect(0);
             store_behind(line, header.0, front, payload);
             self.next.advance();
             return self.sent();
@@ -160,6 +166,8 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         let (Some(line), Some(second)) = (first, second) else {
             return Sent::No;
         };
+        self.expect(0);
+        self.expect(1);
         store_behind(line, header.0, front, now);
         if back.is_empty() {
             self.next.advance();
@@ -169,6 +177,14 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
             self.next.advance_by_two();
         }
         self.sent()
+    }
+
+    /// Asks for the line so many behind those that were asked for before.
+    #[inline(always)]
+    fn expect(&self, behind: u64) {
+        let at = self.next;
+        self.store
+            .expect(at.slots.slot(at.line + LINES_AHEAD + behind));
     }
 
     #[inline(always)]
