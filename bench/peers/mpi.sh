@@ -3,12 +3,13 @@
 #
 #   eval "$(hostwire env mpi)" && OSU=FOLDER bench/peers/mpi.sh        a table on standard output
 #
-# OSU is a folder with osu_latency, osu_bw, osu_mbw_mr, osu_put_latency and osu_fop_latency of the OSU micro-benchmarks, compiled with
-# Open MPI's mpicc. The last two are compared with what Open MPI takes by itself (`default`), in memory that the program
+# OSU is a folder with osu_latency, osu_bw, osu_mbw_mr, osu_put_latency and osu_fop_latency of the OSU micro-benchmarks (7.0 or later),
+# compiled with Open MPI's mpicc. The last two are compared with what Open MPI takes by itself (`default`), in memory that the program
 # has allocated: windows that Open MPI allocates are shared memory, and no provider is asked. Debian's
 # Open MPI cannot take libfabric's shm provider (it asks for a provider that reaches other hosts), so shm and hostwire are also
 # compared by libfabric's own fi_pingpong. Rounds (ROUNDS, 9) are interleaved: each measures all, one after the other. The table has
-# medians, and their ratio to hostwire's. With HOSTS=1, as root, there are rows of two hosts as well: network namespaces with a
+# medians, and their ratio to hostwire's. `least` is a provider that carries messages of two ranks and does nothing else (least.c, compiled
+# here against libfabric-dev), `nothing` the same without what is measured: what MPI above a provider takes by itself. With HOSTS=1, as root, there are rows of two hosts as well: network namespaces with a
 # cable between them, hostwire over ether, udp and tcp (encrypted, and bare) beside Open MPI and UCX over TCP. RUN is put in front of each program: `RUN="chrt -r 10"` gives it the cores of a busy machine.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -19,13 +20,18 @@ rounds=${ROUNDS:-9}
 mpirun=${MPIRUN:-mpirun.openmpi}
 results=$(mktemp -d)
 trap 'rm -rf "$results"' EXIT
+mkdir "$results/least"
+cc -O2 -shared -fPIC -o "$results/least/libleast-fi.so" bench/peers/least.c -l:libfabric.so.1
 
 declare -A ways=(
     [hostwire]='--mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include hostwire --mca osc ^ucx'
     [vader]='--mca pml ob1 --mca btl self,vader --mca osc ^ucx'
     [ucx]='--mca pml ucx --mca pml_ucx_tls any --mca pml_ucx_devices any'
     [default]=''
+    [least]='--mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include least --mca osc ^ucx'
 )
+ways[nothing]=${ways[least]}
+declare -A paths=([least]="$results/least" [nothing]="$results/least")
 declare -A far=(
     [hostwire]="${ways[hostwire]} -x FI_PROVIDER_PATH -x HOSTWIRE_WIRE=ether"
     [bare]="${ways[hostwire]} -x FI_PROVIDER_PATH -x HOSTWIRE_WIRE=ether -x HOSTWIRE_INSECURE_WIRE=1"
@@ -41,6 +47,7 @@ declare -A far=(
 osu() {
     # shellcheck disable=SC2086 # words are options
     env -u FI_PROVIDER -u OMPI_MCA_pml -u OMPI_MCA_mtl -u OMPI_MCA_osc -u OMPI_MCA_mtl_ofi_provider_include \
+        FI_PROVIDER_PATH="${paths[$1]:-$FI_PROVIDER_PATH}" LEAST_NOTHING="$([[ $1 != nothing ]] || echo 1)" \
         ${RUN:-} timeout -k 5 -s KILL 300 "$mpirun" ${ways[$1]} -n 2 "$OSU/$2" "${@:3}" 2>"$results/errors"
 }
 
@@ -82,18 +89,22 @@ note() { # FILE VALUE
 for ((round = 1; round <= rounds; round++)); do
     echo "round $round of $rounds" >&2
     for way in hostwire vader ucx; do
-        text=$(osu "$way" osu_latency)
+        text=$(osu "$way" osu_latency -m 8:65536)
         note "latency 8 B, us.$way" "$(column 8 2 <<<"$text")"
         note "latency 64 KiB, us.$way" "$(column 65536 2 <<<"$text")"
-        text=$(osu "$way" osu_bw)
+        text=$(osu "$way" osu_bw -m 65536:1048576)
         note "bandwidth 64 KiB, MB a second.$way" "$(column 65536 2 <<<"$text")"
         note "bandwidth 1 MiB, MB a second.$way" "$(column 1048576 2 <<<"$text")"
-        text=$(osu "$way" osu_mbw_mr)
+        text=$(osu "$way" osu_mbw_mr -m 64:64)
         note "messages of 64 B a second.$way" "$(column 64 3 <<<"$text")"
     done
-    for way in hostwire default; do
-        note "put 8 B, us.$way" "$(osu "$way" osu_put_latency -w create | column 8 2)"
-        note "fetch and add 8 B, us.$way" "$(osu "$way" osu_fop_latency -w create | column 8 2)"
+    for way in least nothing; do
+        note "latency 8 B, us.$way" "$(osu "$way" osu_latency -m 8:8 | column 8 2)"
+        note "messages of 64 B a second.$way" "$(osu "$way" osu_mbw_mr -m 64:64 | column 64 3)"
+    done
+    for way in hostwire default least; do
+        note "put 8 B, us.$way" "$(osu "$way" osu_put_latency -w create -m 8:8 | column 8 2)"
+        note "fetch and add, us.$way" "$(osu "$way" osu_fop_latency -w create | awk '/^[0-9]/ { print $2 }')"
     done
     if [[ -n ${HOSTS:-} ]]; then
         for way in hostwire bare udp udp-bare connections connections-bare ucx tcp; do
@@ -126,13 +137,13 @@ for ((round = 1; round <= rounds; round++)); do
 done
 
 median() { sort -g "$1" | sed -n "$(((rounds + 1) / 2))p"; }
-echo '| median of '"$rounds"' | hostwire | vader | hostwire / vader | ucx | hostwire / ucx | shm | hostwire / shm | default | hostwire / default | tcp | hostwire / tcp |'
-echo '|---|---|---|---|---|---|---|---|---|---|---|---|'
+echo '| median of '"$rounds"' | hostwire | vader | hostwire / vader | ucx | hostwire / ucx | shm | hostwire / shm | default | hostwire / default | least | hostwire / least | nothing | hostwire / nothing | tcp | hostwire / tcp |'
+echo '|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|'
 for file in "$results"/*.hostwire; do
     name=$(basename "$file" .hostwire)
     own=$(median "$file")
     row="| $name | $own |"
-    for way in vader ucx shm default tcp; do
+    for way in vader ucx shm default least nothing tcp; do
         if [[ -f $results/$name.$way ]]; then
             other=$(median "$results/$name.$way")
             row+=" $other | $(awk -v a="$own" -v b="$other" 'BEGIN { printf "%.2f", a / b }') |"

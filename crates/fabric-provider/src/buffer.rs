@@ -58,8 +58,8 @@ impl Loan {
         unsafe { core::slice::from_raw_parts(self.first, self.len) }
     }
 
-    fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as for `bytes`, and nobody reads them; only receives ask for it.
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as for `bytes`, and nobody reads them; only receives ask for it, whose call, or whose buffer, it is.
         unsafe { core::slice::from_raw_parts_mut(self.first, self.len) }
     }
 }

@@ -89,6 +89,7 @@ pub(crate) unsafe fn loans(iov: *const libc::iovec, count: usize) -> Result<Vec<
 ///
 /// # Safety
 /// The contract of that call.
+#[inline(always)]
 unsafe fn send_plainly(
     ep: *mut FidEp,
     loans: &[Loan],
@@ -113,6 +114,7 @@ unsafe fn send_plainly(
 ///
 /// # Safety
 /// The contract of that call.
+#[inline(always)]
 unsafe fn receive_plainly(
     ep: *mut FidEp,
     loans: &[Loan],

@@ -108,7 +108,7 @@ impl Queue {
     }
 
     /// Tells of the success of an operation of which nothing else is to be said.
-    #[inline(never)]
+    #[inline(always)]
     pub(crate) fn push_done(&self, endpoint: &Endpoint, context: *mut c_void, flags: u64) {
         self.push(endpoint, Entry::new(context, flags));
     }

@@ -1,5 +1,6 @@
 //! The endpoints that make progress when somebody looks at an object that they are bound to.
 
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
 use hostwire::Error;
@@ -11,18 +12,25 @@ use crate::post::Code;
 /// See the [module text](self). An endpoint leaves all of them when it is closed.
 ///
 /// An atomic exchange at each look would wait for the lines that a send has just stored to another core.
-pub(crate) struct Endpoints(OwnerLock<Vec<Arc<Endpoint>>>);
+pub(crate) struct Endpoints {
+    all: OwnerLock<Vec<Arc<Endpoint>>>,
+    /// Looks in a row that have found nothing, about: threads that look at once may miss some.
+    vain: AtomicU32,
+}
 
 impl Default for Endpoints {
     fn default() -> Self {
-        Self(OwnerLock::new(Vec::new()))
+        Self {
+            all: OwnerLock::new(Vec::new()),
+            vain: AtomicU32::new(0),
+        }
     }
 }
 
 impl Endpoints {
     /// Nothing that is done meanwhile looks at the same object again.
     fn all(&self) -> Guard<'_, Vec<Arc<Endpoint>>> {
-        self.0.lock()
+        self.all.lock()
     }
 
     /// Makes the object of these endpoints one of `endpoint`, at all these places of it. It is one of
@@ -63,16 +71,28 @@ impl Endpoints {
             return retain(&mut self.all());
         }
         // In a copy of the process there is no thread that gives the lock back, nor one that looks.
-        if let Some(mut all) = self.0.try_lock_owned() {
+        if let Some(mut all) = self.all.try_lock_owned() {
             retain(&mut all);
         }
     }
 
-    /// Makes progress. Returns whether anything has ended.
+    /// Makes progress. Returns whether anything has ended. Who looks again and again in vain gives its core away
+    /// between.
+    #[inline]
     pub(crate) fn progress(&self) -> Result<bool, Error> {
         let mut any = false;
+        let mut looks_max = u32::MAX;
         for endpoint in self.all().iter() {
             any |= endpoint.progress()?;
+            looks_max = looks_max.min(endpoint.station.looks_max());
+        }
+        let vain = match any {
+            true => 0,
+            false => self.vain.load(Relaxed).saturating_add(1),
+        };
+        self.vain.store(vain, Relaxed);
+        if vain > looks_max {
+            std::thread::yield_now();
         }
         Ok(any)
     }

@@ -56,7 +56,41 @@ fn of_lane(lane: Lane) -> u64 {
 }
 
 impl Endpoint {
+    #[inline(always)]
     pub(crate) fn send(&self, send: &Send<'_>) -> Result<(), Code> {
+        match self.send_at_once(send) {
+            true => Ok(()),
+            false => self.start_send(send),
+        }
+    }
+
+    /// The short way of a send that ends as it begins.
+    #[inline(always)]
+    fn send_at_once(&self, send: &Send<'_>) -> bool {
+        let (Some(bound), [loan]) = (self.tx.get(), send.loans) else {
+            return false;
+        };
+        let must_wait = send.flags & (FI_DELIVERY_COMPLETE | FI_INJECT) != 0;
+        let is_full = bound.queue.is_full() || self.sending.load(Relaxed) >= SENDS_MAX;
+        if must_wait || is_full || loan.len() > INJECT_BYTES_MAX {
+            return false;
+        }
+        let Ok(to) = self.number(send.to) else {
+            return false;
+        };
+        if !self.station.send_short(to, send.label, bytes_of(loan)) {
+            return false;
+        }
+        if !send.is_silent && tells(bound, send.flags) {
+            let flags = FI_SEND | of_lane(send.label.lane);
+            bound.queue.push_done(self, send.context, flags);
+        }
+        self.counters.count(self, FI_SEND, true);
+        true
+    }
+
+    #[inline(never)]
+    fn start_send(&self, send: &Send<'_>) -> Result<(), Code> {
         let bound = self.tx.get().ok_or(-libc::EINVAL)?;
         if send.loans.len() > IOV_MAX {
             return Err(-libc::EINVAL);
@@ -143,7 +177,50 @@ impl Endpoint {
         Ok(())
     }
 
+    #[inline(always)]
     pub(crate) fn receive(&self, receive: &Receive<'_>) -> Result<(), Code> {
+        match self.receive_at_once(receive) {
+            true => Ok(()),
+            false => self.start_receive(receive),
+        }
+    }
+
+    /// The short way of a receive whose message is there.
+    #[inline(always)]
+    fn receive_at_once(&self, receive: &Receive<'_>) -> bool {
+        let (Some(bound), [loan]) = (self.rx.get(), receive.loans) else {
+            return false;
+        };
+        let is_special = receive.flags & (FI_PEEK | FI_CLAIM | FI_DISCARD | FI_MULTI_RECV) != 0;
+        let names_nobody = !self.is_directed || receive.from == FI_ADDR_UNSPEC;
+        if is_special || names_nobody || bound.queue.is_full() {
+            return false;
+        }
+        let Ok(from) = self.number(receive.from) else {
+            return false;
+        };
+        let wanted = Wanted {
+            lane: receive.lane,
+            from: Source::Pe(from),
+            tag: receive.tag,
+        };
+        let mut room = *loan;
+        let Some(envelope) = self.station.receive_short(wanted, room.bytes_mut()) else {
+            return false;
+        };
+        self.counters.count(self, FI_RECV, true);
+        if tells(bound, receive.flags) {
+            let mut entry = Entry::new(receive.context, FI_RECV | of_lane(receive.lane));
+            describe(&mut entry, &envelope);
+            entry.entry.buf = loan.address();
+            entry.from = receive.from;
+            bound.queue.push(self, entry);
+        }
+        true
+    }
+
+    #[inline(never)]
+    fn start_receive(&self, receive: &Receive<'_>) -> Result<(), Code> {
         let bound = self.rx.get().ok_or(-libc::EINVAL)?;
         if receive.loans.len() > IOV_MAX {
             return Err(-libc::EINVAL);
@@ -258,17 +335,20 @@ impl Endpoint {
     /// What is known of a message, for the program.
     #[inline(always)]
     fn describe(&self, entry: &mut Entry, envelope: &Envelope) {
-        entry.entry.len = envelope.len_bytes;
-        entry.entry.tag = envelope.tag;
-        entry.entry.data = envelope.data;
-        if envelope.has_data {
-            entry.entry.flags |= FI_REMOTE_CQ_DATA;
-        }
+        describe(entry, envelope);
         entry.from = self.address(envelope.from).unwrap_or(FI_ADDR_UNSPEC);
     }
 
     /// Makes progress, and tells of what has ended. Returns whether anything has.
+    #[inline(always)]
     pub(crate) fn progress(&self) -> Result<bool, Error> {
+        match self.station.is_quiet() {
+            true => Ok(false),
+            false => self.take_turn(),
+        }
+    }
+
+    fn take_turn(&self) -> Result<bool, Error> {
         let turn = self.station.turn()?;
         let any = turn.has_finished && self.tell_all(None);
         Ok(turn.has_notes && self.tell_uses() || any)
@@ -433,7 +513,22 @@ impl Endpoint {
     }
 
     /// The number of the station with this address.
+    #[inline(always)]
     pub(crate) fn number(&self, address: u64) -> Result<PeId, Code> {
+        let known = |books: &Books| {
+            let number = *books.numbers.get(usize::try_from(address).ok()?)?;
+            let addresses = self.addresses.get()?;
+            number.filter(|_| books.version == addresses.version())
+        };
+        let number = known(&self.books());
+        match number {
+            Some(number) => Ok(number),
+            None => self.find_number(address),
+        }
+    }
+
+    #[cold]
+    fn find_number(&self, address: u64) -> Result<PeId, Code> {
         let addresses = self.addresses.get().ok_or(-libc::EINVAL)?;
         let place = usize::try_from(address).map_err(|_| -libc::EINVAL)?;
         let mut books = self.books();
@@ -466,6 +561,17 @@ impl Endpoint {
         }
         books.sources[place] = Some(address);
         Some(address)
+    }
+}
+
+/// What an envelope says, but for the address.
+#[inline(always)]
+fn describe(entry: &mut Entry, envelope: &Envelope) {
+    entry.entry.len = envelope.len_bytes;
+    entry.entry.tag = envelope.tag;
+    entry.entry.data = envelope.data;
+    if envelope.has_data {
+        entry.entry.flags |= FI_REMOTE_CQ_DATA;
     }
 }
 

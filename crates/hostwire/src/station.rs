@@ -10,9 +10,11 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use hostwire_transport::ring::Sent;
 use hostwire_transport::station::{
     Contacts, ModelledContacts, Network, NetworkPlace, NetworkWire, Options, PEERS_MAX, Stations,
     Terms,
@@ -63,6 +65,7 @@ pub enum Lane {
 }
 
 impl Lane {
+    #[inline(always)]
     fn kind(self) -> Kind {
         match self {
             Self::Tagged => Kind::User,
@@ -94,6 +97,7 @@ pub struct Wanted {
 }
 
 impl Wanted {
+    #[inline(always)]
     fn pattern(self) -> Pattern {
         Pattern::new(self.lane.kind(), self.from, self.tag)
     }
@@ -109,6 +113,12 @@ pub struct Claim(u64);
 pub struct Station {
     inner: Inner,
     contacts: Arc<dyn Contacts>,
+    /// Whether contacts may have news, if they say so.
+    news: Option<Arc<AtomicBool>>,
+    /// See [`looks_max`](Self::looks_max).
+    looks_max: AtomicU32,
+    /// There is, or was, a station to which the wire leads only while somebody looks at it.
+    looks_at_wire: AtomicBool,
     /// Where time is that of a model.
     virtual_time: Option<VirtualTime>,
     queue: QueueId,
@@ -196,8 +206,14 @@ impl Station {
             messages.requests.open_queue()
         };
         Self {
-            virtual_time,
             inner,
+            news: contacts.news(),
+            looks_at_wire: AtomicBool::new(virtual_time.is_some()),
+            looks_max: AtomicU32::new(match virtual_time {
+                None => turn::LOOKS,
+                Some(_) => u32::MAX,
+            }),
+            virtual_time,
             contacts,
             queue,
             parted: Mutex::default(),
@@ -238,6 +254,31 @@ impl Station {
         match sent {
             Ok(sent) => Ok(sent),
             Err(error) => Err(self.part_for(error)),
+        }
+    }
+
+    /// As [`send_at_once`](Self::send_at_once), if it takes next to nothing: a message of a line or two to a station of
+    /// this host that has been met, while nothing else is to be done. False means no more than that `send_at_once` has
+    /// to look.
+    ///
+    /// All of it is in the function of the caller: a result that goes through memory would be loaded in other pieces than it
+    /// was stored in, and such a load waits for the lines of the message to leave the core.
+    #[inline(always)]
+    pub fn send_short(&self, to: PeId, label: Label, bytes: &[u8]) -> bool {
+        if self.may_have_news() || !self.is_here() {
+            return false;
+        }
+        let Some(mut messages) = self.inner.messages_at_once() else {
+            return false;
+        };
+        let entry = (label.lane.kind(), label.tag, label.data);
+        match messages.send_short(to, entry, bytes) {
+            Sent::Yes => true,
+            Sent::No => false,
+            Sent::Ring => {
+                messages.ring_peer(to);
+                true
+            }
         }
     }
 
@@ -297,6 +338,18 @@ impl Station {
             }
             Ok(ticket)
         })
+    }
+
+    /// Receives a message into the front of `room`, if it is a short one that a receive would get at once: then
+    /// that is done. Nothing means no more than that [`receive`](Self::receive) has to look. As of
+    /// [`send_short`](Self::send_short), all of it is in the function of the caller.
+    #[inline(always)]
+    pub fn receive_short(&self, wanted: Wanted, room: &mut [u8]) -> Option<Envelope> {
+        if !self.is_here() {
+            return None;
+        }
+        let mut messages = self.inner.messages_at_once()?;
+        messages.receive_short(&wanted.pattern(), room)
     }
 
     /// The message that a receive gets, now and as long as none gets it.

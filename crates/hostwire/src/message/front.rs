@@ -12,7 +12,7 @@
 //! are no data; else 16 bytes of the first line.
 
 use hostwire_transport::PeId;
-use hostwire_transport::ring::{FRONT_BYTES, FRONT_WORDS};
+use hostwire_transport::ring::{FRONT_BYTES, FRONT_WORDS, Head};
 
 use super::Kind;
 use super::long::Announcement;
@@ -124,6 +124,34 @@ pub(super) fn whole(peer: &mut Peer) -> Result<Option<(Kind, Envelope, usize)>> 
     envelope.set_data(data);
     envelope.len_bytes -= PREFIX_BYTES;
     Ok(Some((kind, envelope, PREFIX_BYTES)))
+}
+
+/// The message with this first line, whose first words these are, if it has a [prefix](PREFIX_BYTES). As
+/// [`whole`], for a short way.
+#[inline(always)]
+pub(super) fn short(
+    pe: PeId,
+    head: Head,
+    [high, data]: [u64; FRONT_WORDS],
+) -> Option<(Kind, Envelope)> {
+    let kind = match head.kind {
+        WIDE => Kind::User,
+        WIDE_OF_TEAM => Kind::Team,
+        _ => return None,
+    };
+    let has_data = high & HAS_DATA != 0;
+    let is_sound = (high & !HAS_DATA) >> 32 == 0 && (has_data || data == 0);
+    let len_bytes = head.len_bytes.checked_sub(PREFIX_BYTES)?;
+    is_sound.then_some((
+        kind,
+        Envelope {
+            from: pe,
+            tag: u64::from(head.tag) | high << 32,
+            data,
+            has_data,
+            len_bytes,
+        },
+    ))
 }
 
 impl Peer {

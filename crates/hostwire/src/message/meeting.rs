@@ -46,6 +46,11 @@ impl Messages {
         Ok(())
     }
 
+    /// How many it knows, itself included.
+    pub(crate) fn known(&self) -> u32 {
+        self.peers.len() as u32
+    }
+
     /// There is a way to `pe` now.
     pub(crate) fn met(&mut self, inner: &Inner, pe: PeId) -> Result<()> {
         self.know(pe + 1)?;

@@ -96,6 +96,7 @@ pub(crate) struct Pattern {
 }
 
 impl Pattern {
+    #[inline(always)]
     pub(crate) fn new(kind: Kind, from: impl Into<Source>, tag: impl Into<Tag>) -> Self {
         Self {
             kind,

@@ -111,6 +111,8 @@ pub(crate) struct Requests {
     runnable: Vec<Ticket>,
     queues: BTreeMap<QueueId, VecDeque<Finished>>,
     last_queue: QueueId,
+    /// Those that have ended, in all queues.
+    unheard: usize,
     /// Whether a queue has changed since that was asked last.
     ended: bool,
 }
@@ -124,7 +126,8 @@ impl Requests {
 
     /// Its receives without a message are given up; all else ends unheard.
     pub(crate) fn close_queue(&mut self, queue: QueueId) {
-        self.queues.remove(&queue);
+        let unheard = self.queues.remove(&queue).map_or(0, |queue| queue.len());
+        self.unheard -= unheard;
         let of_it: Vec<Ticket> = self.posted.iter().copied().collect();
         for ticket in of_it {
             if self.get(ticket).is_some_and(|r| r.queue == queue) {
@@ -136,7 +139,11 @@ impl Requests {
 
     /// The next of `queue` that has ended.
     pub(crate) fn finished(&mut self, queue: QueueId) -> Option<Finished> {
+        if self.unheard == 0 {
+            return None;
+        }
         let finished = self.queues.get_mut(&queue)?.pop_front()?;
+        self.unheard -= 1;
         self.ended = true;
         Some(finished)
     }
@@ -144,9 +151,8 @@ impl Requests {
     /// Whether there is one.
     #[inline]
     pub(crate) fn has_finished(&self, queue: QueueId) -> bool {
-        self.queues
-            .get(&queue)
-            .is_some_and(|ended| !ended.is_empty())
+        let has = |ended: &VecDeque<Finished>| !ended.is_empty();
+        self.unheard > 0 && self.queues.get(&queue).is_some_and(has)
     }
 
     /// See [`Messages::take_news`](super::Messages::take_news).
@@ -228,6 +234,7 @@ impl Requests {
         self.free.push(ticket.place);
         self.ended = true;
         if let Some(queue) = self.queues.get_mut(&queue) {
+            self.unheard += 1;
             queue.push_back(Finished {
                 ticket,
                 is_receive: true,
@@ -300,6 +307,7 @@ impl Requests {
         let is_receive = matches!(request.work, Work::Receive(_));
         let buffer = request.work.take_buffer();
         if let Some(queue) = self.queues.get_mut(&request.queue) {
+            self.unheard += 1;
             queue.push_back(Finished {
                 ticket,
                 is_receive,
@@ -309,6 +317,14 @@ impl Requests {
         }
         if self.spare.len() < SPARE_MAX {
             self.spare.push(request);
+        }
+    }
+
+    /// The receive that was [posted first](Self::first_of_posted) has its message.
+    pub(super) fn finish_first(&mut self, ticket: Ticket, envelope: Envelope) {
+        self.posted.pop_front();
+        if let Some(request) = self.take(ticket) {
+            self.finish(ticket, request, Ok(envelope));
         }
     }
 

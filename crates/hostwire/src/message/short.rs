@@ -1,30 +1,99 @@
-//! The short way of a message that is in the ring whole: straight into the memory of its receive, without the steps of
-//! [`Receiving`](super::receive::Receiving). What this way does not take, the long way does.
+//! The short ways of short messages: into the ring without the steps of [`Sending`](super::send::Sending), and out of it
+//! straight into the memory of a receive, without those of [`Receiving`](super::receive::Receiving). What these ways do
+//! not take, the long ways do.
 
 use std::cell::Cell;
 
 use hostwire_transport::PeId;
+use hostwire_transport::ring::Sent;
 
-use super::Messages;
 use super::buffer::Buffer;
-use super::front::whole;
-use super::pattern::{Pattern, Source};
-use super::peer::Arriving;
+use super::front::{entry, short, whole};
+use super::pattern::{Envelope, Pattern, Source};
+use super::peer::{Arriving, Peer};
 use super::receive::Target;
 use super::requests::{QueueId, Ticket, Work};
+use super::{Kind, Messages};
 use crate::error::Result;
 
 impl Messages {
+    /// Stores a message of a line or two to a station that this one has met and whose memory is mapped, if
+    /// nothing is before it.
+    #[inline(always)]
+    pub(crate) fn send_short(
+        &mut self,
+        to: PeId,
+        (kind, tag, data): (Kind, u64, Option<u64>),
+        bytes: &[u8],
+    ) -> Sent {
+        let Some(peer) = self.peers.get_mut(to as usize).filter(|peer| peer.open) else {
+            return Sent::No;
+        };
+        let (kind, front) = entry(kind, tag, data);
+        let tag = tag as u32;
+        match front {
+            Some(front) => peer.sender.send_behind_at_once(kind, tag, front, bytes),
+            None => peer.sender.send_line_at_once(kind, tag, bytes),
+        }
+    }
+
+    /// What has to follow [`Sent::Ring`].
+    #[cold]
+    pub(crate) fn ring_peer(&mut self, to: PeId) {
+        if let Some(peer) = self.peers.get(to as usize) {
+            // The bell of mapped memory is a word there: nothing fails.
+            let _ = peer.sender.ring();
+        }
+    }
+
+    /// Receives a message of a line or two that comes next in the ring of one station, if the pattern takes it,
+    /// it fits and nothing is before it.
+    #[inline(always)]
+    pub(crate) fn receive_short(&mut self, pattern: &Pattern, room: &mut [u8]) -> Option<Envelope> {
+        let Source::Pe(pe) = pattern.from else {
+            return None;
+        };
+        if self.requests.has_posted() {
+            return None;
+        }
+        let peer = self.peers.get_mut(pe as usize)?;
+        if !peer.plain {
+            return None;
+        }
+        take_short(peer, pattern, |len| room.get_mut(..len))
+    }
+
+    /// Whether a turn of progress would find nothing to do.
+    #[inline(always)]
+    pub(crate) fn are_quiet(&self) -> bool {
+        let is_idle = |pe: &PeId| match self.peers.get(*pe as usize) {
+            Some(peer) => peer.is_idle(),
+            None => false,
+        };
+        self.sending.is_empty()
+            && !self.requests.has_runnable()
+            && !self.listens
+            && !self.are_weak()
+            && self.accused.is_none()
+            && self.talking.iter().all(is_idle)
+    }
+
     /// Gives the message at hand in the ring of `pe` to the receive that was posted first of all, if that takes
     /// it and has memory that it fits. Whether it has done so.
     pub(super) fn hand_over(&mut self, pe: PeId) -> Result<bool> {
         let Some(peer) = self.peers.get_mut(pe as usize) else {
             return Ok(false);
         };
-        let Some((kind, envelope, skip)) = whole(peer)? else {
+        let Some((ticket, receiving)) = self.requests.first_of_posted() else {
             return Ok(false);
         };
-        let Some((ticket, receiving)) = self.requests.first_of_posted() else {
+        let pattern = *receiving.pattern();
+        if let Some(envelope) = take_short(peer, &pattern, |len| receiving.room_for(len)) {
+            self.news = true;
+            self.requests.finish_first(ticket, envelope);
+            return Ok(true);
+        }
+        let Some((kind, envelope, skip)) = whole(peer)? else {
             return Ok(false);
         };
         if !receiving.pattern().takes(kind, &envelope) {
@@ -101,4 +170,23 @@ impl Messages {
             }
         }
     }
+}
+
+/// Takes the message that comes next in the ring of a peer, of a line or two, if the pattern takes it, into the room that
+/// there is for so many bytes.
+#[inline(always)]
+fn take_short<'a>(
+    peer: &mut Peer,
+    pattern: &Pattern,
+    room: impl FnOnce(usize) -> Option<&'a mut [u8]>,
+) -> Option<Envelope> {
+    let (head, words) = peer.receiver.front_at_once()?;
+    let (kind, envelope) = short(peer.pe, head, words)?;
+    if !pattern.takes(kind, &envelope) {
+        return None;
+    }
+    let room = room(envelope.len_bytes)?;
+    peer.receiver
+        .take_behind_at_once(head, room)
+        .then_some(envelope)
 }

@@ -2,15 +2,21 @@
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use hostwire_transport::Loss;
 use hostwire_transport::station::{News, PEERS_MAX};
+use hostwire_transport::wait::WaitLimits;
+use hostwire_transport::{Loss, PeId, Route};
 
 use super::{Finished, Station};
 use crate::error::{Error, Result};
 use crate::inner::Watch;
 use crate::message::Messages;
+
+/// Looks in vain of who has a core of its own: longer than a message is on its way, and short beside the time that the
+/// sender waits for a core where there are more programs than cores.
+pub(super) const LOOKS: u32 = 4000;
 
 /// What there is to take after a [turn](Station::turn).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -49,6 +55,19 @@ impl Station {
         })
     }
 
+    /// Whether a [turn](Self::turn) would find nothing to do and nothing to tell: a look at what it would look at,
+    /// which calls nothing. False means no more than that a turn has to look.
+    #[inline(always)]
+    pub fn is_quiet(&self) -> bool {
+        if self.may_have_news() || !self.is_here() || self.looks_at_wire.load(Ordering::Relaxed) {
+            return false;
+        }
+        let messages = self.inner.messages_at_once();
+        messages.is_some_and(|messages| {
+            messages.are_quiet() && self.seen(&messages) == Turn::default()
+        })
+    }
+
     /// What there is to take now.
     pub(super) fn there_is(&self) -> Turn {
         if !self.is_here() {
@@ -57,6 +76,7 @@ impl Station {
         self.seen(&self.inner.messages())
     }
 
+    #[inline(always)]
     fn seen(&self, messages: &Messages) -> Turn {
         let remote = &messages.remote;
         Turn {
@@ -130,9 +150,17 @@ impl Station {
         self.inner.segment().notify();
     }
 
+    /// How often in a row a program may look in vain before it should give its core away between two looks. It
+    /// waits for a process that may need that core, if it has met more of this host than there are cores.
+    #[inline(always)]
+    pub fn looks_max(&self) -> u32 {
+        self.looks_max.load(Ordering::Relaxed)
+    }
+
     /// Whether this is the process that opened it, not a copy of it.
+    #[inline(always)]
     pub fn is_here(&self) -> bool {
-        self.inner.check_is_here().is_ok()
+        self.inner.is_here()
     }
 
     /// The next that has ended already. Makes no progress: see [`poll`](Self::poll).
@@ -197,10 +225,16 @@ impl Station {
         Err(error)
     }
 
+    #[inline(always)]
+    pub(super) fn may_have_news(&self) -> bool {
+        let news = self.news.as_deref();
+        news.is_none_or(|news| news.load(Ordering::Acquire))
+    }
+
     /// Takes note of who has come and gone.
     #[inline]
     pub(super) fn hear(&self) -> Result<()> {
-        match self.contacts.may_have_news() {
+        match self.may_have_news() {
             true => self.take_news(),
             false => Ok(()),
         }
@@ -225,6 +259,21 @@ impl Station {
                 }
             };
             heard = heard.and(done);
+        }
+        let wire = self.inner.wire();
+        let is_far = |pe: PeId| matches!(wire.route(pe), Some(Route::Carried));
+        if (0..messages.known()).any(is_far) {
+            self.looks_at_wire.store(true, Ordering::Relaxed);
+        }
+        let is_beside =
+            |pe: &PeId| self.inner.is_there(*pe) && matches!(wire.route(*pe), Some(Route::Mapped(_)));
+        let beside = (0..messages.known()).filter(is_beside).count();
+        if self.virtual_time.is_none() {
+            let looks = match WaitLimits::for_pes(beside as u32) {
+                WaitLimits::SHARED => WaitLimits::SHARED.spins,
+                _ => LOOKS,
+            };
+            self.looks_max.store(looks, Ordering::Relaxed);
         }
         heard
     }

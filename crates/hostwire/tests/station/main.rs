@@ -84,6 +84,53 @@ fn acquainted(a: Station, b: Station) -> (Station, Station) {
 }
 
 #[test]
+fn a_short_receive_takes_what_a_receive_would_get() {
+    let (a, b) = pair();
+    let from_a = |tag: u64| Wanted {
+        lane: Lane::Tagged,
+        from: Source::Pe(1),
+        tag: Tag::from(tag),
+    };
+    let label = |tag: u64, data| Label {
+        lane: Lane::Tagged,
+        tag,
+        data,
+    };
+    // They meet by the first. Only messages with data or a long tag are for this way.
+    assert!(a.send_at_once(1, label(1, Some(5)), b"first").unwrap());
+    receive(&b, from_a(1), 16);
+    assert_eq!(bytes(next(&b, &[&a])), b"first");
+    for (tag, data) in [(2, Some(7)), (1 << 40, None), (4, Some(8))] {
+        assert!(a.send_at_once(1, label(tag, data), b"0123456789").unwrap());
+    }
+    let mut room = [0; 16];
+    assert_eq!(b.receive_short(from_a(3), &mut room), None, "another tag");
+    assert_eq!(b.receive_short(from_a(2), &mut room[..9]), None, "it does not fit");
+    let plain = Wanted {
+        lane: Lane::Plain,
+        ..from_a(2)
+    };
+    assert_eq!(b.receive_short(plain, &mut room), None, "another lane");
+    let got = b.receive_short(from_a(2), &mut room).unwrap();
+    assert_eq!((got.from, got.tag, got.data, got.has_data, got.len_bytes), (1, 2, 7, true, 10));
+    assert_eq!(&room[..10], b"0123456789");
+    // What stands before a message that a receive has taken is not in the ring any more.
+    let last = receive(&b, from_a(4), 16);
+    assert_eq!(b.receive_short(from_a(1 << 40), &mut room), None);
+    let done = next(&b, &[&a]);
+    assert_eq!((done.ticket, done.result.unwrap().data), (last, 8));
+    receive(&b, from_a(1 << 40), 16);
+    assert_eq!(bytes(next(&b, &[&a])), b"0123456789");
+    // Nor is any for this way while a receive waits.
+    let posted = receive(&b, from_a(5), 16);
+    assert!(a.send_at_once(1, label(6, Some(1)), b"6").unwrap());
+    assert!(a.send_at_once(1, label(5, Some(1)), b"5").unwrap());
+    assert_eq!(b.receive_short(from_a(6), &mut room), None);
+    let done = next(&b, &[&a]);
+    assert_eq!((done.ticket, bytes(done)), (posted, b"5".to_vec()));
+}
+
+#[test]
 fn messages_of_all_lengths_arrive_whole_and_in_order() {
     for (a, b) in [pair(), pair_of_hosts()] {
         let lengths = [0, 1, 56, 57, 4000, 8000, 9000, 70_000, 300_000, 3 << 20];

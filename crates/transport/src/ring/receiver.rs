@@ -1,8 +1,8 @@
 //! The receiving end of a ring.
 
-use super::line::load;
+use super::line::{load, load_behind};
 use super::{
-    CreditStore, FRONT_BYTES, HOLD, Header, KIND_CONTINUED, LineLoad, PAYLOAD_BYTES, PlainLine,
+    CreditStore, FRONT_BYTES, FRONT_WORDS, HOLD, Header, KIND_CONTINUED, LineLoad, PAYLOAD_BYTES, PlainLine,
     Position, Slots,
 };
 use crate::error::{Misbehaviour, PeId, TransportError};
@@ -137,6 +137,65 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
             return false;
         }
         load(line, front);
+        load(second, back);
+        self.next.advance_by_two();
+        true
+    }
+
+    /// The message that comes next and the words behind its header, if its first line is there, in coherent memory,
+    /// and there is nothing else to do first: for messages whose kind says that these words are a
+    /// [front](super::RingSender::try_send_behind). Nothing means no more than that [`peek`](Self::peek) has to look.
+    #[inline(always)]
+    pub fn front_at_once(&self) -> Option<(Head, [u64; FRONT_WORDS])> {
+        if self.head.is_some() || self.owes_credit() {
+            return None;
+        }
+        let line = self.load.plain(self.next.slot())?;
+        let header = Header(self.load.header(self.next.slot()));
+        if header.stamp() != self.next.stamp {
+            return None;
+        }
+        let head = Head {
+            kind: header.kind(),
+            tag: header.tag(),
+            len_bytes: header.len_bytes(),
+        };
+        let words = [&line[1], &line[2]].map(|word| u64::from_le(word.load(Ordering::Relaxed)));
+        Some((head, words))
+    }
+
+    /// Takes the message that [`front_at_once`](Self::front_at_once) has found, without its front, if it
+    /// fills `out` and has at most two lines, which are there. Whether it has done so.
+    #[inline(always)]
+    pub fn take_behind_at_once(&mut self, head: Head, out: &mut [u8]) -> bool {
+        if head.len_bytes != FRONT_BYTES + out.len() {
+            return false;
+        }
+        let at = self.next;
+        let Some(line) = self.load.plain(at.slot()) else {
+            return false;
+        };
+        let Some((now, back)) = out.split_at_mut_checked(PAYLOAD_BYTES - FRONT_BYTES) else {
+            load_behind(line, out);
+            self.next.advance();
+            return true;
+        };
+        if back.is_empty() {
+            load_behind(line, now);
+            self.next.advance();
+            return true;
+        }
+        let Some(second) = self.load.plain(at.slots.slot(at.line + 1)) else {
+            return false;
+        };
+        if back.len() > PAYLOAD_BYTES {
+            return false;
+        }
+        let continued = Header::new(at.stamp_behind(), KIND_CONTINUED, back.len(), head.tag);
+        if !self.arrives(second, continued.0, POLLS_PER_LINE) {
+            return false;
+        }
+        load_behind(line, now);
         load(second, back);
         self.next.advance_by_two();
         true

@@ -7,6 +7,11 @@ use super::{
 };
 use crate::error::{Misbehaviour, PeId, TransportError};
 
+/// Lines behind the one at hand that are asked for ahead of their stores: those of a few short messages. The receiver
+/// has read them in the lap before, so they come from its core. A core has room for the stores of less than one message
+/// behind a store whose line is on its way, so without this the lines would come one by one.
+const LINES_AHEAD: u64 = 8;
+
 /// How far [`RingSender::send_line_at_once`] got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sent {
@@ -128,6 +133,58 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         store(second, continued.0, back);
         self.next.advance_by_two();
         self.sent()
+    }
+
+    /// The same for messages of up to two lines with a [front](Self::try_send_behind).
+    #[inline(always)]
+    pub fn send_behind_at_once(
+        &mut self,
+        kind: u8,
+        tag: u32,
+        front: [u64; FRONT_WORDS],
+        payload: &[u8],
+    ) -> Sent {
+        let at = self.next;
+        let header = Header::new(at.stamp, kind, FRONT_BYTES + payload.len(), tag);
+        let first = self.store.plain(at.slot());
+        let Some((now, back)) = payload.split_at_checked(PAYLOAD_BYTES - FRONT_BYTES) else {
+            if self.granted == at.line {
+                return Sent::No;
+            }
+            let Some(line) = first else {
+                return Sent::No;
+            };
+            self.expect(0);
+            store_behind(line, header.0, front, payload);
+            self.next.advance();
+            return self.sent();
+        };
+        if back.len() > PAYLOAD_BYTES || self.granted - at.line < 2 {
+            return Sent::No;
+        }
+        let second = self.store.plain(at.slots.slot(at.line + 1));
+        let (Some(line), Some(second)) = (first, second) else {
+            return Sent::No;
+        };
+        self.expect(0);
+        self.expect(1);
+        store_behind(line, header.0, front, now);
+        if back.is_empty() {
+            self.next.advance();
+        } else {
+            let continued = Header::new(at.stamp_behind(), KIND_CONTINUED, back.len(), tag);
+            store(second, continued.0, back);
+            self.next.advance_by_two();
+        }
+        self.sent()
+    }
+
+    /// Asks for the line so many behind those that were asked for before.
+    #[inline(always)]
+    fn expect(&self, behind: u64) {
+        let at = self.next;
+        self.store
+            .expect(at.slots.slot(at.line + LINES_AHEAD + behind));
     }
 
     #[inline(always)]

@@ -336,6 +336,77 @@ fn the_short_way_gives_up_on_a_late_line_and_the_long_way_goes_on() {
     assert_eq!((out[55], out[56], out[111], out[112]), (1, 2, 2, 3));
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 400 }))]
+
+    /// Short ways take what they say, and what they do not take the long ways do.
+    #[test]
+    fn short_ways_and_long_ways_of_messages_with_a_front_agree(
+        ops in proptest::collection::vec((any::<[bool; 3]>(), any::<u32>(), any::<[u64; 2]>(), 0..160usize), 1..300),
+        ring_bytes in prop::sample::select(vec![256usize, 512, 4096]),
+        wire in 0..4usize,
+    ) {
+        let mut ring = fixture(ring_bytes, WIRES[wire]);
+        let is_plain = WIRES[wire] == PLAIN;
+        let mut model: VecDeque<(u32, [u64; 2], Vec<u8>)> = VecDeque::new();
+        for ([sends, is_short, has_room], tag, front, len) in ops {
+            if sends {
+                let payload: Vec<u8> = (0..len).map(|at| at as u8 ^ tag as u8).collect();
+                let lines = lines_for(FRONT_BYTES + len);
+                let sent = if is_short {
+                    let may = is_plain && lines <= 2 && ring.sender.has_room(lines, false).unwrap();
+                    let sent = ring.sender.send_behind_at_once(5, tag, front, &payload);
+                    prop_assert_eq!(sent != Sent::No, may);
+                    may
+                } else {
+                    ring.sender.has_room(lines, false).unwrap()
+                        && ring.sender.try_send_behind(5, tag, front, &payload).unwrap()
+                };
+                if sent {
+                    model.push_back((tag, front, payload));
+                }
+                continue;
+            }
+            let Some((tag, front, payload)) = model.pop_front() else {
+                prop_assert_eq!(ring.receiver.front_at_once(), None);
+                prop_assert_eq!(ring.receiver.peek(), Ok(None));
+                continue;
+            };
+            let head = Head { kind: 5, tag, len_bytes: FRONT_BYTES + payload.len() };
+            let mut out = vec![0; payload.len() + usize::from(!has_room)];
+            let mut is_taken = false;
+            if is_short && let Some(found) = ring.receiver.front_at_once() {
+                prop_assert!(is_plain);
+                prop_assert_eq!(found, (head, front));
+                is_taken = ring.receiver.take_behind_at_once(head, &mut out);
+                prop_assert_eq!(is_taken, has_room && lines_for(head.len_bytes) <= 2);
+            }
+            if !is_taken {
+                prop_assert_eq!(ring.receiver.peek(), Ok(Some(head)));
+                prop_assert_eq!(ring.receiver.take_behind(FRONT_BYTES, &mut out), Ok(true));
+            }
+            prop_assert_eq!(&out[..payload.len()], &payload[..]);
+        }
+    }
+}
+
+#[test]
+fn a_second_line_that_does_not_follow_is_left_to_the_long_way() {
+    let mut ring = fixture(1024, PLAIN);
+    let first = Header::new(Stamp::of_lap(0), 5, 60, 9).0;
+    let wire = Arc::clone(&ring.wires[0]);
+    wire.store_line(1, RING_OFFSET, first, &[5; 56]).unwrap();
+    let (head, words) = ring.receiver.front_at_once().unwrap();
+    assert_eq!((head.tag, head.len_bytes, words), (9, 60, [0x0505_0505_0505_0505; 2]));
+    let mut out = [0; 44];
+    assert!(!ring.receiver.take_behind_at_once(head, &mut out), "it has not come");
+    let wrong = Header::new(Stamp::of_lap(0), KIND_CONTINUED, 5, 9).0;
+    wire.store_line(1, RING_OFFSET + 64, wrong, &[6; 5]).unwrap();
+    assert!(!ring.receiver.take_behind_at_once(head, &mut out), "it says another length");
+    assert_eq!(out, [0; 44]);
+    assert!(ring.receiver.take_behind(FRONT_BYTES, &mut out).is_err());
+}
+
 #[test]
 fn the_longest_message_fits_whatever_credits_are_held_back() {
     for ring_bytes in [256, 512, 1024, 4096, 1 << 20] {

@@ -1,5 +1,8 @@
 //! Whom a station knows, and how it comes to know them.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 use super::{Name, News};
 use crate::error::{PeId, TransportError};
 
@@ -25,10 +28,10 @@ pub trait Contacts: Send + Sync {
     /// answer, or refuses.
     fn meet(&self, pe: PeId) -> Result<(), TransportError>;
 
-    /// Whether there may be anything to take. It is asked at each look.
-    #[inline]
-    fn may_have_news(&self) -> bool {
-        true
+    /// Whether there may be anything to take, which is asked at each look and each send. Without such a word there
+    /// may always be something.
+    fn news(&self) -> Option<Arc<AtomicBool>> {
+        None
     }
 
     /// What has happened since the last call: at most one call gets each.

@@ -31,6 +31,7 @@ mod tests;
 use std::net::TcpStream;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
@@ -309,9 +310,8 @@ impl Contacts for Stations {
         }
     }
 
-    #[inline]
-    fn may_have_news(&self) -> bool {
-        self.table.has_news()
+    fn news(&self) -> Option<Arc<AtomicBool>> {
+        Some(self.table.news())
     }
 
     fn take_news(&self) -> Vec<News> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 use super::private::Beside;
@@ -47,7 +47,7 @@ pub(super) struct Table {
     ended: Box<[AtomicBool]>,
     own: Window,
     books: Mutex<Books>,
-    has_news: AtomicBool,
+    has_news: Arc<AtomicBool>,
     /// Somebody may wait for news.
     told: Condvar,
     /// Why no other host can be reached, if so.
@@ -79,7 +79,7 @@ impl Table {
                 numbers: BTreeMap::from([(name.id(), 0)]),
                 news: Vec::new(),
             }),
-            has_news: AtomicBool::new(false),
+            has_news: Arc::default(),
             told: Condvar::new(),
             inside,
         };
@@ -216,13 +216,13 @@ impl Table {
         self.own.notify();
     }
 
-    #[inline]
-    pub(super) fn has_news(&self) -> bool {
-        self.has_news.load(Ordering::Acquire)
+    /// Whether there is news to [take](Self::take_news).
+    pub(super) fn news(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.has_news)
     }
 
     pub(super) fn take_news(&self) -> Vec<News> {
-        if !self.has_news() {
+        if !self.has_news.load(Ordering::Acquire) {
             return Vec::new();
         }
         let mut books = self.books();
