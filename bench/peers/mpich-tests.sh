@@ -43,7 +43,7 @@ run() { # LIST LINE
         arg=*) arguments+=("${word#arg=}") ;;
         env=*) settings+=("${word#env=}") ;;
         timeLimit=*) ((${word#timeLimit=} > limit)) && limit=${word#timeLimit=} ;;
-        mem=*) ((${word#mem=} <= memory_gib)) || has_room='' ;;
+        mem=*) word=${word#mem=} && ((${word%.*} < memory_gib)) || has_room='' ;;
         # It wants an end of another kind than a right one.
         resultTest=TestErrFatal | resultTest=TestStatus) return ;;
         xfail=*) return ;;
