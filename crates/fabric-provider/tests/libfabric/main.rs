@@ -237,14 +237,13 @@ fn open_mpi_4_uses_memory_of_others_over_it() {
         Ok(program) => program,
         Err(why) => return left_out(&need::OPEN_MPI_HEADERS, why),
     };
-    for ranks in ["2", "4"] {
-        let mpirun = with_provider(&folder, "mpirun.openmpi");
-        let mut mpirun = open_mpi(mpirun, OPEN_MPI_TAKES_MEMORY, ranks, &program);
-        let output = mpirun.output().unwrap();
-        assert_eq!(assert_fine(&output), format!("ok {ranks}\n"));
-    }
+    let mpirun = with_provider(&folder, "mpirun.openmpi");
+    let mut mpirun = open_mpi(mpirun, OPEN_MPI_TAKES_MEMORY, "2", &program);
+    let output = mpirun.output().unwrap();
+    assert_eq!(assert_fine(&output), "ok 2\n");
 }
 
+/// Four ranks are on two hosts: its one-sided calls take long where there are fewer processors than threads.
 #[test]
 fn open_mpi_5_runs_over_it() {
     let tools = match open_mpi_5() {
@@ -255,7 +254,7 @@ fn open_mpi_5_runs_over_it() {
     let compiler = tools.join("mpicc");
     for name in MPI_PROGRAMS {
         let program = compiled(compiler.to_str().unwrap(), name, &[], &folder).unwrap();
-        for ranks in ["1", "2", "4"] {
+        for ranks in ["1", "2"] {
             let mpirun = with_provider(&folder, tools.join("mpirun"));
             let mut mpirun = open_mpi(mpirun, OPEN_MPI_TAKES_IT, ranks, &program);
             let output = mpirun.output().unwrap();
