@@ -2,11 +2,13 @@
 # Suites that are too slow for every change: tests marked `ignored`, and random tests and
 # fuzz targets with many times the usual number of cases, runs on modelled memory with many
 # times the seeds, each fence left out in turn, the backend of torch.distributed (installs PyTorch, 6 GB),
-# all queries of TPC-H at scale factor 1,
-# and two virtual machines that share memory. Takes up to an hour.
+# all queries of TPC-H at scale factor 1, suites of others over the libfabric provider (scripts/suites.sh),
+# and two virtual machines that share memory. Takes up to an hour, and longer with those suites.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/setup.sh test
+mpi=$(scripts/mpi.sh)
+eval "$mpi"
 export PROPTEST_CASES=${PROPTEST_CASES:-10000} FUZZ_CASES=${FUZZ_CASES:-300000} SHMEM_TEST_RUNS=${SHMEM_TEST_RUNS:-300}
 "${CARGO:-cargo}" test --locked --workspace --release -- --include-ignored
 for provider in 'tcp;ofi_rxm' net; do
@@ -25,6 +27,7 @@ if [[ $(uname -m) == x86_64 ]]; then
         [[ -z ${HOSTWIRE_TESTS_DEMAND:-} ]]
     fi
     HOSTWIRE_WAREHOUSE_SCALE=1 scripts/python.sh release warehouse
+    scripts/suites.sh
     # Two to three minutes.
     scripts/vm-demo.sh all
 fi

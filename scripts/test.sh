@@ -33,7 +33,13 @@ step_clippy() {
     "$cargo" check --locked --workspace --exclude hostwire-fuzzing
 }
 
-step_test() { "$cargo" test --locked --workspace --all-features --no-fail-fast; }
+# With the MPI libraries of PyPI, if they can be had.
+step_test() {
+    local mpi
+    mpi=$(scripts/mpi.sh)
+    eval "$mpi"
+    "$cargo" test --locked --workspace --all-features --no-fail-fast
+}
 
 # What is committed is what the table says; the library is tested by step_test.
 step_headers() { "$cargo" xtask headers --check; }

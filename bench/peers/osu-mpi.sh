@@ -41,7 +41,7 @@ is_open=''
 [[ $kind == *"Open MPI"* || $kind == *OpenRTE* ]] && is_open=1
 if [[ $is_open ]]; then
     launch+=(--mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include hostwire --mca osc '^ucx,sm' -x FI_PROVIDER_PATH)
-    launch+=(--mca mpi_yield_when_idle 1)
+    launch+=(--mca mpi_yield_when_idle 1 --mca btl_ofi_progress_mode auto)
     [[ $hosts ]] || launch+=(--oversubscribe)
 else
     export FI_PROVIDER=hostwire MPIR_CVAR_CH4_NETMOD=ofi MPIR_CVAR_NOLOCAL=1

@@ -63,11 +63,13 @@ enum Shell {
 pub const PROVIDER_PATH: &str = "FI_PROVIDER_PATH";
 
 /// What MPI libraries have to be told beside that.
-pub const MPI: [(&str, &str); 7] = [
+pub const MPI: [(&str, &str); 8] = [
     ("OMPI_MCA_pml", "cm"),
     ("OMPI_MCA_mtl", "ofi"),
     ("OMPI_MCA_mtl_ofi_provider_include", "hostwire"),
     ("OMPI_MCA_osc", "^ucx"),
+    // Its one-sided calls over `btl:ofi` wait in loops that call nothing of libfabric.
+    ("OMPI_MCA_btl_ofi_progress_mode", "auto"),
     ("FI_PROVIDER", "hostwire"),
     ("MPIR_CVAR_CH4_NETMOD", "ofi"),
     // Else messages within a host never come to libfabric.

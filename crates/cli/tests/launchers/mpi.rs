@@ -127,6 +127,7 @@ fn a_shell_gets_all_variables_whatever_the_folder_is_called() {
         ("OMPI_MCA_mtl", "ofi"),
         ("OMPI_MCA_mtl_ofi_provider_include", "hostwire"),
         ("OMPI_MCA_osc", "^ucx"),
+        ("OMPI_MCA_btl_ofi_progress_mode", "auto"),
         ("FI_PROVIDER", "hostwire"),
         ("MPIR_CVAR_CH4_NETMOD", "ofi"),
         ("MPIR_CVAR_NOLOCAL", "1"),

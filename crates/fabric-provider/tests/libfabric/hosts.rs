@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::sync::OnceLock;
 
-use hostwire_testing::{is_installed, left_out, need};
+use hostwire_testing::{is_installed, left_out, need, open_mpi_5};
 use tempfile::TempDir;
 
 use super::{
@@ -91,7 +91,7 @@ fn open_mpi_runs_over_it_on_two_hosts() {
                 "-x",
                 "HOSTWIRE_WIRE",
             ];
-            let chosen: Vec<&str> = OPEN_MPI_TAKES_IT.split(' ').collect();
+            let chosen: Vec<&str> = OPEN_MPI_TAKES_IT.split_whitespace().collect();
             let here = ["-H", "fa:2,fb:2", "-np", ranks, program];
             let command = [&mpirun[..], &chosen, &here].concat();
             let output = on_two_hosts(&folder, &command)
@@ -101,6 +101,28 @@ fn open_mpi_runs_over_it_on_two_hosts() {
                 .unwrap();
             assert_eq!(assert_fine(&output), format!("ok {ranks}\n"), "{wire}");
         }
+    }
+}
+
+#[test]
+fn open_mpi_5_runs_over_it_on_two_hosts() {
+    let tools = match open_mpi_5() {
+        Ok(tools) if can_be_made() => tools,
+        Ok(_) => return,
+        Err(why) => return left_out(&need::OPEN_MPI_5, why),
+    };
+    let folder = folder();
+    let (compiler, mpirun) = (tools.join("mpicc"), tools.join("mpirun"));
+    for name in MPI_PROGRAMS {
+        let program = compiled(compiler.to_str().unwrap(), name, &[], &folder).unwrap();
+        let output = on_two_hosts(&folder, &[mpirun.to_str().unwrap()])
+            .args(["-x", "FI_PROVIDER_PATH"])
+            .args(OPEN_MPI_TAKES_IT.split_whitespace())
+            .args(["-H", "fa:2,fb:2", "-np", "4"])
+            .arg(&program)
+            .output()
+            .unwrap();
+        assert_eq!(assert_fine(&output), "ok 4\n");
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use hostwire_testing::{is_installed, left_out, mpich_over_libfabric, need};
+use hostwire_testing::{is_installed, left_out, mpich_over_libfabric, need, open_mpi_5};
 use tempfile::TempDir;
 
 /// For a program that hangs. It is killed: a handler of one of libfabric's providers can keep a
@@ -199,8 +199,12 @@ fn kill_9_of_a_process_is_an_error_for_what_needs_it_and_for_nothing_else() {
 /// Programs of MPI: messages, and memory of others.
 const MPI_PROGRAMS: [&str; 2] = ["mpi", "mpi_memory"];
 /// What Open MPI has to be told.
-const OPEN_MPI_TAKES_IT: &str =
-    "--mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include hostwire --mca osc ^ucx";
+const OPEN_MPI_TAKES_IT: &str = "--mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include hostwire --mca osc ^ucx \
+     --mca btl_ofi_progress_mode auto";
+/// The same, with its one-sided calls by the memory operations of libfabric and not by messages. Open MPI 5.0 takes
+/// them by itself.
+const OPEN_MPI_TAKES_MEMORY: &str = "--mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include hostwire --mca osc rdma \
+     --mca btl ofi,self --mca btl_ofi_provider_include hostwire --mca btl_ofi_progress_mode auto";
 
 #[test]
 fn open_mpi_runs_over_it() {
@@ -214,19 +218,56 @@ fn open_mpi_runs_over_it() {
             Err(why) => return left_out(&need::OPEN_MPI_HEADERS, why),
         };
         for ranks in ["1", "2", "4"] {
-            let output = open_mpi(with_provider(&folder, "mpirun.openmpi"), ranks, &program)
-                .output()
-                .unwrap();
+            let mpirun = with_provider(&folder, "mpirun.openmpi");
+            let mut mpirun = open_mpi(mpirun, OPEN_MPI_TAKES_IT, ranks, &program);
+            let output = mpirun.output().unwrap();
+            assert_eq!(assert_fine(&output), format!("ok {ranks}\n"));
+        }
+    }
+}
+
+/// By the memory operations of libfabric: [`OPEN_MPI_TAKES_MEMORY`].
+#[test]
+fn open_mpi_4_uses_memory_of_others_over_it() {
+    if !is_installed("mpirun.openmpi", &need::OPEN_MPI) {
+        return;
+    }
+    let folder = folder();
+    let program = match compiled("mpicc.openmpi", "mpi_memory", &[], &folder) {
+        Ok(program) => program,
+        Err(why) => return left_out(&need::OPEN_MPI_HEADERS, why),
+    };
+    let mpirun = with_provider(&folder, "mpirun.openmpi");
+    let mut mpirun = open_mpi(mpirun, OPEN_MPI_TAKES_MEMORY, "2", &program);
+    let output = mpirun.output().unwrap();
+    assert_eq!(assert_fine(&output), "ok 2\n");
+}
+
+/// Four ranks are on two hosts: its one-sided calls take long where there are fewer processors than threads.
+#[test]
+fn open_mpi_5_runs_over_it() {
+    let tools = match open_mpi_5() {
+        Ok(tools) => tools,
+        Err(why) => return left_out(&need::OPEN_MPI_5, why),
+    };
+    let folder = folder();
+    let compiler = tools.join("mpicc");
+    for name in MPI_PROGRAMS {
+        let program = compiled(compiler.to_str().unwrap(), name, &[], &folder).unwrap();
+        for ranks in ["1", "2"] {
+            let mpirun = with_provider(&folder, tools.join("mpirun"));
+            let mut mpirun = open_mpi(mpirun, OPEN_MPI_TAKES_IT, ranks, &program);
+            let output = mpirun.output().unwrap();
             assert_eq!(assert_fine(&output), format!("ok {ranks}\n"));
         }
     }
 }
 
 /// This `mpirun` of a program, over hostwire.
-fn open_mpi(mut mpirun: Command, ranks: &str, program: &Path) -> Command {
+fn open_mpi(mut mpirun: Command, options: &str, ranks: &str, program: &Path) -> Command {
     mpirun
         .arg("--oversubscribe")
-        .args(OPEN_MPI_TAKES_IT.split(' '))
+        .args(options.split_whitespace())
         .args(["-n", ranks])
         .arg(program);
     mpirun.env("OMPI_ALLOW_RUN_AS_ROOT", "1");
@@ -248,7 +289,7 @@ fn kill_9_in_open_mpi_leaves_nothing() {
     for kills_a_rank in [true, false] {
         let mut mpirun = Command::new("mpirun.openmpi");
         mpirun.env("FI_PROVIDER_PATH", folder.path());
-        let mut mpirun = open_mpi(mpirun, "4", &program)
+        let mut mpirun = open_mpi(mpirun, OPEN_MPI_TAKES_IT, "4", &program)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
