@@ -8,5 +8,7 @@ use pyo3::prelude::*;
 #[pyfunction]
 pub(crate) fn network_wires() -> Vec<(&'static str, bool)> {
     let wires = Wire::ALL.into_iter().filter(|wire| wire.is_network());
-    wires.map(|wire| (wire.name(), wire.wants_insecure())).collect()
+    wires
+        .map(|wire| (wire.name(), wire.wants_insecure()))
+        .collect()
 }

@@ -303,8 +303,8 @@ def text_of(questions, options):
         lines.append(f"  {'':56} {'bring':>9} {'Gb/s':>8} {'compute':>9} {'both':>9}  limit")
         for row in question.rows:
             lines.append(
-                f"  {row.kind + ': ' + row.where:56} {_seconds(row.bring_s):>9} {_rate(row.rate_gb_s):>8} "
-                f"{_seconds(row.compute_s):>9} {_seconds(row.answer_s):>9}  {row.limit}"
+                f"  {row.kind + ': ' + row.where:56} {seconds(row.bring_s):>9} {rate(row.rate_gb_s):>8} "
+                f"{seconds(row.compute_s):>9} {seconds(row.answer_s):>9}  {row.limit}"
             )
         lines.append("")
     return "\n".join(lines + list(NOTES))
@@ -318,9 +318,19 @@ NOTES = (
 )
 
 
-def _seconds(value):
-    return "" if value is None else f"{value:.4f} s"
+def seconds(value):
+    """Three digits, with the unit that fits; nothing for None."""
+    if value is None:
+        return ""
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if value >= size or unit == "us":
+            return f"{_digits(value / size)} {unit}"
 
 
-def _rate(value):
+def rate(value):
+    """Two digits behind the point, as the paper prints them; nothing for None."""
     return "" if value is None else f"{value:.2f}"
+
+
+def _digits(value):
+    return f"{value:.{2 if value < 9.995 else 1 if value < 99.95 else 0}f}"
