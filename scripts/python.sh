@@ -5,7 +5,7 @@
 #     scripts/python.sh release    as users get it; the wheel stays in target/python/wheels, and its name
 #                                  says which glibc all that is in it needs: that of this machine, or less
 #     scripts/python.sh [release] wheel    builds it only
-#     scripts/python.sh [release] warehouse    tests hostwire.warehouse instead; installs engines, 900 MB
+#     scripts/python.sh [release] warehouse    tests hostwire.warehouse instead; installs engines, 1 GB
 #     scripts/python.sh [release] torch    tests the backend of torch.distributed instead; installs PyTorch, 6 GB
 #
 # PYTHON names the interpreter (3.11 or newer); python3 if it is not set.

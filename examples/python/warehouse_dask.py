@@ -4,7 +4,7 @@
     python examples/python/warehouse_dask.py grpc://127.0.0.1:8815
 
 Workers of Dask need no hostwire: they ask the warehouse for their part. Needs `pip install 'dask[dataframe]'
-pyarrow`. Ray Data maps over the same tickets: `ray.data.from_items(tickets).map_batches(...)`.
+pyarrow`. Any cluster engine can do the same: a worker reads the tickets that it gets.
 """
 
 import sys

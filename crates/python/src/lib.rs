@@ -19,6 +19,7 @@
 //! | `team` | groups of PEs and collective operations |
 //! | `request` | messages in the background |
 //! | `job` | the job, and messages |
+//! | `wires` | the names of wires |
 //! | `tca` | copies between memory of hosts and devices |
 
 mod arguments;
@@ -36,6 +37,7 @@ mod shared;
 mod tca;
 mod team;
 mod waiting;
+mod wires;
 mod words;
 
 use pyo3::prelude::*;
@@ -59,4 +61,6 @@ mod _hostwire {
     use crate::tca::{Buffer, Chain, Prepared, Spot, Stream, Tca};
     #[pymodule_export]
     use crate::team::Team;
+    #[pymodule_export]
+    use crate::wires::network_wires;
 }

@@ -174,35 +174,44 @@ fn chart(
     }
 }
 
+/// The columns of the table: what each is called, and its class on the page.
+const COLUMNS: [(&str, &str); 9] = [
+    ("bench", "id"),
+    ("PEs", "number"),
+    ("size", "number"),
+    ("unit", "unit"),
+    ("median", "number"),
+    ("p99", "number"),
+    ("min", "number"),
+    ("limit", "number"),
+    ("ratio", "number"),
+];
+
 fn table(lines: &[Line]) -> String {
-    let head = [
-        "bench", "PEs", "size", "unit", "median", "p99", "min", "limit", "ratio",
-    ];
-    let head: String = head.map(|name| format!("<th>{name}</th>")).concat();
-    let body: String = lines
-        .iter()
-        .map(|line| {
-            let number = |value: Option<f64>| value.map_or("-".to_owned(), |v| format!("{v:.2}"));
-            let cell = |kind: &str, label: &str, text: &str| {
-                format!(
-                    "<td class=\"{kind}\" data-label=\"{label}\">{}</td>",
-                    escape(text)
-                )
-            };
+    let head = COLUMNS.map(|(name, kind)| format!("<th class=\"{kind}\">{name}</th>"));
+    let head = head.concat();
+    let number = |value: Option<f64>| value.map_or("-".to_owned(), |v| format!("{v:.2}"));
+    let row = |line: &Line| {
+        let values = [
+            line.bench.to_string(),
+            line.pes.to_string(),
+            size(line.size_bytes),
+            line.unit.to_string(),
+            number(Some(line.median)),
+            number(Some(line.p99)),
+            number(Some(line.min)),
+            number(line.limit),
+            number(line.ratio),
+        ];
+        let cells = COLUMNS.iter().zip(values).map(|((name, kind), value)| {
             format!(
-                "<tr>{}{}{}{}{}{}{}{}{}</tr>\n",
-                cell("id", "bench", &line.bench),
-                cell("number", "PEs", &line.pes.to_string()),
-                cell("number", "size", &size(line.size_bytes)),
-                cell("unit", "unit", &line.unit),
-                cell("number", "median", &number(Some(line.median))),
-                cell("number", "p99", &number(Some(line.p99))),
-                cell("number", "min", &number(Some(line.min))),
-                cell("number", "limit", &number(line.limit)),
-                cell("number", "ratio", &number(line.ratio)),
+                "<td class=\"{kind}\" data-label=\"{name}\">{}</td>",
+                escape(&value)
             )
-        })
-        .collect();
+        });
+        format!("<tr>{}</tr>\n", cells.collect::<String>())
+    };
+    let body: String = lines.iter().map(row).collect();
     format!(
         "<table class=\"cards\"><thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table>\n"
     )

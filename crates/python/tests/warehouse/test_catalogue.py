@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 import hostwire.warehouse as warehouse
@@ -54,6 +55,10 @@ COLUMNS = {
     "list": pa.array([[1, 2], [], None, [None]], pa.list_(pa.int16())),
     "large_list": pa.array([["x"], [], None, ["y", "z"]], pa.large_list(pa.string())),
     "fixed_list": pa.array([[1, 2], None, [3, 4], [5, 6]], pa.list_(pa.int8(), 2)),
+    "map": pa.array([[("x", 1)], [], None, [("y", None), ("z", 3)]], pa.map_(pa.string(), pa.int8())),
+    "map_of_maps": pa.array(
+        [[(1, [("x", 1)])], [(2, None)], [], None], pa.map_(pa.int8(), pa.map_(pa.string(), pa.int8()))
+    ),
     "struct": pa.array([{"a": 1, "b": ["x"]}, None, {"a": None, "b": None}, {"a": 4, "b": []}]),
 }
 
@@ -88,12 +93,15 @@ def test_what_is_kept_has_no_views_and_no_dictionaries():
             ("v", pa.string_view()),
             ("d", pa.dictionary(pa.int8(), pa.string())),
             ("l", pa.list_(pa.dictionary(pa.int32(), pa.binary_view()))),
+            ("m", pa.map_(pa.string_view(), pa.binary_view(), keys_sorted=True)),
         ]
     )
-    plain = pa.schema([("v", pa.string()), ("d", pa.string()), ("l", pa.list_(pa.binary()))])
+    plain = [("v", pa.string()), ("d", pa.string()), ("l", pa.list_(pa.binary()))]
+    plain = pa.schema([*plain, ("m", pa.map_(pa.string(), pa.binary(), keys_sorted=True))])
     assert _pieces.plain_schema(schema) == plain
-    for kind in (pa.map_(pa.int8(), pa.int8()), pa.run_end_encoded(pa.int32(), pa.int8())):
-        with pytest.raises(CallerError, match="column x has the type"):
+    union = pa.dense_union([pa.field("a", pa.int8())])
+    for kind in (union, pa.list_(union), pa.run_end_encoded(pa.int32(), pa.int8()), pa.uuid()):
+        with pytest.raises(CallerError, match="column x: expected numbers.*, got the type"):
             _pieces.plain_schema(pa.schema([("x", kind)]))
     with pytest.raises(CallerError, match="several columns x"):
         _pieces.plain_schema(pa.schema([("x", pa.int8()), ("x", pa.int8())]))
@@ -194,3 +202,66 @@ def test_catalogues_have_to_fit_their_memory():
     data, _, end = entries(1)
     with pytest.raises(warehouse.Damaged, match="do not lie in"):
         _catalogue.read(data, 1, end - 1)
+
+
+def parts_of_a_table():
+    """Some row groups, as tables: sorted numbers, numbers with nulls, with NaN, and texts."""
+    choose = random.Random(3)
+    for part in range(12):
+        numbers = range(10 * part, 10 * part + 10)
+        holes = [None if part % 3 == 0 and choose.random() < 0.4 else number % 37 for number in numbers]
+        floats = [float("nan") if part % 4 == 1 and number % 5 == 0 else number / 2 for number in numbers]
+        nothing = pa.nulls(10, pa.int8()) if part % 5 == 2 else pa.array([part] * 10, pa.int8())
+        columns = [pa.array(numbers), pa.array(holes, pa.int64()), pa.array(floats), nothing]
+        words = pa.array([f"word {number:03}" for number in numbers])
+        yield pa.table([*columns, words], names=["sorted", "holes", "floats", "part", "words"])
+
+
+N, H, F, P, W = (pc.field(name) for name in ("sorted", "holes", "floats", "part", "words"))
+FILTERS = [
+    N < 45,
+    (N >= 20) & (N < 61),
+    (N < 5) | (N > 100),
+    N == 33,
+    ~(N == 33),
+    N != N,
+    N.isin([1, 77]),
+    N.is_valid(),
+    H.is_valid(),
+    H.is_null(),
+    H >= 0,
+    (H > 3) & H.is_valid(),
+    F > 10,
+    ~(F > 10),
+    F <= 1000,
+    P >= 0,
+    P.is_null() | (P < 4),
+    W >= "word 050",
+    (N + H) > 20,
+    pc.scalar(True),
+    pc.scalar(False),
+]
+
+
+@pytest.mark.parametrize("place", range(len(FILTERS)))
+def test_what_statistics_say_of_a_filter_is_true(place):
+    parts = list(parts_of_a_table())
+    collected = _catalogue.Entries("t", parts[0].schema)
+    for number, part in enumerate(parts):
+        pieces, packed = _pieces.pack(part)
+        found = [_pieces.statistics(column) for column in part.columns]
+        collected.add((0, number, 0, part.num_rows, 0, len(packed)), pieces, found)
+    catalogue = _catalogue.merged([(1, *_catalogue.read(collected.to_bytes(), 1, 1 << 20))])
+    table = warehouse.Table(None, catalogue)
+    groups = range(len(parts))
+    matched = [part.filter(FILTERS[place]).num_rows for part in parts]
+    pruned = table._pruned(FILTERS[place], groups)
+    assert all(matched[group] == 0 for group in groups if group not in pruned)
+    whole = table._surely_matched(FILTERS[place], pruned)
+    assert all(matched[group] == parts[group].num_rows for group in whole)
+    assert table._spares(FILTERS[place]) == (len(pruned) < len(parts))
+    # It says something where it can.
+    if place == 0:
+        assert pruned == [0, 1, 2, 3, 4] and whole == {0, 1, 2, 3}
+    if place == 8:
+        assert whole == {group for group in groups if group % 3 and matched[group]}

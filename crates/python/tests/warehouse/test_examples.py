@@ -1,18 +1,21 @@
-"""examples/python: Dask reads a table of a warehouse."""
+"""examples/python: Dask reads a table of a warehouse; the notebook asks one."""
 
+import base64
 import subprocess
 from pathlib import Path
 
+import nbclient
+import nbformat
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from conftest import BIN, COMMAND, LIMIT_S
+from conftest import BIN, COMMAND, LIMIT_S, LITTLE_SCALE
 
 EXAMPLES = Path(__file__).parents[4] / "examples" / "python"
 
 
 def test_dask_reads_the_parts_of_a_table(tpch):
-    path = tpch / "lineitem.parquet"
+    path = tpch(LITTLE_SCALE) / "lineitem.parquet"
     arguments = ["--table", f"lineitem={path}", "--rows", "8192", "--memory", "256M", "--buffers", "32M"]
     with subprocess.Popen(
         [COMMAND, "serve", *arguments, "--at", "grpc://127.0.0.1:0"], stdout=subprocess.PIPE, text=True
@@ -39,3 +42,32 @@ def test_dask_reads_the_parts_of_a_table(tpch):
     assert [(name.strip(), int(count), int(most)) for name, count, most in got] == [
         tuple(row.values()) for row in expected.to_pylist()
     ]
+
+
+def test_the_notebook_runs(tmp_path):
+    notebook = nbformat.read(EXAMPLES / "warehouse.ipynb", as_version=4)
+    nbformat.validate(notebook)
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert not any(cell.outputs for cell in cells), "it is kept without outputs"
+    nbclient.NotebookClient(notebook, timeout=LIMIT_S, resources={"metadata": {"path": tmp_path}}).execute()
+    outputs = [cell.outputs for cell in cells]
+
+    def printed(cell):
+        return "".join(output.text for output in outputs[cell] if output.output_type == "stream")
+
+    assert printed(0).startswith("serving at grpc://127.0.0.1:")
+    tables = {line.split()[0]: int(line.split()[1]) for line in printed(1).splitlines()}
+    # Of the specification's generator at this scale factor.
+    assert len(tables) == 8 and tables["lineitem"] == 60175 and tables["nation"] == 25
+    (q1,) = (output.data["text/plain"] for output in outputs[2])
+    assert "532348211.65" in q1 and len(q1.splitlines()) >= 5, q1
+    (q21,) = (output.data["text/plain"] for output in outputs[3])
+    assert "Supplier#000000074" in q21, q21
+    lines = printed(4).splitlines()
+    for line, query, groups in zip(lines, ("q1", "q21"), (15, 15), strict=True):
+        words = line.split()
+        assert words[0] == f"{query}:" and line.endswith(("the columns", "the engine"))
+        assert 0 < float(words[1]) < float(words[4]) and int(words[8]) >= groups, line
+    (picture,) = (output.data["image/png"] for output in outputs[4] if output.output_type == "display_data")
+    assert base64.b64decode(picture)[:8] == b"\x89PNG\r\n\x1a\n"
+    assert printed(5) == "exit status 130\n"

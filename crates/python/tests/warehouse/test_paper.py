@@ -2,6 +2,7 @@
 
 import argparse
 import html.parser
+import re
 
 import pytest
 
@@ -25,17 +26,20 @@ def test_pci_express_limits_query_21_with_eight_nodes():
     assert eight.limit == "PCI Express" and 24.0 < eight.rate_gb_s < 24.14
 
 
+EMPTY = ("rect", "line", "circle")
+
+
 class Tags(html.parser.HTMLParser):
     def __init__(self):
         super().__init__()
         self.open, self.text = [], []
 
     def handle_starttag(self, tag, attributes):
-        if tag not in ("meta", "html", "rect"):
+        if tag not in ("meta", "html", *EMPTY):
             self.open.append(tag)
 
     def handle_endtag(self, tag):
-        assert tag == "rect" or self.open.pop() == tag
+        assert tag in EMPTY or self.open.pop() == tag
 
     def handle_data(self, data):
         self.text.append(data)
@@ -47,13 +51,48 @@ def test_the_page_has_what_the_table_has():
     questions = [_paper.Question("q1", 8000, rows)]
     options = argparse.Namespace(scale=1.0, engine="duckdb")
     text = _paper.text_of(questions, options)
-    assert "measured: local memory" in text and "0.5000 s" in text and "24.45" in text and "<no root>" in text
+    assert "measured: local memory" in text and "500 ms" in text and "24.45" in text and "<no root>" in text
     tags = Tags()
     tags.feed(_page.html(questions, options))
     assert not tags.open
     page = "".join(tags.text)
     for row in rows:
         assert row.where in page and row.limit in page
+    # All that is drawn lies in the picture, and a row without figures is not drawn.
+    drawn = [float(x) for x in re.findall(r' (?:cx|x|x1|x2)="([^"]*)"', _page.html(questions, options))]
+    assert drawn and 0 <= min(drawn) and max(drawn) <= 850
+    assert page.count("xdp, 3 hosts") == 1 and page.count("local memory") == 3
+
+
+@pytest.mark.parametrize(
+    "value, text",
+    [
+        (None, ""),
+        (0.0, "0.00 us"),
+        (1.336e-5, "13.4 us"),
+        (0.0028444, "2.84 ms"),
+        (0.09999, "100 ms"),
+        (12.3456, "12.3 s"),
+        (1234.6, "1235 s"),
+    ],
+)
+def test_seconds_have_three_digits(value, text):
+    assert _paper.seconds(value) == text
+
+
+@pytest.mark.parametrize(
+    "found, trouble, limit, has_answer",
+    [
+        ({"bytes": 8000, "bring_s": 0.5, "answer_s": 1.0}, "not run", "the wire", True),
+        ({"bytes": 8000, "bring_s": 0.1}, "not finished in 7 s", "the engine; not finished in 7 s", False),
+        ({"bytes": 8000}, "not finished in 7 s", "not finished in 7 s", False),
+        ({}, "not run: no root", "not run: no root", False),
+    ],
+)
+def test_what_a_job_has_measured_is_kept(found, trouble, limit, has_answer):
+    row = _paper._job_row("xdp, 3 hosts", "xdp", found, {"answer_s": 0.25}, trouble)
+    assert row.limit == limit and (row.answer_s is not None) == has_answer
+    assert (row.rate_gb_s is None) == ("bring_s" not in found)
 
 
 def test_the_command_measures_shared_memory(command, tmp_path):

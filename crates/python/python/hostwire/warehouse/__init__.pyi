@@ -70,6 +70,7 @@ class Counts:
     moved_bytes: int
     copied_bytes: int
     asked_bytes: int
+    waited_s: float
     pruned_groups: int
     lost_groups: int
     damaged_groups: int

@@ -11,6 +11,7 @@ from .. import errors
 from . import _launch, _tpch
 from ._engines import ENGINES
 from ._errors import Damaged
+from ._paper import LIMIT_S, WIRES
 from ._text import table_text
 from ._warehouse import BUFFER_BYTES, ROWS_MAX, run
 
@@ -40,6 +41,15 @@ def _scale(text):
     return scale
 
 
+def _wires(text):
+    """Wires between hosts, with commas between them; none is a list, too."""
+    names = [word for word in text.split(",") if word]
+    for name in names:
+        if name not in WIRES:
+            raise argparse.ArgumentTypeError(f"expected {', '.join(WIRES)}, got {name!r}")
+    return names
+
+
 def _table(text):
     name, sign, files = text.partition("=")
     if not sign or not files or not name.isidentifier():
@@ -58,7 +68,9 @@ def add_launch_options(parser):
     group.add_argument(
         "--hosts", type=_count, metavar="N", help="hosts to make of this machine; needs root"
     )
-    group.add_argument("--wire", metavar="WIRE", help="as of hostwire run: shm, ether, xdp, udp, fabric")
+    group.add_argument(
+        "--wire", metavar="WIRE", help=f"as of hostwire run: shm, {', '.join(WIRES)}, ..."
+    )
     group.add_argument(
         "--insecure-wire", action="store_true", help="do not encrypt what goes between hosts"
     )
@@ -157,9 +169,16 @@ def _add_paper(commands):
     paper.add_argument("--html", metavar="FILE", help="write a page with charts, too")
     paper.add_argument(
         "--wires",
-        type=lambda text: [word for word in text.split(",") if word],
+        type=_wires,
         metavar="LIST",
-        help="wires between hosts (ether,xdp,udp); hosts are made of this machine, which needs root",
+        help=f"wires between hosts ({','.join(WIRES)}); hosts are made of this machine, which needs root",
+    )
+    paper.add_argument(
+        "--limit",
+        type=_count,
+        default=LIMIT_S,
+        metavar="S",
+        help="seconds for each way; what it has measured until then is kept (300)",
     )
     paper.add_argument("--owners", type=_count, default=2, metavar="N", help="owners of the tables (2)")
     paper.add_argument("--memory", type=_bytes, metavar="SIZE", help="memory of each owner for tables")

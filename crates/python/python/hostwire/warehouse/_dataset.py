@@ -108,6 +108,21 @@ class Table(pads.Dataset):
             # A filter that Arrow cannot simplify: all of them may.
             return groups
 
+    def _spares(self, filter):
+        """Whether there are row groups in which `filter` matches nothing."""
+        return len(self._pruned(filter, range(self.row_groups))) < self.row_groups
+
+    def _surely_matched(self, filter, groups):
+        """Of these row groups, by number, those of which `filter` matches every row: it is never null, as no
+        column that it names has nulls, and never false."""
+        named = self._named_in(filter)
+        without_nulls = [
+            group
+            for group in groups
+            if not any(self._catalogue.row_groups[group].pieces[column].nodes[1] for column in named)
+        ]
+        return set(without_nulls).difference(self._pruned(~filter, without_nulls))
+
     def _guarantee(self, columns, group):
         known = []
         for column in columns:
@@ -160,6 +175,8 @@ class Scanner:
             what = missing[0] if missing else "expressions"
             raise CallerError(f"expected names of columns of {table.name}, got {what}")
         self._names = names
+        # The row groups of which the filter matches every row.
+        self._whole = frozenset()
 
     @property
     def dataset_schema(self):
@@ -181,6 +198,10 @@ class Scanner:
         if self._only_groups_of is not None:
             groups = table._pruned(self._only_groups_of, groups)
         chosen = [catalogue.row_groups[group] for group in groups]
+        if self._filter is not None:
+            self._whole = {
+                catalogue.row_groups[group] for group in table._surely_matched(self._filter, groups)
+            }
         columns = sorted(columns)
         stream = Stream(table._flow, catalogue, chosen, columns)
         counts = table._flow.counts
@@ -196,7 +217,8 @@ class Scanner:
             for batch in stream:
                 if watch is not None:
                     watch.batch_came()
-                if self._filter is not None:
+                # Filtering copies.
+                if self._filter is not None and stream.group not in self._whole:
                     batch = batch.filter(self._filter)
                 if batch.schema.names != self._names:
                     batch = batch.select(self._names)

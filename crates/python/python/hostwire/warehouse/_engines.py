@@ -17,11 +17,14 @@ def _module(name):
 
 def _duckdb(text, tables, threads):
     duckdb = _module("duckdb")
+    from . import _duckdb_source
+
     with duckdb.connect() as connection:
         if threads:
             connection.execute(f"SET threads = {int(threads)}")
         for name, table in tables.items():
-            connection.register(name, table)
+            known = isinstance(table, pa.Table)
+            connection.register(name, table if known else _duckdb_source.source(table))
         # What is asked reads these tables, and nothing else of this machine.
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")

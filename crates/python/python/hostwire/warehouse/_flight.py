@@ -110,12 +110,17 @@ class Server(flight.FlightServerBase):
             raise flight.FlightServerError(str(error)) from error
 
     def list_actions(self, context):
-        return [("report", "What has moved to the consumer since it began.")]
+        return [
+            ("report", "What has moved to the consumer since it began, as a line."),
+            ("counts", "The same as JSON: an object of numbers."),
+        ]
 
     def do_action(self, context, action):
-        if action.type != "report":
-            raise flight.FlightServerError(f"there is no action {action.type}")
-        return [self._warehouse.report().encode()]
+        if action.type == "report":
+            return [self._warehouse.report().encode()]
+        if action.type == "counts":
+            return [json.dumps(vars(self._warehouse.counts)).encode()]
+        raise flight.FlightServerError(f"there is no action {action.type}; expected report or counts")
 
 
 def _told(batches):

@@ -8,6 +8,7 @@ not grow.
 
 import collections
 import threading
+import time
 
 import numpy as np
 import pyarrow as pa
@@ -36,6 +37,8 @@ class Counts:
         self.copied_bytes = 0
         # What streams were opened for: `moved_bytes` when they are through.
         self.asked_bytes = 0
+        # How long streams waited for what they had asked for, all of them together.
+        self.waited_s = 0.0
         # Row groups that statistics spared.
         self.pruned_groups = 0
         # Row groups that came from another owner because theirs was lost, and damaged ones that were
@@ -198,6 +201,8 @@ class Stream:
         self._name = catalogue.name
         self.schema = pa.schema([catalogue.schema.field(column) for column in columns])
         self._columns = columns
+        # The row group of the batch that came last.
+        self.group = None
         self._groups = collections.deque(groups)
         self._has_ended = False
         self._slots = _Slots(max(map(self._bytes_of, groups), default=0))
@@ -236,8 +241,8 @@ class Stream:
         """Nothing moves where only rows are counted."""
         if not self._groups:
             raise StopIteration
-        rows = self._groups.popleft().rows
-        empty = pa.array([{}] * rows, pa.struct([]))
+        self.group = self._groups.popleft()
+        empty = pa.array([{}] * self.group.rows, pa.struct([]))
         return pa.RecordBatch.from_struct_array(empty)
 
     def _give_credits(self):
@@ -295,7 +300,10 @@ class Stream:
         counts = self._flow.counts
         while True:
             pe = credit.home[0]
-            if not self._flow.wait(pe, credit.number):
+            begin = time.perf_counter()
+            has_come = self._flow.wait(pe, credit.number)
+            counts.waited_s += time.perf_counter() - begin
+            if not has_come:
                 self._ask(credit)
                 continue
             damage = self._damage(credit)
@@ -326,6 +334,7 @@ class Stream:
 
     def _batch(self, credit):
         flow, slots, group, at = self._flow, self._slots, credit.group, credit.slot
+        self.group = group
         nbytes = self._bytes_of(group)
         # The last slots are not needed as credits any more.
         if slots.held < self._held_max or not self._groups:

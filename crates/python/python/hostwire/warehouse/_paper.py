@@ -5,6 +5,7 @@ J. Young, S. Yalamanchili, "Commodity Converged Fabrics for Global Address Space
 """
 
 import dataclasses
+import functools
 import json
 import os
 import subprocess
@@ -17,13 +18,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import tqdm
 
+from .._hostwire import network_wires
 from ..errors import EnvironmentFault
 from . import _engines, _launch, _measure, _tpch
 from ._pieces import plain_schema
 
-WIRES = ("ether", "xdp", "udp", "tcp")
+# Those of the settings that go through network interfaces, and whether they send what they carry as it is.
+WIRES = dict(network_wires())
 SIMULATED_NODES = (2, 4, 8)
-_LIMIT_S = 900
+LIMIT_S = 300
 # Printed in the paper: for each query, seconds for 1 GB over PCI Express and on the GPU (section VI.A), and the
 # Gb/s that it makes of them (section VII.A). Adapters: the best case and the one without optimisations.
 _PAPER = {
@@ -74,7 +77,8 @@ class Question:
 def asked(options):
     """Measures and simulates: a Question for each query. `options` are those of the command."""
     ways = [None, *(options.wires if options.wires is not None else WIRES)]
-    steps = 2 + len(ways) + len(_measure.COLUMNS)
+    figures = len(_measure.COLUMNS) * len(_measure.FIGURES)
+    steps = 1 + figures * (1 + len(ways)) + len(_measure.COLUMNS)
     with (
         tempfile.TemporaryDirectory(prefix="hostwire-paper-", dir=options.scratch) as folder,
         tqdm.tqdm(total=steps, disable=None, leave=False, unit="step") as bar,
@@ -83,16 +87,16 @@ def asked(options):
         _make(folder, options.scale)
         bar.update()
         bar.set_description("local memory")
-        local = _local(folder, options.engine, options.threads)
-        bar.update()
+        local = _local(folder, options.engine, options.threads, bar.update)
         questions = {
             query: Question(query, found["bytes"], [_local_row(found)])
             for query, found in local.items()
         }
         for wire in ways:
             bar.set_description(wire or "shared memory")
-            _add_job(questions, local, wire, folder, options)
-            bar.update()
+            before = bar.n
+            _add_job(questions, local, wire, folder, options, bar.update)
+            bar.update(before + figures - bar.n)
         for query, question in questions.items():
             bar.set_description("simulated HTEA")
             question.rows += simulated(query, question.nbytes)
@@ -121,8 +125,8 @@ def _make(folder, scale):
         parts.clear()
 
 
-def _local(folder, engine, threads):
-    """As `_measure.measured`, of Arrow tables in the memory of this process."""
+def _local(folder, engine, threads, tell):
+    """The figures of `_measure`, of Arrow tables in the memory of this process. Calls `tell` for each."""
     tables = {}
     for path in Path(folder).glob("*.parquet"):
         table = pq.read_table(path)
@@ -136,13 +140,13 @@ def _local(folder, engine, threads):
             for buffer in column.chunk(0).buffers()
             if buffer is not None and buffer.size
         ]
-        found[query] = {
-            "bytes": sum(map(len, buffers)),
-            "bring_s": _measure.median_s(lambda buffers=buffers: _copy(buffers)),
-            "answer_s": _measure.median_s(
-                lambda query=query: _engines.run(engine, query, tables, threads=threads)
-            ),
-        }
+        nbytes = sum(map(len, buffers))
+        tell()
+        bring_s = _measure.median_s(functools.partial(_copy, buffers))
+        tell()
+        ask = functools.partial(_engines.run, engine, query, tables, threads=threads)
+        found[query] = {"bytes": nbytes, "bring_s": bring_s, "answer_s": _measure.median_s(ask)}
+        tell()
     return found
 
 
@@ -175,45 +179,78 @@ def _limit(bring_s, compute_s, what):
     return what if bring_s > compute_s else "the engine"
 
 
-def _add_job(questions, local, wire, folder, options):
+def _add_job(questions, local, wire, folder, options, tell):
     """Adds a row to each question: what a job over a wire measures."""
     owners = options.owners
-    where = f"shared memory, {owners} owners" if wire is None else f"{wire}, {owners + 1} hosts"
-    found, trouble = _job(wire, folder, options)
+    where = f"shared memory, {owners} owners"
+    if wire is not None:
+        where = f"{wire}, {owners + 1} hosts" + (", not encrypted" if WIRES.get(wire) else "")
+    found, trouble = _job(wire, folder, options, tell)
     for query, question in questions.items():
-        if found is None:
-            question.rows.append(Row(where, "measured", limit=f"not run: {trouble}"))
-            continue
-        own, compute_s = found[query], local[query]["answer_s"]
-        row = Row(where, "measured", own["bring_s"], _rate_gb_s(own["bytes"], own["bring_s"]))
-        row.compute_s, row.answer_s = compute_s, own["answer_s"]
-        row.limit = _limit(own["bring_s"], compute_s, "the wire" if wire else "memory")
-        question.rows.append(row)
+        question.rows.append(_job_row(where, wire, found.get(query, {}), local[query], trouble))
 
 
-def _job(wire, folder, options):
-    """What `_measure` prints as PE 0 of a job; or None, and why."""
+def _job_row(where, wire, found, local, trouble):
+    """The row of the figures that a job has found, and why it has not found the others."""
+    row = Row(where, "measured")
+    if "bring_s" in found:
+        row.bring_s, row.rate_gb_s = found["bring_s"], _rate_gb_s(found["bytes"], found["bring_s"])
+        row.compute_s = local["answer_s"]
+        row.limit = _limit(row.bring_s, row.compute_s, "the wire" if wire else "memory")
+    row.answer_s = found.get("answer_s")
+    if row.answer_s is None:
+        row.limit = "; ".join(each for each in (row.limit, trouble) if each)
+    return row
+
+
+def _job(wire, folder, options, tell):
+    """The figures that `_measure` prints as PE 0 of a job, by query; and why some are missing. Calls `tell` for
+    each."""
+    if wire is not None and os.geteuid():
+        return {}, "not run: hosts are made of this machine by root alone"
+    found, trouble = {}, "not run: it ended without figures"
+    with (
+        tempfile.TemporaryFile("w+") as said,
+        subprocess.Popen(
+            _job_command(wire, folder, options),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=said,
+            text=True,
+        ) as launcher,
+    ):
+        for line in launcher.stdout:
+            if line.startswith("["):
+                query, figure, value = json.loads(line)
+                found.setdefault(query, {})[figure] = value
+                tell()
+        status = launcher.wait()
+        said.seek(0)
+        lines = said.read().strip().splitlines()
+    if status == _TIMED_OUT:
+        trouble = f"not finished in {options.limit} s"
+    elif status:
+        trouble = f"not run: {lines[-1] if lines else f'exit status {status}'}"
+    return found, trouble
+
+
+# Of `hostwire run`.
+_TIMED_OUT = 124
+
+
+def _job_command(wire, folder, options):
     heap = _launch.heap_bytes(options.owners, options.memory, options.buffers)
     words = [_launch.launcher(), "run", "-n", str(options.owners + 1), "--heap", str(heap)]
+    words += ["--timeout", f"{options.limit}s"]
     if wire is not None:
         words += ["--wire", wire, "--hosts", str(options.owners + 1)]
-        if os.geteuid():
-            return None, "hosts are made of this machine by root alone"
+        if WIRES.get(wire):
+            words += ["--insecure-wire"]
     words += ["--", sys.executable, "-m", "hostwire.warehouse._measure", folder]
     words += ["--engine", options.engine, "--buffers", str(options.buffers)]
     if options.threads is not None:
         words += ["--threads", str(options.threads)]
-    try:
-        done = subprocess.run(
-            words, capture_output=True, text=True, timeout=_LIMIT_S, stdin=subprocess.DEVNULL, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return None, f"it took more than {_LIMIT_S} s"
-    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
-    if done.returncode or not lines:
-        said = done.stderr.strip().splitlines()
-        return None, said[-1] if said else f"exit status {done.returncode}"
-    return json.loads(lines[-1]), None
+    return words
 
 
 def simulated(query, nbytes):
@@ -266,8 +303,8 @@ def text_of(questions, options):
         lines.append(f"  {'':56} {'bring':>9} {'Gb/s':>8} {'compute':>9} {'both':>9}  limit")
         for row in question.rows:
             lines.append(
-                f"  {row.kind + ': ' + row.where:56} {_seconds(row.bring_s):>9} {_rate(row.rate_gb_s):>8} "
-                f"{_seconds(row.compute_s):>9} {_seconds(row.answer_s):>9}  {row.limit}"
+                f"  {row.kind + ': ' + row.where:56} {seconds(row.bring_s):>9} {rate(row.rate_gb_s):>8} "
+                f"{seconds(row.compute_s):>9} {seconds(row.answer_s):>9}  {row.limit}"
             )
         lines.append("")
     return "\n".join(lines + list(NOTES))
@@ -281,9 +318,19 @@ NOTES = (
 )
 
 
-def _seconds(value):
-    return "" if value is None else f"{value:.4f} s"
+def seconds(value):
+    """Three digits, with the unit that fits; nothing for None."""
+    if value is None:
+        return ""
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if value >= size or unit == "us":
+            return f"{_digits(value / size)} {unit}"
 
 
-def _rate(value):
+def rate(value):
+    """Two digits behind the point, as the paper prints them; nothing for None."""
     return "" if value is None else f"{value:.2f}"
+
+
+def _digits(value):
+    return f"{value:.{2 if value < 9.995 else 1 if value < 99.95 else 0}f}"

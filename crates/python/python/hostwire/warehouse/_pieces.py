@@ -40,8 +40,16 @@ def plain_type(kind, name):
         if is_list(kind):
             field = kind.value_field
             return make(field.with_type(plain_type(field.type, name)))
+    if _checks.is_map(kind):
+        key, item = (
+            field.with_type(plain_type(field.type, name)) for field in (kind.key_field, kind.item_field)
+        )
+        return pa.map_(key, item, kind.keys_sorted)
     if _checks.is_nested(kind) or isinstance(kind, pa.BaseExtensionType) or _is_unknown(kind):
-        raise CallerError(f"column {name} has the type {kind}, which the warehouse does not take")
+        raise CallerError(
+            f"column {name}: expected numbers, times, texts, bytes, or lists, structs and maps of them, got "
+            f"the type {kind}"
+        )
     return kind
 
 

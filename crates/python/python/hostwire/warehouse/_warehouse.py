@@ -270,7 +270,7 @@ class Warehouse:
 
     @property
     def counts(self):
-        """What has moved to this process: `batches`, `rows`, `moved_bytes`, `copied_bytes`,
+        """What has moved to this process: `batches`, `rows`, `moved_bytes`, `copied_bytes`, `waited_s`,
         `pruned_groups`, `lost_groups`, `damaged_groups`, `buffers_most_bytes`."""
         return self._flow.counts
 
@@ -284,6 +284,7 @@ class Warehouse:
         words = [
             f"{_bytes(counts.moved_bytes)} moved in {counts.batches} row groups",
             f"through at most {_bytes(counts.buffers_most_bytes)} of {_bytes(self.buffer_bytes)} of buffers",
+            f"streams waited {counts.waited_s:.3f} s",
         ]
         if counts.pruned_groups:
             words.append(f"{counts.pruned_groups} row groups spared by statistics")
