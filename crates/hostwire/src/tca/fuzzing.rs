@@ -162,7 +162,10 @@ fn check(bytes: &[u8]) {
     let inner = &job.inner;
     let door = Door::new(inner, layout.heap(), POOL_BYTES);
     let (first, len) = door.range();
-    assert!(first + len <= layout.segment_bytes(), "the heap is too small");
+    assert!(
+        first + len <= layout.segment_bytes(),
+        "the heap is too small"
+    );
     let plain = Arc::new(Plain(Mutex::default()));
     let devices = Devices::of(inner, vec![Arc::clone(&plain) as _]);
     devices.go_through(door);
@@ -302,7 +305,10 @@ impl Bench {
         let landed = theirs.get(self.door().landing(0, slot), &mut got);
         landed.expect("landing memory of the peer");
         let first = (from.address()) as usize;
-        assert!(got == self.pool[first..first + len], "other bytes have landed");
+        assert!(
+            got == self.pool[first..first + len],
+            "other bytes have landed"
+        );
         let own = self.wire.memory_of(0);
         let ack = self.door().ack(pe, slot);
         let says = |word| own.put_word(ack, word).expect("an acknowledgement");
@@ -325,7 +331,10 @@ impl Bench {
 
     /// Memory is as it was made by hand.
     fn agrees(&self) {
-        assert!(self.plain.state().1 == self.device, "memory of the device differs");
+        assert!(
+            self.plain.state().1 == self.device,
+            "memory of the device differs"
+        );
         let mut pool = vec![0; POOL_BYTES];
         let got = self.wire.memory_of(0).get(self.door().pool, &mut pool);
         got.expect("the pool");
@@ -370,44 +379,4 @@ fn seeds() -> Seeds {
         ("sent_and_another", sent(64, Outcome::Done.of(9))),
         ("sent_behind_all", sent(u64::MAX, 0)),
     ])
-}
-
-#[cfg(test)]
-mod temporary {
-    use super::*;
-    #[test]
-    fn seeds_pass() {
-        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/tca_pieces/");
-        let all = seeds();
-        for (name, bytes) in &all {
-            std::fs::write(format!("{root}{name}"), bytes).unwrap();
-            eprintln!("{name}");
-            check(bytes);
-        }
-        let mut state = 88172645463325252_u64;
-        let mut next = move |n: usize| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            (state % n as u64) as usize
-        };
-        for _ in 0..1500 {
-            let mut bytes = Vec::new();
-            for _ in 0..1 + next(8) {
-                bytes.extend_from_slice(&all[next(all.len())].1);
-            }
-            for _ in 0..next(6) {
-                let at = next(bytes.len());
-                match next(4) {
-                    0 => bytes[at] = next(256) as u8,
-                    1 => bytes[at] = [0, 1, 199, 200, 201, 208, 255, 3][next(8)],
-                    2 => { bytes.remove(at); if bytes.is_empty() { bytes.push(0) } }
-                    _ => bytes.insert(at, next(256) as u8),
-                }
-            }
-            if std::panic::catch_unwind(|| check(&bytes)).is_err() {
-                panic!("{bytes:?}");
-            }
-        }
-    }
 }

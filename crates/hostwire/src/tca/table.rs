@@ -144,8 +144,16 @@ mod tests {
 
     #[test]
     fn what_no_table_takes_goes_by_puts() {
-        assert!(tables(3, 100).add_blocks(1, (8, 16), stride(66, 1)).is_none());
-        assert!(tables(3, 100).add_blocks(1, (2, 16), stride(64, 1)).is_none());
+        assert!(
+            tables(3, 100)
+                .add_blocks(1, (8, 16), stride(66, 1))
+                .is_none()
+        );
+        assert!(
+            tables(3, 100)
+                .add_blocks(1, (2, 16), stride(64, 1))
+                .is_none()
+        );
         let mut endless = stride(4, BLOCKS_MAX + 1);
         (endless.to_step, endless.from_step) = (0, 0);
         assert!(tables(3, 100).add_blocks(1, (8, 16), endless).is_none());

@@ -239,7 +239,10 @@ fn tca(prefix: &Path, folder: &Path) {
     succeeds(compile.arg("-o").arg(&program));
     let mut run = Command::new(prefix.join("bin/hostwire"));
     run.env_remove("LD_LIBRARY_PATH");
-    let said = succeeds(run.args(["run", "-n", "2", "--devices", "none"]).arg(&program));
+    let said = succeeds(
+        run.args(["run", "-n", "2", "--devices", "none"])
+            .arg(&program),
+    );
     assert_eq!(said.matches("host to host").count(), 2, "{said}");
 }
 

@@ -189,10 +189,9 @@ fn serve(
 /// What the call costs that led to a request.
 fn cost(costs: &CallCosts, request: &Request) -> Ps {
     Ps(match request {
-        Request::Store { .. }
-        | Request::Word { .. }
-        | Request::Line { .. }
-        | Request::Chain(_) => costs.store_ps,
+        Request::Store { .. } | Request::Word { .. } | Request::Line { .. } | Request::Chain(_) => {
+            costs.store_ps
+        }
         Request::Fence | Request::Quiet => costs.fence_ps,
         Request::Look | Request::Yield | Request::Sleep | Request::Doze(_) => costs.look_ps,
         Request::Nap(_) | Request::End => 0,

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use hostwire_transport::wait::WaitLimits;
 use hostwire_transport::{
-    Block, BlockSource, ChainLimits, Chains, Memory, PeId, Route, Transport, TransportError, Window,
-    coroutine,
+    Block, BlockSource, ChainLimits, Chains, Memory, PeId, Route, Transport, TransportError,
+    Window, coroutine,
 };
 
 use crate::engine::Ps;
