@@ -129,7 +129,7 @@ fn around(wire: &dyn Transport) {
             };
             let block = |number: usize| Block {
                 pe: next,
-                offset_bytes: 512 << 10 | 16 * number,
+                offset_bytes: (512 << 10) + 16 * number,
                 source,
             };
             let blocks: Vec<Block> = (0..100).map(block).collect();
