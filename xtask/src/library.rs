@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! bin/      oshcc oshc++ oshrun hostwire
-//! include/  shmem.h pshmem.h shmemx.h shmemx_race.h hostwire_remote.h mpp/
-//! lib/      libshmem.so libshmem.so.1 libshmem.a libshmem_race.a libhostwire_remote.so pkgconfig/ cmake/
-//!           libfabric/libhostwire-fi.so
+//! include/  shmem.h pshmem.h shmemx.h shmemx_race.h hostwire_remote.h hostwire_tca.h mpp/
+//! lib/      libshmem.so libshmem.so.1 libshmem.a libshmem_race.a libhostwire_remote.so libhostwire_tca.so
+//!           pkgconfig/ cmake/ libfabric/libhostwire-fi.so
 //! share/    what bash, zsh and fish complete hostwire by, and its pages of the manual
 //! ```
 //!
@@ -33,7 +33,7 @@ const SONAME: &str = "libshmem.so.1";
 pub const RACE_SYMBOLS: [&str; 2] = ["shmemx_race_1", "shmemx_race_access_1"];
 
 /// Files of the wrappers: their targets, their sources, and whether they are programs.
-const WRAPPERS: [(&str, &str, bool); 7] = [
+const WRAPPERS: [(&str, &str, bool); 8] = [
     (
         "bin/oshcc",
         include_str!("../../crates/shmem/wrappers/oshcc"),
@@ -60,6 +60,11 @@ const WRAPPERS: [(&str, &str, bool); 7] = [
         false,
     ),
     (
+        "lib/pkgconfig/hostwire-tca.pc",
+        include_str!("../../crates/tca/wrappers/hostwire-tca.pc"),
+        false,
+    ),
+    (
         "lib/cmake/HostwireShmem/HostwireShmemConfig.cmake",
         include_str!("../../crates/shmem/wrappers/HostwireShmemConfig.cmake"),
         false,
@@ -69,6 +74,15 @@ const WRAPPERS: [(&str, &str, bool); 7] = [
         include_str!("../../crates/shmem/wrappers/HostwireShmemConfigVersion.cmake"),
         false,
     ),
+];
+
+/// Headers of the libraries beside OpenSHMEM.
+const HEADERS: [(&str, &str); 2] = [
+    (
+        "hostwire_remote.h",
+        include_str!("../../include/hostwire_remote.h"),
+    ),
+    ("hostwire_tca.h", headers::TCA),
 ];
 
 /// Builds everything for a machine in release mode and returns where the tree is.
@@ -81,6 +95,7 @@ pub fn build(table: &Table, machine: &Machine) -> Result<PathBuf, Error> {
     if is_here {
         command.args(["-p", "hostwire-cli", "-p", "hostwire-preload"]);
         command.args(["-p", "hostwire-clock", "-p", "hostwire-fabric-provider"]);
+        command.args(["-p", "hostwire-tca"]);
     }
     run(&mut command)?;
     let release = target.join("release");
@@ -100,17 +115,19 @@ pub fn build(table: &Table, machine: &Machine) -> Result<PathBuf, Error> {
         copy(&release.join("hostwire"), &tree.join("bin/hostwire"))?;
         launcher_pages(&tree)?;
         // For `hostwire borrow` and `hostwire run --cluster`, which look for them beside their
-        // folder, and the first one for C programs.
-        for name in ["libhostwire_remote.so", "libhostwire_clock.so"] {
-            copy(&release.join(name), &lib.join(name))?;
+        // folder, and for C programs.
+        for name in ["remote", "clock", "tca"] {
+            let name = format!("libhostwire_{name}.so");
+            copy(&release.join(&name), &lib.join(&name))?;
         }
         // In a folder of its own, and under a name that libfabric takes for a provider.
         let providers = lib.join("libfabric");
         fs::create_dir_all(&providers).map_err(Error::file(&providers))?;
         let provider = providers.join("libhostwire-fi.so");
         copy(&release.join("libhostwire_fi.so"), &provider)?;
-        let header = include_str!("../../include/hostwire_remote.h");
-        write(&tree.join("include/hostwire_remote.h"), header)?;
+        for (name, text) in HEADERS {
+            write(&tree.join("include").join(name), text)?;
+        }
     }
 
     let built = Built {

@@ -2,7 +2,7 @@
 
 use hostwire_shmem_table::{Function, Page, Table};
 
-use crate::Tree;
+use crate::{Tree, headers};
 
 const WRAPPERS: [(&str, &str); 3] = [
     ("oshcc.1", include_str!("../../crates/shmem/man/oshcc.1")),
@@ -10,11 +10,18 @@ const WRAPPERS: [(&str, &str); 3] = [
     ("oshc++.1", ".so man1/oshcc.1\n"),
 ];
 
+/// All calls of the TCA interface.
+const TCA: &str = include_str!("../../crates/tca/man/hostwire_tca.3");
+
 /// All pages, below `man1/` and `man3/`.
 pub fn tree(table: &Table) -> Tree {
     let mut tree = Tree::default();
     for (name, text) in WRAPPERS {
         tree.add(format!("man1/{name}"), text);
+    }
+    tree.add("man3/hostwire_tca.3", TCA);
+    for function in headers::tca_functions() {
+        tree.add(format!("man3/{function}.3"), ".so man3/hostwire_tca.3\n");
     }
     let functions = table.functions();
     for page in &table.pages {

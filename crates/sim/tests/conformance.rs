@@ -7,6 +7,7 @@ mod cases;
 
 use hostwire::AgentMode;
 use hostwire::conformance::Setup;
+use hostwire::settings::Devices;
 use hostwire_sim::experiments::boards::Boards;
 use hostwire_sim::experiments::sub_clusters::SubClusters;
 use hostwire_sim::tca::{Config, Engine, Puts};
@@ -98,4 +99,17 @@ mod api {
     }
 
     hostwire::conformance_cases!(cases!());
+
+    /// Chains by the controllers of chips, and copies by puts.
+    #[test]
+    fn chains_are_copies_in_order() {
+        let rings = sub_clusters();
+        let rings = rings.iter().map(|ring| ring as &dyn Fabric);
+        for fabric in [&BOARDS as &dyn Fabric].into_iter().chain(rings) {
+            for pes in [2, 3] {
+                let setup = Setup::new(fabric, pes, AgentMode::Polled);
+                hostwire::conformance::random_copies(&setup, Devices::None, 10_016);
+            }
+        }
+    }
 }

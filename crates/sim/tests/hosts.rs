@@ -6,9 +6,9 @@ use std::sync::Arc;
 use hostwire_sim::engine::Ps;
 use hostwire_sim::experiments::sub_clusters::SubClusters;
 use hostwire_sim::models::link::Damage;
-use hostwire_sim::tca::{Config, Engine, Puts};
+use hostwire_sim::tca::{Chain, Config, Device, Engine, Place, Puts, Stride};
 use hostwire_sim::wire::{Settings, VirtualWire, run};
-use hostwire_transport::Transport;
+use hostwire_transport::{Block, BlockSource, ChainLimits, Transport};
 
 const SEGMENT_BYTES: usize = 4 << 20;
 const NEVER: u64 = u64::MAX;
@@ -253,4 +253,120 @@ fn a_quiet_waits_for_its_own_bytes() {
         .unwrap();
         assert_eq!(*done.borrow(), 20);
     }
+}
+
+/// Blocks of the own segment from its begin on, twice as far apart as they are long, to the same places of
+/// another PE.
+fn blocks(pe: u32, count: usize, bytes: usize) -> Vec<Block> {
+    let block = |number: usize| {
+        let at = 2 * bytes * number;
+        let source = BlockSource::Own {
+            offset_bytes: at,
+            len_bytes: bytes,
+        };
+        Block {
+            pe,
+            offset_bytes: at,
+            source,
+        }
+    };
+    (0..count).map(block).collect()
+}
+
+/// A chain of a program is one of the chip: it takes as long, from the doorbell to the handler of the
+/// interrupt, as the programming interface of the model says.
+#[test]
+fn a_chain_of_a_program_is_one_of_the_chip() {
+    for engine in [Engine::Pipelined, Engine::TwoPhase] {
+        let ring = ring(1, NEVER, engine);
+        for (count, bytes) in [(255, 64), (255, 4096), (3, 65_536), (1, 4)] {
+            let took = on(&ring, 2, |wire| {
+                let begin = wire.now();
+                if wire.pe() == 0 {
+                    let chain = blocks(1, count, bytes);
+                    wire.chains().unwrap().put_chain(&chain).unwrap();
+                }
+                wire.now() - begin
+            });
+            let (mut cluster, _) = ring.ring(2).unwrap();
+            let mut chain = Chain::new();
+            let stride = Stride {
+                block_bytes: bytes as u64,
+                blocks: count as u64,
+                destination_step: 2 * bytes as u64,
+                source_step: 2 * bytes as u64,
+            };
+            let place = |node| Place::new(node, Device::Host, 1 << 20);
+            chain.block_stride(place(1), place(0), stride).unwrap();
+            let transfer = cluster.launch(0, &chain, engine).unwrap();
+            let begin = transfer.launched();
+            let expected = cluster.wait(transfer).unwrap() - begin;
+            assert_eq!(took[0], Some(expected), "{count} x {bytes} B, {engine:?}");
+        }
+    }
+}
+
+/// Stores, chains and their words: all in order, with the bytes of the moment of the call, also to a PE of the
+/// same host, and over cables that damage what crosses them.
+#[test]
+fn chains_keep_their_order() {
+    const FLAG: usize = 3 << 20;
+    let mut ring = ring(2, NEVER, Engine::Pipelined);
+    ring.config.link.tlp_damage = [1, 2].map(|seed| Damage::Random {
+        hits: 2_000,
+        of: 1_000_000,
+        seed,
+    });
+    on(&ring, 4, |wire| {
+        let memory = wire.segment().memory();
+        let bytes = 2 * 60 * 256;
+        for round in 1..=10_u8 {
+            for to in [1, 2] {
+                if wire.pe() == 0 {
+                    memory.copy_in(0, &vec![round; bytes]).unwrap();
+                    let before = [round; 8];
+                    wire.store(to, 256, &before).unwrap();
+                    let mut chain = blocks(to, 60, 256);
+                    chain.push(Block {
+                        pe: to,
+                        offset_bytes: FLAG,
+                        source: BlockSource::Word(round.into()),
+                    });
+                    wire.chains().unwrap().put_chain(&chain).unwrap();
+                    memory.copy_in(0, &vec![0; bytes]).unwrap();
+                }
+                if wire.pe() == to {
+                    let mut word = [0; 8];
+                    while u64::from_ne_bytes(word) < round.into() {
+                        memory.copy_out(FLAG, &mut word).unwrap();
+                        wire.poll().unwrap();
+                    }
+                    let mut got = vec![0; bytes];
+                    memory.copy_out(0, &mut got).unwrap();
+                    // The next round may have begun to arrive.
+                    assert!(got[256..264].iter().all(|byte| *byte >= round));
+                    let blocks = got.chunks(512).map(|block| &block[..256]);
+                    assert!(blocks.flatten().all(|byte| *byte >= round));
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn chains_that_no_table_holds_are_refused() {
+    let ring = ring(1, NEVER, Engine::Pipelined);
+    let refused = on(&ring, 2, |wire| {
+        let chains = wire.chains().unwrap();
+        let limits = ChainLimits {
+            blocks_max: 255,
+            block_bytes_max: 262_140,
+            bytes_max: 255 * 262_140,
+            align_bytes: 4,
+        };
+        assert_eq!(chains.chain_limits(), limits);
+        let wrong = [blocks(1, 256, 4), blocks(1, 2, 6), blocks(2, 1, 4)];
+        wrong.map(|chain| chains.put_chain(&chain).is_err())
+    });
+    assert_eq!(refused[0], Some([true; 3]));
 }

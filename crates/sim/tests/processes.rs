@@ -18,7 +18,7 @@ use hostwire_sim::machine::Machine;
 use hostwire_sim::tca::{Config, Engine, Puts, SubCluster};
 use hostwire_sim::wire::{Settings, WireError, run};
 use hostwire_transport::conformance::{Case, Fabric, Program};
-use hostwire_transport::{PeId, Transport, TransportError};
+use hostwire_transport::{Block, BlockSource, PeId, Transport, TransportError};
 use threads::run_threads;
 
 /// No case needs so many; a job that polls for ever ends here.
@@ -122,6 +122,20 @@ fn around(wire: &dyn Transport) {
         let mut got = vec![0; size];
         memory.copy_out(DATA, &mut got).unwrap();
         assert_eq!(got, data);
+        if let Some(chains) = wire.chains() {
+            let source = BlockSource::Own {
+                offset_bytes: DATA,
+                len_bytes: 4,
+            };
+            let block = |number: usize| Block {
+                pe: next,
+                offset_bytes: (512 << 10) + 16 * number,
+                source,
+            };
+            let blocks: Vec<Block> = (0..100).map(block).collect();
+            chains.put_chain(&blocks).unwrap();
+            assert!(chains.put_chain(&[]).is_err());
+        }
         wire.fence().unwrap();
         wire.nap(std::time::Duration::from_nanos(100));
         // The one before may store the next round only when this one has been looked at.

@@ -38,6 +38,12 @@ fn the_header_and_the_library_agree() {
     let defined = names(&sources, "extern \"C\" fn tca");
     assert_eq!(declared, defined);
     assert_eq!(defined.len(), 30);
+    // The page of the manual names all of them, and values of tcaError beside.
+    let page = read("crates/tca/man/hostwire_tca.3");
+    let mut told = names(&page, "tca");
+    told.retain(|name| !name.starts_with("Error") && !["Success", "_"].contains(name));
+    told.remove("");
+    assert_eq!(told, defined);
 }
 
 /// Builds a package as the tests of this one are built, and says where it is.

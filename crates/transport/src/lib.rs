@@ -61,6 +61,8 @@ mod site;
 mod addresses;
 pub mod arrival;
 #[cfg(not(loom))]
+pub mod chain;
+#[cfg(not(loom))]
 pub mod conformance;
 #[cfg(all(any(feature = "coroutine", memory_model), not(loom)))]
 pub mod coroutine;
@@ -138,6 +140,8 @@ pub fn counted() -> impl Iterator<Item = (&'static str, &'static str)> {
         .chain(record::RecordCounters::table())
 }
 
+#[cfg(not(loom))]
+pub use chain::{Block, BlockSource, ChainLimits, Chains};
 pub use error::{
     EnvironmentFault, LOST_AFTER, Loss, Misbehaviour, PeId, SystemError, TransportError,
 };

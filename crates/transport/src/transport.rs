@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use hostwire_address::SegmentId;
 
+use crate::chain::Chains;
 use crate::error::{Loss, PeId, TransportError};
 use crate::memory::Memory;
 use crate::operation::Request;
@@ -114,6 +115,11 @@ pub trait Transport: Send + Sync {
 
     /// What the wire does itself on offloaded routes.
     fn offload(&self) -> Option<&dyn Offload> {
+        None
+    }
+
+    /// The wire makes whole chains of puts itself, to all PEs.
+    fn chains(&self) -> Option<&dyn Chains> {
         None
     }
 

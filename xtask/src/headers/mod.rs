@@ -14,6 +14,19 @@ const NOTICE: &str = "\
  * Written by `cargo xtask headers` from crates/shmem/table; change it there. */
 ";
 
+/// The header of the TCA interface, which is not of the table.
+pub const TCA: &str = include_str!("../../../include/hostwire_tca.h");
+
+/// The functions that it declares.
+pub fn tca_functions() -> impl Iterator<Item = &'static str> {
+    let declared = TCA.lines().filter_map(|line| line.split_once('('));
+    let names = declared.filter_map(|(before, _)| before.rsplit([' ', '*']).next());
+    names.filter(|name| {
+        let rest = name.strip_prefix("tca").unwrap_or_default();
+        rest.starts_with(|c: char| c.is_ascii_uppercase())
+    })
+}
+
 /// All headers, below `include/`.
 pub fn tree(table: &Table) -> Tree {
     let mut tree = Tree::default();

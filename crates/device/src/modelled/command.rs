@@ -41,7 +41,7 @@ impl Operation {
     }
 }
 
-/// One command. They are done and answered in their order.
+/// One command. They are done in their order; an answer is one to all before it, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Command {
     pub(super) operation: Operation,
@@ -74,10 +74,11 @@ impl Command {
     }
 }
 
-/// What the device says when it has done a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What the device says when it has done a command, and all before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Answer {
     pub(super) number: u64,
+    /// Of that command.
     pub(super) value: i64,
 }
 

@@ -134,18 +134,21 @@ impl Modelled {
                 Ok(None) => return Ok(last),
                 Err(why) => return Err(self.end(queue, why)),
             };
-            let front = queue.under_way.pop_front();
-            let Some(done) = front.filter(|front| front.number == number) else {
-                let why = format!("it has answered {number}, which is not its next command");
+            if !queue.under_way.iter().any(|one| one.number == number) {
+                let why = format!("it has answered {number}, which is none of its commands");
                 return Err(self.end(queue, why));
-            };
-            last = Some(value);
-            queue.finished = number;
-            let Some(piece) = done.piece else { continue };
-            if let Some((memory, offset, len)) = done.into {
-                self.bounce.take(piece, &memory, offset, len)?;
             }
-            queue.pieces &= !(1 << piece);
+            last = Some(value);
+            while queue.finished < number
+                && let Some(done) = queue.under_way.pop_front()
+            {
+                queue.finished = done.number;
+                let Some(piece) = done.piece else { continue };
+                if let Some((memory, offset, len)) = done.into {
+                    self.bounce.take(piece, &memory, offset, len)?;
+                }
+                queue.pieces &= !(1 << piece);
+            }
         }
     }
 

@@ -25,6 +25,10 @@ use crate::{DeviceError, Result};
 pub(super) const PAGE_BYTES: usize = 4096;
 /// Most allocations of a device at a time.
 const ALLOCATIONS_MAX: usize = 4096;
+/// The PE hears at least after so many commands, so that it can give more before all are done.
+const ANSWER_AFTER: usize = 8;
+/// After a longer copy it hears at once.
+const SHORT_BYTES: u64 = 4096;
 
 /// The PE's side of the process.
 #[derive(Debug)]
@@ -187,6 +191,8 @@ unsafe fn serve((queue, pe): (RawFd, RawFd), bounce: NonNull<u8>) -> ! {
         len: 0,
         file: -1,
     }; ALLOCATIONS_MAX];
+    // What was done and not answered yet.
+    let (mut owed, mut answer) = (0_usize, Answer::default());
     loop {
         let mut bytes = [0; COMMAND_BYTES];
         // SAFETY: `bytes` has as many bytes as are named.
@@ -198,6 +204,11 @@ unsafe fn serve((queue, pe): (RawFd, RawFd), bounce: NonNull<u8>) -> ! {
                 libc::MSG_DONTWAIT,
             )
         };
+        // One answer for all that was there: each may wake the PE.
+        if owed > 0 && (got < 0 || owed >= ANSWER_AFTER) {
+            say(queue, &answer);
+            owed = 0;
+        }
         if got < 0 && wait_for_work(queue, pe) {
             continue;
         }
@@ -214,20 +225,30 @@ unsafe fn serve((queue, pe): (RawFd, RawFd), bounce: NonNull<u8>) -> ! {
         // SAFETY: the PE names memory of its allocations alone, which it checks, and parts of `bounce`.
         let value = unsafe { run(&command, bounce, &mut mapped) };
         let number = command.number;
-        let answer = Answer { number, value }.bytes();
-        // SAFETY: `answer` has as many bytes as are named.
-        let sent = unsafe {
-            libc::send(
-                queue,
-                answer.as_ptr().cast(),
-                ANSWER_BYTES,
-                libc::MSG_NOSIGNAL,
-            )
+        answer = Answer { number, value };
+        // The PE goes on with a long piece while the next one is copied.
+        owed = match command.len > SHORT_BYTES {
+            true => ANSWER_AFTER,
+            false => owed + 1,
         };
-        if sent < 0 {
-            // SAFETY: ends this process and runs nothing of the PE's.
-            unsafe { libc::_exit(0) }
-        }
+    }
+}
+
+/// Answers, or ends this process if the PE has ended.
+fn say(queue: RawFd, answer: &Answer) {
+    let answer = answer.bytes();
+    // SAFETY: `answer` has as many bytes as are named.
+    let sent = unsafe {
+        libc::send(
+            queue,
+            answer.as_ptr().cast(),
+            ANSWER_BYTES,
+            libc::MSG_NOSIGNAL,
+        )
+    };
+    if sent < 0 {
+        // SAFETY: ends this process and runs nothing of the PE's.
+        unsafe { libc::_exit(0) }
     }
 }
 

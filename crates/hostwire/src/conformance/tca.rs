@@ -136,8 +136,11 @@ impl<'a> Run<'a> {
         let stream = self.tca.stream();
         let area = self.area_bytes;
         let mut chain = Chain::new();
+        // Wires may make chains of whole words themselves.
+        let grain = if round.is_multiple_of(2) { 4 } else { 1 };
         for _ in 0..12 {
-            let (from_at, to_at) = (random.below(area), random.below(area));
+            let at = |random: &mut Random| random.below(area) / grain * grain;
+            let (from_at, to_at) = (at(random), at(random));
             let to_pe = random.below(self.spots.len()) as PeId;
             let from = Part {
                 device: random.below(self.buffers.len()),
@@ -151,11 +154,12 @@ impl<'a> Run<'a> {
             let len = random_len(random, room);
             let blocks = 1 + random.below(3) as u64;
             let block_bytes = (len as u64 / blocks).max(u64::from(room > 0));
+            let block_bytes = block_bytes.next_multiple_of(grain as u64);
             let stride = match block_bytes * blocks <= room as u64 {
                 true => Stride {
                     block_bytes,
                     blocks,
-                    to_step: room as u64 / blocks,
+                    to_step: room as u64 / blocks / grain as u64 * grain as u64,
                     from_step: block_bytes,
                 },
                 false => continue,

@@ -31,4 +31,5 @@ pub const TARGETS: &[Target] = &[
     records::COUNTERS,
     slurm::EXCHANGE,
     slurm::FRAME,
+    crate::tca::fuzzing::TARGET,
 ];

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use hostwire_transport::PeId;
+use hostwire_transport::{Block as Put, PeId};
 
 use super::buffer::Block;
 use super::devices::Allocation;
 use super::shared::Shared;
 use super::spot::Spot;
+use super::table::tables;
 use crate::error::{Result, TcaError};
 
 /// Blocks at regular distances.
@@ -97,6 +98,8 @@ pub(super) struct Steps {
     pub(super) pes: Vec<PeId>,
     /// Bytes of all copies.
     pub(super) bytes: u64,
+    /// If the wire makes all of this itself: what it is told, table by table.
+    pub(super) tables: Option<Vec<Vec<Put>>>,
 }
 
 pub(super) enum Step {
@@ -138,7 +141,20 @@ impl Prepared {
         self.0.bytes
     }
 
+    /// Checks a chain that is to be started more than once, so that it is worth while to hand the wire all
+    /// of it at a time.
+    pub(super) fn for_wire(shared: &Shared, chain: &Chain) -> Result<Self> {
+        let mut steps = Self::steps(shared, chain)?;
+        steps.tables = tables(shared, &steps.steps);
+        Ok(Self(Arc::new(steps)))
+    }
+
+    /// Checks a chain whose copies are made one by one.
     pub(super) fn check(shared: &Shared, chain: &Chain) -> Result<Self> {
+        Ok(Self(Arc::new(Self::steps(shared, chain)?)))
+    }
+
+    fn steps(shared: &Shared, chain: &Chain) -> Result<Steps> {
         shared.inner.check_is_here()?;
         if chain.is_empty() {
             return Err(TcaError::EmptyChain.into());
@@ -175,7 +191,12 @@ impl Prepared {
                 pes.push(pe);
             }
         }
-        Ok(Self(Arc::new(Steps { steps, pes, bytes })))
+        Ok(Steps {
+            steps,
+            pes,
+            bytes,
+            tables: None,
+        })
     }
 }
 

@@ -60,6 +60,19 @@ impl Devices {
         })
     }
 
+    /// These devices, which have been started.
+    #[cfg(feature = "fuzzing")]
+    pub(super) fn of(inner: &Arc<Inner>, devices: Vec<Arc<dyn Device>>) -> Self {
+        Self {
+            inner: Arc::clone(inner),
+            choice: Choice::None,
+            count: devices.len() as u32,
+            door: OnceLock::new(),
+            started: Mutex::new((0..).zip(devices).collect()),
+            allocations: Mutex::default(),
+        }
+    }
+
     /// Says where the memory is that copies go through.
     pub(super) fn go_through(&self, door: Door) {
         // A second one would be the same.

@@ -42,6 +42,7 @@
 //! | `spot.rs` | device numbers, and bytes of the memory of devices |
 //! | `buffer.rs` | memory of this PE |
 //! | `chain.rs` | copies that are checked, and those that are to be |
+//! | `table.rs` | chains that a wire makes itself |
 //! | `stream.rs` | copies in their order |
 //! | `devices.rs` | the devices of this PE |
 //! | `door.rs` | what a PE has for the others: where it lies |
@@ -54,10 +55,13 @@ mod chain;
 mod devices;
 mod door;
 mod engine;
+#[cfg(all(feature = "fuzzing", target_os = "linux"))]
+pub(crate) mod fuzzing;
 mod peers;
 mod shared;
 mod spot;
 mod stream;
+mod table;
 
 use std::sync::Arc;
 
@@ -168,7 +172,7 @@ impl Tca {
     /// # Errors
     /// [`Error::Tca`](crate::Error::Tca), [`Error::NoSuchPe`](crate::Error::NoSuchPe).
     pub fn prepare(&self, chain: &Chain) -> Result<Prepared> {
-        Prepared::check(&self.shared, chain)
+        Prepared::for_wire(&self.shared, chain)
     }
 
     /// Copies `len` bytes and returns when they are there, as `cudaMemcpyPeer` with a node does.

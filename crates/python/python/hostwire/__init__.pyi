@@ -1,5 +1,5 @@
 from collections.abc import Generator, Sequence
-from typing import Any, Literal, NamedTuple, NoReturn, Self, SupportsIndex
+from typing import Any, Literal, NamedTuple, NoReturn, Self, SupportsIndex, final
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -105,9 +105,11 @@ class Request:
     def cancel(self) -> bool: ...
     def __await__(self) -> Generator[Any, None, Message | None]: ...
 
+@final
 class Get:
     def wait(self) -> NDArray[Any]: ...
 
+@final
 class Array:
     @property
     def local(self) -> NDArray[Any]: ...
@@ -206,6 +208,7 @@ class Array:
         self, sign: _Sign, value: Any, indices: Sequence[SupportsIndex] | None = None
     ) -> None: ...
 
+@final
 class Team:
     @property
     def rank(self) -> int: ...

@@ -1,5 +1,7 @@
-from collections.abc import Buffer as Bytes
 from types import TracebackType
+from typing import final
+
+from typing_extensions import Buffer as Bytes
 
 from . import Job
 
@@ -7,6 +9,7 @@ __all__ = ["Buffer", "Chain", "Prepared", "Spot", "Stream", "Tca", "open"]
 
 def open(job: Job, host_bytes: int = ...) -> Tca: ...
 
+@final
 class Tca:
     def __new__(cls, job: Job, host_bytes: int) -> Tca: ...
     @property
@@ -27,6 +30,7 @@ class Tca:
         /,
     ) -> None: ...
 
+@final
 class Spot:
     def __new__(cls, pe: int, device: int | None, address: int) -> Spot: ...
     @property
@@ -37,6 +41,7 @@ class Spot:
     def address(self) -> int: ...
     def at(self, offset_bytes: int) -> Spot: ...
 
+@final
 class Buffer:
     @property
     def spot(self) -> Spot: ...
@@ -50,6 +55,7 @@ class Buffer:
     def wait_until(self, offset_bytes: int, value: int) -> None: ...
     def __buffer__(self, flags: int, /) -> memoryview: ...
 
+@final
 class Chain:
     def __new__(cls) -> Chain: ...
     def __len__(self) -> int: ...
@@ -59,10 +65,12 @@ class Chain:
     ) -> None: ...
     def signal(self, word: Spot, value: int) -> None: ...
 
+@final
 class Prepared:
     @property
     def len_bytes(self) -> int: ...
 
+@final
 class Stream:
     def memcpy_peer(self, to: Spot, from_: Spot, len_bytes: int, /) -> None: ...
     def start(self, chain: Prepared) -> None: ...

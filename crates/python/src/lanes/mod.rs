@@ -201,13 +201,7 @@ impl Lanes {
         names: (String, String),
         limit_s: Option<f64>,
     ) -> PyResult<()> {
-        in_place(values, |bytes| {
-            let (number, op) = combining(py, &names, bytes.len())?;
-            self.run(py, limit_s, |members| {
-                let mut combined = |combine: &dyn Combine| members.all_reduce(bytes, combine);
-                reduce::run(number, op, Untyped(&mut combined))
-            })
-        })
+        self.combine(py, values, &names, limit_s, Members::all_reduce)
     }
 
     /// Combines `values` with those that all others send by `exchange`, as "reduce", to this one.
@@ -218,13 +212,7 @@ impl Lanes {
         names: (String, String),
         limit_s: Option<f64>,
     ) -> PyResult<()> {
-        in_place(values, |bytes| {
-            let (number, op) = combining(py, &names, bytes.len())?;
-            self.run(py, limit_s, |members| {
-                let mut combined = |combine: &dyn Combine| members.reduce(bytes, combine);
-                reduce::run(number, op, Untyped(&mut combined))
-            })
-        })
+        self.combine(py, values, &names, limit_s, Members::reduce)
     }
 
     /// Combines `values[i]` of all members in `out` of rank `i`.
@@ -298,6 +286,24 @@ impl Lanes {
 }
 
 impl Lanes {
+    /// Combines `values` in place, with those of others, as `how` does.
+    fn combine(
+        &self,
+        py: Python<'_>,
+        values: &Bound<'_, PyAny>,
+        names: &(String, String),
+        limit_s: Option<f64>,
+        how: fn(&mut Members, &mut [u8], &dyn Combine) -> lane::Done,
+    ) -> PyResult<()> {
+        in_place(values, |bytes| {
+            let (number, op) = combining(py, names, bytes.len())?;
+            self.run(py, limit_s, |members| {
+                let mut combined = |combine: &dyn Combine| how(members, bytes, combine);
+                reduce::run(number, op, Untyped(&mut combined))
+            })
+        })
+    }
+
     fn check(&self, py: Python<'_>, count: usize) -> PyResult<()> {
         if count == self.pes.len() {
             return Ok(());

@@ -210,6 +210,7 @@ fn an_installation_works_and_goes_without_a_trace() {
         );
         succeeds(oshrun(&prefix, 2).arg(&by_flags));
     }
+    tca(&prefix, folder.path());
     // CMake keeps libraries that lie within a project out of the paths of what it installs.
     let project = folder.path().join("project");
     fs::create_dir(&project).expect("a folder");
@@ -218,6 +219,31 @@ fn an_installation_works_and_goes_without_a_trace() {
 
     uninstall(&args).expect("it can be removed");
     assert!(!prefix.join("bin").exists() && !prefix.join("share").exists());
+}
+
+/// The TCA interface: its library, header and pages, as a program of C finds them.
+fn tca(prefix: &Path, folder: &Path) {
+    for page in ["hostwire_tca.3", "tcaInit.3", "tcaMemcpyPeerAsync.3"] {
+        assert!(prefix.join("share/man/man3").join(page).exists(), "{page}");
+    }
+    if !is_installed("pkg-config", &need::PKG_CONFIG) {
+        return;
+    }
+    let mut command = Command::new("pkg-config");
+    command.env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"));
+    let flags = succeeds(command.args(["--cflags", "--libs", "hostwire-tca"]));
+    let program = folder.join("tca_ring");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/c/tca_ring.c");
+    let mut compile = Command::new("cc");
+    compile.arg(source).args(flags.split_whitespace());
+    succeeds(compile.arg("-o").arg(&program));
+    let mut run = Command::new(prefix.join("bin/hostwire"));
+    run.env_remove("LD_LIBRARY_PATH");
+    let said = succeeds(
+        run.args(["run", "-n", "2", "--devices", "none"])
+            .arg(&program),
+    );
+    assert_eq!(said.matches("host to host").count(), 2, "{said}");
 }
 
 /// A debugger stops in the function that it was told, not in a part of the library that is inline in

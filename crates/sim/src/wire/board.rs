@@ -10,6 +10,15 @@ use crate::engine::Ps;
 
 use super::messages::{Looks, Ring, RingWait};
 
+/// A block of a chain: what the chip's controller moves to an address.
+#[derive(Debug)]
+pub(super) struct Moved {
+    pub(super) address: u64,
+    /// Where in the segment of the PE it comes from; otherwise it is a word of the chain itself.
+    pub(super) from: Option<u64>,
+    pub(super) bytes: Vec<u8>,
+}
+
 /// What a PE asks of its core.
 #[derive(Debug)]
 pub(super) enum Op {
@@ -39,6 +48,8 @@ pub(super) enum Request {
     Do(Op),
     /// Its core is doing it.
     Doing,
+    /// The DMA controller of the chip of its host shall run this chain.
+    Chain(Vec<Moved>),
     /// The DMA controller of its chip shall move these bytes; until it has been started.
     Launch { address: u64, data: Vec<u8> },
     /// The end of that, as the loop of an uncached poll that began at `since` sees it.

@@ -4,12 +4,13 @@
 //! A put is a list of [`Step`]s of the PE's core. Short ones go as lines through its
 //! write-combining buffers. The middle part of a long one goes by the DMA controller of the node's
 //! chip, for which PEs of a node wait in turn; the core waits for the interrupt. So everything that
-//! a PE has stored before leaves the chip before what it stores next, by whichever way.
+//! a PE has stored before leaves the chip before what it stores next, by whichever way. A chain of a PE is
+//! one table of that controller, and its sources lie in the PE's segment.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use hostwire_transport::{Memory, Visibility, Window};
+use hostwire_transport::{ChainLimits, Memory, Visibility, Window};
 
 use crate::engine::{ComponentId, Ps, Stepped};
 use crate::models::ht::carry::Note;
@@ -17,17 +18,18 @@ use crate::models::ht::opteron::{origin_of, packet_number};
 use crate::models::pcie::parts;
 use crate::models::pcie::peach2::HostEvent;
 use crate::models::pcie::peach2::chip::{
-    CHAIN_BYTES_MAX, DMA_ALIGN_BYTES, REGISTER_BYTES, dma_part,
+    CHAIN_BYTES_MAX, DESCRIPTORS_MAX, DMA_ALIGN_BYTES, LENGTH_BYTES_MAX, REGISTER_BYTES, dma_part,
 };
 use crate::models::pcie::peach2::host::{Host, MEMORY_BUS, Signal, Store, WriteObserver};
 use crate::models::{DeviceEvent, Fabric};
 use crate::tca::{Chain, Device, Place, SubCluster, TcaError, Transfer};
 
-use super::board::{Node, Op, Outcome, Request, Sent, SharedBoard};
+use super::board::{Moved, Node, Op, Outcome, Request, Sent, SharedBoard};
 use super::platform::Cores;
 use super::run::Settings;
 use super::{VirtualWire, WireError};
 
+const WORD_BYTES: u64 = 8;
 /// A write-combining buffer.
 const LINE_BYTES: u64 = 64;
 /// Room for them in the memory of a host, for each PE.
@@ -43,8 +45,11 @@ enum Step {
     Drain,
     /// Its store to memory of its host becomes visible.
     Commit { bus: u64, bytes: Vec<u8> },
-    /// It asks for a chain that moves these bytes, and waits for the interrupt.
-    Launch { chain: Chain, bytes: Vec<u8> },
+    /// It asks for a chain whose sources have these bytes, and waits for the interrupt.
+    Launch {
+        chain: Chain,
+        sources: Vec<(Place, Vec<u8>)>,
+    },
 }
 
 /// A core, which runs one PE.
@@ -217,24 +222,45 @@ impl<'a, 'w> Hosts<'a, 'w> {
 
     /// The chains of a long put, with the bytes that it has now.
     fn chains(&self, from: Place, to: Place, bytes: &[u8]) -> Result<Vec<Step>, TcaError> {
-        let chip_bytes = self.cluster.config().chip.memory_bytes;
-        let most = CHAIN_BYTES_MAX.min(chip_bytes.saturating_sub(REGISTER_BYTES));
-        let most = most / DMA_ALIGN_BYTES * DMA_ALIGN_BYTES;
+        let most = self.chain_bytes_max();
         let mut steps = Vec::new();
         let mut to = Some(to);
-        for bytes in bytes.chunks(most.max(DMA_ALIGN_BYTES) as usize) {
+        for bytes in bytes.chunks(most as usize) {
             let len = bytes.len() as u64;
             let mut chain = Chain::new();
             if let Some(to) = to {
                 chain.copy(to, from, len)?;
             }
             to = to.and_then(|to| to.after(len));
-            steps.push(Step::Launch {
-                chain,
-                bytes: bytes.to_vec(),
-            });
+            let sources = vec![(from, bytes.to_vec())];
+            steps.push(Step::Launch { chain, sources });
         }
         Ok(steps)
+    }
+
+    /// Bytes of a chain: they may go through the chip's memory.
+    fn chain_bytes_max(&self) -> u64 {
+        let chip_bytes = self.cluster.config().chip.memory_bytes;
+        let most = CHAIN_BYTES_MAX.min(chip_bytes.saturating_sub(REGISTER_BYTES));
+        (most / DMA_ALIGN_BYTES * DMA_ALIGN_BYTES).max(DMA_ALIGN_BYTES)
+    }
+
+    /// The steps of a chain of a PE, with the bytes that its sources have now.
+    fn chain(&self, pe: usize, blocks: Vec<Moved>) -> Option<VecDeque<Step>> {
+        let core = &self.cores[pe];
+        let segment = self.cluster.host_place(core.address)?;
+        let (mut chain, mut sources) = (Chain::new(), Vec::new());
+        for (number, block) in (0..).zip(blocks) {
+            let from = match block.from {
+                Some(offset) => segment.after(offset)?,
+                // Words lie where long puts have theirs.
+                None => core.source.after(number * WORD_BYTES)?,
+            };
+            let to = self.cluster.host_place(block.address)?;
+            chain.copy(to, from, block.bytes.len() as u64).ok()?;
+            sources.push((from, block.bytes));
+        }
+        Some([Step::Launch { chain, sources }].into())
     }
 
     /// The core of a PE does what it can do now.
@@ -283,10 +309,11 @@ impl<'a, 'w> Hosts<'a, 'w> {
                         host.commit_local(bus, &bytes, now);
                     }
                 }
-                Step::Launch { chain, bytes } => {
+                Step::Launch { chain, sources } => {
                     core.launched = true;
-                    let source = core.source;
-                    self.cluster.set_memory(source, &bytes)?;
+                    for (place, bytes) in sources {
+                        self.cluster.set_memory(place, &bytes)?;
+                    }
                     self.nodes[usize::from(node)].queue.push_back((pe, chain));
                     self.launch(node)?;
                 }
@@ -361,6 +388,12 @@ impl Cores for Hosts<'_, '_> {
                 look: poll,
                 send_work: Ps::ZERO,
                 dma: Vec::new(),
+                chains: Some(ChainLimits {
+                    blocks_max: DESCRIPTORS_MAX,
+                    block_bytes_max: LENGTH_BYTES_MAX as usize,
+                    bytes_max: self.chain_bytes_max() as usize,
+                    align_bytes: DMA_ALIGN_BYTES as usize,
+                }),
                 messages: None,
             });
         }
@@ -392,20 +425,17 @@ impl Cores for Hosts<'_, '_> {
             // The core has it now.
             std::mem::replace(&mut entry.request, Request::Doing)
         });
-        let Some(Request::Do(op)) = request else {
-            return Ok(());
-        };
         let processor = &self.cluster.config().host.processor;
-        let steps = match op {
-            Op::Compute(time) => [Step::Rest(time)].into(),
-            Op::Fence => [Step::Drain, Step::Rest(processor.fence)].into(),
-            Op::Store { address, data } => match self.store(pe, address, data) {
-                Some(steps) => steps,
-                None => {
-                    self.board.lock().release(pe, Outcome::Aborted);
-                    return Ok(());
-                }
-            },
+        let steps = match request {
+            Some(Request::Do(Op::Compute(time))) => Some([Step::Rest(time)].into()),
+            Some(Request::Do(Op::Fence)) => Some([Step::Drain, Step::Rest(processor.fence)].into()),
+            Some(Request::Do(Op::Store { address, data })) => self.store(pe, address, data),
+            Some(Request::Chain(blocks)) => self.chain(pe, blocks),
+            _ => return Ok(()),
+        };
+        let Some(steps) = steps else {
+            self.board.lock().release(pe, Outcome::Aborted);
+            return Ok(());
         };
         let core = &mut self.cores[pe];
         core.steps = steps;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hostwire_transport::modelled::{Arming, Begun, ModelEnd, Next, Request};
-use hostwire_transport::{PeId, Transport, TransportError};
+use hostwire_transport::{ChainLimits, PeId, Transport, TransportError};
 
 use crate::engine::{Ps, Summary};
 use crate::record::Recording;
@@ -130,6 +130,9 @@ fn serve(
         costs,
         watch,
     } = terms;
+    if let Some(chains) = wire.chains() {
+        end.tell_chains(chains.chain_limits());
+    }
     let mut told = 0;
     let mut answer = Ok(());
     loop {
@@ -186,7 +189,9 @@ fn serve(
 /// What the call costs that led to a request.
 fn cost(costs: &CallCosts, request: &Request) -> Ps {
     Ps(match request {
-        Request::Store { .. } | Request::Word { .. } | Request::Line { .. } => costs.store_ps,
+        Request::Store { .. } | Request::Word { .. } | Request::Line { .. } | Request::Chain(_) => {
+            costs.store_ps
+        }
         Request::Fence | Request::Quiet => costs.fence_ps,
         Request::Look | Request::Yield | Request::Sleep | Request::Doze(_) => costs.look_ps,
         Request::Nap(_) | Request::End => 0,
@@ -208,6 +213,7 @@ fn name(request: &Request) -> String {
         Request::Store { pe, bytes, .. } => format!("store {} B to PE {pe}", bytes.len()),
         Request::Word { pe, .. } => format!("store a word to PE {pe}"),
         Request::Line { pe, .. } => format!("store a line to PE {pe}"),
+        Request::Chain(blocks) => format!("chain of {} blocks", blocks.len()),
         Request::Fence => "fence".to_owned(),
         Request::Quiet => "quiet".to_owned(),
         Request::Look | Request::Yield => "look".to_owned(),
@@ -235,6 +241,10 @@ fn carry_out(wire: &VirtualWire, request: Request) -> Result<(), TransportError>
             header,
             payload,
         } => wire.store_line(pe, offset_bytes, header, &payload),
+        Request::Chain(blocks) => match wire.chains() {
+            Some(chains) => chains.put_chain(&blocks),
+            None => ChainLimits::NONE.check(&blocks, wire.pes(), wire.segment().memory()),
+        },
         Request::Fence => wire.fence(),
         Request::Quiet => wire.quiet(),
         Request::Look => wire.poll().map(drop),

@@ -282,7 +282,11 @@ impl<'a, H: Cores> Driver<'a, H> {
             }
             (
                 Resumed::Suspended,
-                Request::Do(_) | Request::Launch { .. } | Request::Doing | Request::None,
+                Request::Do(_)
+                | Request::Chain(_)
+                | Request::Launch { .. }
+                | Request::Doing
+                | Request::None,
             ) => {
                 drop(board);
                 self.hardware.take(pe)?;

@@ -271,6 +271,7 @@ impl Cores for Sockets<'_> {
                 look: config.memory_read,
                 send_work: config.send_work,
                 dma,
+                chains: None,
                 messages: ways.next(),
             });
         }

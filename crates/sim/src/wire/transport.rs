@@ -3,12 +3,15 @@
 use std::time::Duration;
 
 use hostwire_transport::wait::WaitLimits;
-use hostwire_transport::{Memory, PeId, Route, Transport, TransportError, Window, coroutine};
+use hostwire_transport::{
+    Block, BlockSource, ChainLimits, Chains, Memory, PeId, Route, Transport, TransportError,
+    Window, coroutine,
+};
 
 use crate::engine::Ps;
 use crate::models::ht::opteron::LINE_BYTES;
 
-use super::board::{Op, Outcome, Pe, Request, SharedBoard};
+use super::board::{Moved, Op, Outcome, Pe, Request, SharedBoard};
 use super::dma::DmaWay;
 use super::messages::Messages;
 
@@ -34,6 +37,8 @@ pub struct VirtualWire {
     pub(super) send_work: Ps,
     /// The DMA controllers of the chips of its node.
     pub(super) dma: Vec<DmaWay>,
+    /// What the chip of its host does in one chain.
+    pub(super) chains: Option<ChainLimits>,
     /// The way to other PEs where stores do not reach their memory.
     pub(super) messages: Option<Messages>,
 }
@@ -225,6 +230,10 @@ impl Transport for VirtualWire {
         ((pe as usize) < self.addresses.len()).then_some(Route::Carried)
     }
 
+    fn chains(&self) -> Option<&dyn Chains> {
+        self.chains.map(|_| self as &dyn Chains)
+    }
+
     fn store(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
         let address = self.address(pe, offset_bytes)?;
         self.memory().range(offset_bytes, src.len())?;
@@ -375,5 +384,44 @@ impl Transport for VirtualWire {
 
     fn yield_now(&self) {
         let _ = self.look();
+    }
+}
+
+impl Chains for VirtualWire {
+    fn chain_limits(&self) -> ChainLimits {
+        self.chains.unwrap_or(ChainLimits::NONE)
+    }
+
+    fn put_chain(&self, blocks: &[Block]) -> Result<(), TransportError> {
+        self.chain_limits()
+            .check(blocks, self.pes(), self.memory())?;
+        let mut chain = Vec::with_capacity(blocks.len());
+        for block in blocks {
+            let base = self.addresses.get(block.pe as usize).copied();
+            let (from, bytes) = match block.source {
+                BlockSource::Word(value) => (None, value.to_ne_bytes().to_vec()),
+                BlockSource::Own {
+                    offset_bytes,
+                    len_bytes,
+                } => {
+                    let mut bytes = vec![0; len_bytes];
+                    self.segment.get(offset_bytes, &mut bytes)?;
+                    (Some(offset_bytes as u64), bytes)
+                }
+            };
+            chain.push(Moved {
+                address: base.unwrap_or(0).saturating_add(block.offset_bytes as u64),
+                from,
+                bytes,
+            });
+        }
+        match self.request(Request::Chain(chain))? {
+            Outcome::Aborted => Err(TransportError::misused(
+                "starting a chain",
+                "addresses to which the registers of the chip lead",
+                "an address that none of them claims",
+            )),
+            _ => Ok(()),
+        }
     }
 }

@@ -13,6 +13,8 @@
 //! | 112..120 | the number of the PE, and how many there are: 4 each; 0 and 0 if it learns that elsewhere | the launcher |
 //! | 128..640 | a bit per PE that has ended | the simulator |
 //! | 640..656 | a number that all PEs of the job have, and those of no other | the launcher |
+//! | 656..664 | blocks of a chain of puts, and the alignment of their ends: 4 each; 0 and 0 if there are no chains | the simulator |
+//! | 664..680 | bytes of a block, and of all blocks of a chain: 8 each | the simulator |
 //! | 4096.. | bytes of the request, or the text of the error | both |
 //!
 //! Numbers are those of this machine. Who does not have the turn touches nothing but the time
@@ -21,6 +23,7 @@
 use core::time::Duration;
 use std::os::fd::OwnedFd;
 
+use crate::chain::ChainLimits;
 use crate::error::{PeId, TransportError};
 use crate::memory::Memory;
 use crate::park;
@@ -44,6 +47,10 @@ const PES_AT: usize = 116;
 const ENDED_AT: usize = 128;
 const ENDED_BYTES: usize = 512;
 const JOB_AT: usize = 640;
+const BLOCKS_AT: usize = 656;
+const ALIGN_AT: usize = 660;
+const BLOCK_BYTES_AT: usize = 664;
+const BYTES_AT: usize = 672;
 
 /// Words of a request.
 pub(super) const REQUEST_WORDS: usize = 8;
@@ -165,6 +172,29 @@ impl Desk {
         self.word(JOB_AT).store(job as u64, Ordering::Relaxed);
         let high = (job >> 64) as u64;
         self.word(JOB_AT + 8).store(high, Ordering::Relaxed);
+    }
+
+    /// What the hardware can do in one chain of puts.
+    pub(super) fn chain_limits(&self) -> Option<ChainLimits> {
+        let half = |at| self.half(at).load(Ordering::Relaxed) as usize;
+        let word = |at| usize::try_from(self.word(at).load(Ordering::Relaxed));
+        let limits = ChainLimits {
+            blocks_max: half(BLOCKS_AT),
+            align_bytes: half(ALIGN_AT),
+            block_bytes_max: word(BLOCK_BYTES_AT).ok()?,
+            bytes_max: word(BYTES_AT).ok()?,
+        };
+        (limits.blocks_max > 0).then_some(limits)
+    }
+
+    pub(super) fn set_chain_limits(&self, limits: ChainLimits) {
+        let half = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
+        let set = |at, value| self.half(at).store(half(value), Ordering::Relaxed);
+        set(BLOCKS_AT, limits.blocks_max);
+        set(ALIGN_AT, limits.align_bytes);
+        let set = |at, value: usize| self.word(at).store(value as u64, Ordering::Relaxed);
+        set(BLOCK_BYTES_AT, limits.block_bytes_max);
+        set(BYTES_AT, limits.bytes_max);
     }
 
     /// The time of the model at the last answer.

@@ -13,7 +13,7 @@ use crate::memory::Memory;
 use crate::shm::handover::{receive_with, send_with};
 
 /// "hostwire" and the version of this exchange and of the desk.
-const MAGIC: u64 = u64::from_le_bytes(*b"hwmodel\x01");
+const MAGIC: u64 = u64::from_le_bytes(*b"hwmodel\x02");
 const WORDS: usize = 5;
 
 /// What a PE says.

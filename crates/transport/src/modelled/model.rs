@@ -8,6 +8,7 @@ use std::time::Instant;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 
+use crate::chain::ChainLimits;
 use crate::error::{EnvironmentFault, PeId, TransportError};
 use crate::memory::Memory;
 
@@ -137,6 +138,11 @@ impl ModelEnd {
     /// Its number.
     pub fn pe(&self) -> PeId {
         self.pe
+    }
+
+    /// The hardware makes chains of puts itself. To be said before the PE has the turn first.
+    pub fn tell_chains(&self, limits: ChainLimits) {
+        self.desk.set_chain_limits(limits);
     }
 
     /// A PE has ended in the model: this one may know.

@@ -2,10 +2,11 @@
 
 use core::time::Duration;
 use std::os::fd::OwnedFd;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::ThreadId;
 
 use crate::addresses::Addresses;
+use crate::chain::{Block, ChainLimits, Chains};
 use crate::error::{EnvironmentFault, PeId, TransportError};
 use crate::origin::Origin;
 use crate::os;
@@ -20,7 +21,7 @@ use super::clock;
 use super::desk::{Desk, PAYLOAD_BYTES, Turn};
 use super::hello;
 use super::model;
-use super::request::{Arming, Kind, Words};
+use super::request::{Arming, Kind, Words, block_bytes};
 
 const WORD_BYTES: usize = 8;
 const LINE_BYTES: usize = 64;
@@ -43,6 +44,8 @@ pub struct Modelled {
     addresses: Addresses,
     desk: Desk,
     socket: OwnedFd,
+    /// What the hardware does itself in one chain of puts, as the simulator says when the PE begins.
+    chains: OnceLock<ChainLimits>,
     state: Mutex<State>,
 }
 
@@ -106,6 +109,7 @@ impl Modelled {
         Ok(Self {
             origin: Origin::new(pe)?,
             addresses: Addresses::new(pes, segment.memory())?,
+            chains: OnceLock::new(),
             state: Mutex::default(),
             _wire: wire,
             pe,
@@ -280,6 +284,9 @@ impl Transport for Modelled {
         state.thread = Some(std::thread::current().id());
         self.desk.set_thread(os::process::thread());
         self.wait_for_turn()?;
+        if let Some(limits) = self.desk.chain_limits() {
+            let _ = self.chains.set(limits);
+        }
         state.computes_since = os::process::thread_time();
         Ok(())
     }
@@ -297,6 +304,10 @@ impl Transport for Modelled {
             true => Some(Route::Mapped(self.segment.clone())),
             false => (pe < self.pes).then_some(Route::Carried),
         }
+    }
+
+    fn chains(&self) -> Option<&dyn Chains> {
+        self.chains.get().map(|_| self as &dyn Chains)
     }
 
     fn store(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
@@ -398,6 +409,18 @@ impl Transport for Modelled {
 
     fn yield_now(&self) {
         let _ = self.request(Kind::Yield);
+    }
+}
+
+impl Chains for Modelled {
+    fn chain_limits(&self) -> ChainLimits {
+        self.chains.get().copied().unwrap_or(ChainLimits::NONE)
+    }
+
+    fn put_chain(&self, blocks: &[Block]) -> Result<(), TransportError> {
+        let segment = self.segment.memory();
+        self.chain_limits().check(blocks, self.pes, segment)?;
+        self.ask(Words::new(Kind::Chain), &block_bytes(blocks))
     }
 }
 

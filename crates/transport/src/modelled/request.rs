@@ -1,5 +1,6 @@
 //! What a PE asks the simulator for, as words.
 
+use crate::chain::{Block, BlockSource};
 use crate::error::PeId;
 
 use super::desk::{PAYLOAD_BYTES, REQUEST_WORDS};
@@ -49,6 +50,8 @@ pub enum Request {
         /// What is behind it.
         payload: Vec<u8>,
     },
+    /// As [`Chains::put_chain`](crate::Chains::put_chain).
+    Chain(Vec<Block>),
     /// Orders stores.
     Fence,
     /// Waits until all stores have arrived.
@@ -112,6 +115,7 @@ kinds! {
     Nap = 10,
     End = 11,
     Doze = 12,
+    Chain = 13,
 }
 
 impl Words {
@@ -185,6 +189,7 @@ impl Words {
                 header: self.value,
                 payload: bytes,
             },
+            Kind::Chain => Request::Chain(parse_blocks(&bytes)?),
             Kind::Fence => Request::Fence,
             Kind::Quiet => Request::Quiet,
             Kind::Look => Request::Look,
@@ -195,4 +200,53 @@ impl Words {
             Kind::End => Request::End,
         })
     }
+}
+
+/// Words of a block: where its bytes come from and its PE, its place there, the place of its source or the
+/// word, and its length; numbers of this machine.
+const BLOCK_WORDS: usize = 4;
+const FROM_SEGMENT: u64 = 0;
+const A_WORD: u64 = 1 << 32;
+
+/// The payload of a chain.
+pub(super) fn block_bytes(blocks: &[Block]) -> Vec<u8> {
+    let words = blocks.iter().flat_map(|block| {
+        let (kind, source) = match block.source {
+            BlockSource::Own { offset_bytes, .. } => (FROM_SEGMENT, offset_bytes as u64),
+            BlockSource::Word(value) => (A_WORD, value),
+        };
+        [
+            kind | u64::from(block.pe),
+            block.offset_bytes as u64,
+            source,
+            block.len_bytes() as u64,
+        ]
+    });
+    words.flat_map(u64::to_ne_bytes).collect()
+}
+
+/// The blocks in bytes that a PE may have written.
+fn parse_blocks(bytes: &[u8]) -> Option<Vec<Block>> {
+    let (words, rest) = bytes.as_chunks::<8>();
+    let words: Vec<u64> = words.iter().map(|word| u64::from_ne_bytes(*word)).collect();
+    let (blocks, more) = words.as_chunks::<BLOCK_WORDS>();
+    if !rest.is_empty() || !more.is_empty() {
+        return None;
+    }
+    let block = |[first, offset, source, len]: &[u64; BLOCK_WORDS]| {
+        let source = match first >> 32 << 32 {
+            FROM_SEGMENT => BlockSource::Own {
+                offset_bytes: usize::try_from(*source).ok()?,
+                len_bytes: usize::try_from(*len).ok()?,
+            },
+            A_WORD if *len == 8 => BlockSource::Word(*source),
+            _ => return None,
+        };
+        Some(Block {
+            pe: *first as PeId,
+            offset_bytes: usize::try_from(*offset).ok()?,
+            source,
+        })
+    };
+    blocks.iter().map(block).collect()
 }

@@ -6,8 +6,9 @@ use std::os::fd::OwnedFd;
 use proptest::prelude::*;
 
 use super::desk::{Desk, PAYLOAD_BYTES, Part, Turn};
-use super::request::{Kind, Words};
+use super::request::{Kind, Words, block_bytes};
 use super::*;
+use crate::chain::{Block, BlockSource, ChainLimits};
 use crate::shm::{ShmOptions, local};
 use crate::transport::Transport;
 
@@ -35,7 +36,7 @@ fn words_that_no_pe_says_are_refused() {
     let good = Words::new(Kind::Store).to_words();
     for (index, wrong) in [
         (0, 0),
-        (0, 13),
+        (0, 14),
         (0, u64::MAX),
         (1, 1 << 32),
         (3, PAYLOAD_BYTES as u64 + 1),
@@ -46,6 +47,36 @@ fn words_that_no_pe_says_are_refused() {
         words[index] = wrong;
         assert_eq!(Words::parse(&words), None, "{words:?}");
     }
+}
+
+#[test]
+fn blocks_of_a_chain_are_these_words() {
+    let own = Block {
+        pe: 3,
+        offset_bytes: 64,
+        source: BlockSource::Own {
+            offset_bytes: 128,
+            len_bytes: 12,
+        },
+    };
+    let word = Block {
+        source: BlockSource::Word(u64::MAX),
+        ..own
+    };
+    let literal = [3, 64, 128, 12, 1 << 32 | 3, 64, u64::MAX, 8];
+    let bytes = literal.map(u64::to_ne_bytes).concat();
+    assert_eq!(block_bytes(&[own, word]), bytes);
+    let parse = |bytes: &[u8]| Words::new(Kind::Chain).with(bytes.to_vec());
+    assert_eq!(parse(&bytes), Some(Request::Chain(vec![own, word])));
+    assert_eq!(parse(&[]), Some(Request::Chain(Vec::new())));
+    for (index, wrong) in [(0, 2 << 32), (0, u64::MAX), (7, 7), (7, 0)] {
+        let mut words = literal;
+        words[index] = wrong;
+        let bytes = words.map(u64::to_ne_bytes).concat();
+        assert_eq!(parse(&bytes), None, "{words:?}");
+    }
+    assert_eq!(parse(&bytes[..24]), None);
+    assert_eq!(parse(&bytes[..63]), None);
 }
 
 proptest! {
@@ -70,6 +101,15 @@ fn a_desk_has_turns_times_and_ends() {
     assert!(desk.wait_for(Turn::Pe, Duration::ZERO));
     assert_eq!([desk.spend_ps(7), desk.spend_ps(3)], [7, 10]);
     assert_eq!([desk.take_spent_ps(), desk.spent_ps()], [10, 0]);
+    assert_eq!(desk.chain_limits(), None);
+    let limits = ChainLimits {
+        blocks_max: 255,
+        block_bytes_max: 262_140,
+        bytes_max: 1 << 40,
+        align_bytes: 4,
+    };
+    desk.set_chain_limits(limits);
+    assert_eq!(desk.chain_limits(), Some(limits));
     for pe in [0, 63, 64, 4095] {
         assert!(!desk.has_ended(pe));
         desk.set_ended(pe);
@@ -94,7 +134,7 @@ fn what_is_no_hello_is_an_error() {
     };
     let file = crate::shm::create_file("test", 8192).unwrap();
     let words = |words: [u64; 5]| words.map(u64::to_le_bytes).concat();
-    let magic = u64::from_le_bytes(*b"hwmodel\x01");
+    let magic = u64::from_le_bytes(*b"hwmodel\x02");
     assert_eq!(say(&words([magic, 0, 1, 4096, 4096]), &[&file]), Ok(true));
     for (wrong, fds) in [
         (words([magic + 1, 0, 1, 4096, 0]), vec![&file]),

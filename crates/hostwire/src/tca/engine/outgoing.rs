@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use hostwire_device::{Device, Ticket};
-use hostwire_transport::PeId;
+use hostwire_transport::{Block, PeId};
 
 use super::channel::{Channel, Landed};
 use super::{Work, failed};
@@ -297,6 +297,9 @@ impl Outgoing {
             }
             Work::Steps(steps) => Arc::clone(steps),
         };
+        if let Some(tables) = &steps.tables {
+            return self.start_table(shared, &steps, tables);
+        }
         match steps.steps.get(self.step) {
             None if self.flights.is_empty() => {
                 self.end_work();
@@ -308,6 +311,29 @@ impl Outgoing {
                 self.copy(shared, room, &steps, (to, from, *stride))
             }
         }
+    }
+
+    /// Lets the wire make the next table of a chain.
+    fn start_table(
+        &mut self,
+        shared: &Shared,
+        steps: &Steps,
+        tables: &[Vec<Block>],
+    ) -> Result<bool> {
+        if !self.flights.is_empty() {
+            return Ok(false);
+        }
+        match (tables.get(self.step), shared.inner.wire.chains()) {
+            (Some(table), Some(wire)) => {
+                for pe in &steps.pes {
+                    shared.inner.check(*pe)?;
+                }
+                wire.put_chain(table)?;
+                self.step += 1;
+            }
+            _ => self.end_work(),
+        }
+        Ok(true)
     }
 
     fn end_work(&mut self) {
