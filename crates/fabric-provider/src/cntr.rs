@@ -84,12 +84,21 @@ impl Counter {
 
     /// How many have ended well, which the program has seen then. It has not seen how many failed.
     fn see_done(&self) -> u64 {
-        see(&self.done, &self.seen[0])
+        self.see(&self.done, &self.seen[0])
     }
 
     /// How many have failed, which the program has seen then. It has not seen how many ended well.
     fn see_failed(&self) -> u64 {
-        see(&self.failed, &self.seen[1])
+        self.see(&self.failed, &self.seen[1])
+    }
+
+    /// The value, which is noted as `seen`.
+    fn see(&self, value: &AtomicU64, seen: &AtomicU64) -> u64 {
+        let now = value.load(Ordering::SeqCst);
+        if seen.swap(now, Ordering::Relaxed) != now {
+            self.waits.endpoints.have_brought();
+        }
+        now
     }
 
     fn wait(&self, threshold: u64, timeout_ms: c_int) -> Result<(), Code> {
@@ -108,13 +117,6 @@ impl Counter {
         }
         Err(-libc::ETIMEDOUT)
     }
-}
-
-/// The value, which is noted as `seen`.
-fn see(value: &AtomicU64, seen: &AtomicU64) -> u64 {
-    let now = value.load(Ordering::SeqCst);
-    seen.store(now, Ordering::Relaxed);
-    now
 }
 
 impl Waitable for Counter {

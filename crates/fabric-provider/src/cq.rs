@@ -138,6 +138,7 @@ impl Queue {
                 Err(error) => return crate::code(&error) as isize,
             }
         }
+        self.waits.endpoints.have_brought();
         let mut entries = self.entries();
         let mut read = 0;
         while read < count

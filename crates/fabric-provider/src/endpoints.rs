@@ -97,6 +97,12 @@ impl Endpoints {
         Ok(any)
     }
 
+    /// Who looks has found something, by whatever way it came.
+    #[inline(always)]
+    pub(crate) fn have_brought(&self) {
+        self.vain.store(0, Relaxed);
+    }
+
     /// The endpoint, if there is one and no other.
     pub(crate) fn only(&self) -> Option<Arc<Endpoint>> {
         match self.all().as_slice() {

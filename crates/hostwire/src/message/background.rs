@@ -94,8 +94,7 @@ impl Messages {
             self.requests.post(ticket);
             return ticket;
         }
-        if let Some(request) = self.requests.take(ticket)
-        {
+        if let Some(request) = self.requests.take(ticket) {
             self.run_one(inner, ticket, request, found);
         }
         let is_unmatched = self.requests.get(ticket).is_some_and(

@@ -31,6 +31,8 @@ pub(crate) struct Peer {
     pub(super) plain: bool,
     pub(super) sender: RingSender<Outlet, CreditInlet>,
     pub(super) receiver: RingReceiver<Inlet, WordOutlet>,
+    /// Lines that were taken out of its ring when a short message was last sent to it.
+    pub(super) taken_at_send: u64,
     /// Messages that nobody wanted yet, in the order in which they were sent.
     pub(super) aside: VecDeque<Aside>,
     /// What those of them that are here whole take.
@@ -132,6 +134,7 @@ impl Peer {
             plain: pe != own,
             sender,
             receiver,
+            taken_at_send: 0,
             aside: VecDeque::new(),
             aside_bytes: 0,
             held: false,

@@ -29,6 +29,12 @@ impl Messages {
         let Some(peer) = self.peers.get_mut(to as usize).filter(|peer| peer.open) else {
             return Sent::No;
         };
+        let taken = peer.receiver.lines_taken();
+        if taken == peer.taken_at_send {
+            // Nothing has come since the message before: it is no answer.
+            peer.sender.expect();
+        }
+        peer.taken_at_send = taken;
         let (kind, front) = entry(kind, tag, data);
         let tag = tag as u32;
         match front {

@@ -63,9 +63,8 @@ impl Station {
             return false;
         }
         let messages = self.inner.messages_at_once();
-        messages.is_some_and(|messages| {
-            messages.are_quiet() && self.seen(&messages) == Turn::default()
-        })
+        messages
+            .is_some_and(|messages| messages.are_quiet() && self.seen(&messages) == Turn::default())
     }
 
     /// What there is to take now.
@@ -265,8 +264,9 @@ impl Station {
         if (0..messages.known()).any(is_far) {
             self.looks_at_wire.store(true, Ordering::Relaxed);
         }
-        let is_beside =
-            |pe: &PeId| self.inner.is_there(*pe) && matches!(wire.route(*pe), Some(Route::Mapped(_)));
+        let is_beside = |pe: &PeId| {
+            self.inner.is_there(*pe) && matches!(wire.route(*pe), Some(Route::Mapped(_)))
+        };
         let beside = (0..messages.known()).filter(is_beside).count();
         if self.virtual_time.is_none() {
             let looks = match WaitLimits::for_pes(beside as u32) {

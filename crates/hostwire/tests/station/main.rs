@@ -105,14 +105,21 @@ fn a_short_receive_takes_what_a_receive_would_get() {
     }
     let mut room = [0; 16];
     assert_eq!(b.receive_short(from_a(3), &mut room), None, "another tag");
-    assert_eq!(b.receive_short(from_a(2), &mut room[..9]), None, "it does not fit");
+    assert_eq!(
+        b.receive_short(from_a(2), &mut room[..9]),
+        None,
+        "it does not fit"
+    );
     let plain = Wanted {
         lane: Lane::Plain,
         ..from_a(2)
     };
     assert_eq!(b.receive_short(plain, &mut room), None, "another lane");
     let got = b.receive_short(from_a(2), &mut room).unwrap();
-    assert_eq!((got.from, got.tag, got.data, got.has_data, got.len_bytes), (1, 2, 7, true, 10));
+    assert_eq!(
+        (got.from, got.tag, got.data, got.has_data, got.len_bytes),
+        (1, 2, 7, true, 10)
+    );
     assert_eq!(&room[..10], b"0123456789");
     // What stands before a message that a receive has taken is not in the ring any more.
     let last = receive(&b, from_a(4), 16);

@@ -2,8 +2,8 @@
 
 use super::line::{load, load_behind};
 use super::{
-    CreditStore, FRONT_BYTES, FRONT_WORDS, HOLD, Header, KIND_CONTINUED, LineLoad, PAYLOAD_BYTES, PlainLine,
-    Position, Slots,
+    CreditStore, FRONT_BYTES, FRONT_WORDS, HOLD, Header, KIND_CONTINUED, LineLoad, PAYLOAD_BYTES,
+    PlainLine, Position, Slots,
 };
 use crate::error::{Misbehaviour, PeId, TransportError};
 use crate::sync::Ordering;
@@ -70,6 +70,12 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
             taken_bytes: 0,
             head: None,
         }
+    }
+
+    /// How many lines have been taken since the beginning.
+    #[inline(always)]
+    pub fn lines_taken(&self) -> u64 {
+        self.next.line
     }
 
     /// Whether the next line has arrived. Tells nothing of what is in it.

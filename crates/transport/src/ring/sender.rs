@@ -7,10 +7,9 @@ use super::{
 };
 use crate::error::{Misbehaviour, PeId, TransportError};
 
-/// Lines behind the one at hand that are asked for ahead of their stores: those of a few short messages. The receiver
-/// has read them in the lap before, so they come from its core. A core has room for the stores of less than one message
-/// behind a store whose line is on its way, so without this the lines would come one by one.
-const LINES_AHEAD: u64 = 8;
+/// How far ahead [`RingSender::expect`] asks. Fitted: with cores far from each other and two lines a message, 2, 3, 5, 6 gave
+/// 7.4 to 7.8 million messages a second, 4 gave 8.9, and 8 or more, as none, 5.0 to 5.2.
+const LINES_AHEAD: u64 = 4;
 
 /// How far [`RingSender::send_line_at_once`] got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,7 +153,6 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
             let Some(line) = first else {
                 return Sent::No;
             };
-            self.expect(0);
             store_behind(line, header.0, front, payload);
             self.next.advance();
             return self.sent();
@@ -166,8 +164,6 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         let (Some(line), Some(second)) = (first, second) else {
             return Sent::No;
         };
-        self.expect(0);
-        self.expect(1);
         store_behind(line, header.0, front, now);
         if back.is_empty() {
             self.next.advance();
@@ -179,12 +175,14 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         self.sent()
     }
 
-    /// Asks for the line so many behind those that were asked for before.
+    /// Asks for lines that soon follow, of one that sends message after message: a core has room for the stores of
+    /// about one message behind a store whose line is on its way, so without this the lines come one by one. Between a
+    /// message and its answer it would take lines from the receiver that looks at them.
     #[inline(always)]
-    fn expect(&self, behind: u64) {
-        let at = self.next;
-        self.store
-            .expect(at.slots.slot(at.line + LINES_AHEAD + behind));
+    pub fn expect(&self) {
+        let Position { line, slots, .. } = self.next;
+        self.store.expect(slots.slot(line + LINES_AHEAD));
+        self.store.expect(slots.slot(line + LINES_AHEAD + 1));
     }
 
     #[inline(always)]
