@@ -152,15 +152,12 @@ mod tests {
 
     #[test]
     fn a_folder_has_all_programs_or_is_not_found() {
-        let found = folder_with(
-            "HOSTWIRE_TESTS_OF_NOTHING",
-            &["true", "there-is-no-such-program"],
-        );
+        let found = folder_with("A_FOLDER_OF_NOTHING", &["true", "there-is-no-such-program"]);
         assert_eq!(
             found.unwrap_err(),
-            "no folder has true, there-is-no-such-program: set HOSTWIRE_TESTS_OF_NOTHING, or PATH"
+            "no folder has true, there-is-no-such-program: set A_FOLDER_OF_NOTHING, or PATH"
         );
-        let folder = folder_with("HOSTWIRE_TESTS_OF_NOTHING", &["true"]).unwrap();
+        let folder = folder_with("A_FOLDER_OF_NOTHING", &["true"]).unwrap();
         assert!(folder.join("true").is_file());
     }
 
