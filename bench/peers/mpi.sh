@@ -5,7 +5,8 @@
 #
 # OSU is a folder with osu_latency, osu_bw, osu_mbw_mr, osu_put_latency and osu_fop_latency of the OSU micro-benchmarks (7.0 or later),
 # compiled with Open MPI's mpicc. The last two are compared with what Open MPI takes by itself (`default`), in memory that the program
-# has allocated: windows that Open MPI allocates are shared memory, and no provider is asked. Debian's
+# has allocated: windows that Open MPI allocates are shared memory, and no provider is asked. Within a host Open MPI copies to that memory by
+# the kernel (`osc:rdma` over `btl:vader`), whatever provider it has; rows `by messages` are of `osc:pt2pt`, which sends messages over the provider. Debian's
 # Open MPI cannot take libfabric's shm provider (it asks for a provider that reaches other hosts), so shm and hostwire are also
 # compared by libfabric's own fi_pingpong. Rounds (ROUNDS, 9) are interleaved: each measures all, one after the other. The table has
 # medians, and their ratio to hostwire's. `least` is a provider that carries messages of two ranks and does nothing else (least.c, compiled
@@ -31,7 +32,9 @@ declare -A ways=(
     [least]='--mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include least --mca osc ^ucx'
 )
 ways[nothing]=${ways[least]}
-declare -A paths=([least]="$results/least" [nothing]="$results/least")
+ways[hostwire-messages]=${ways[hostwire]/^ucx/pt2pt}
+ways[least-messages]=${ways[least]/^ucx/pt2pt}
+declare -A paths=([least]="$results/least" [nothing]="$results/least" [least-messages]="$results/least")
 declare -A far=(
     [hostwire]="${ways[hostwire]} -x FI_PROVIDER_PATH -x HOSTWIRE_WIRE=ether"
     [bare]="${ways[hostwire]} -x FI_PROVIDER_PATH -x HOSTWIRE_WIRE=ether -x HOSTWIRE_INSECURE_WIRE=1"
@@ -105,6 +108,9 @@ for ((round = 1; round <= rounds; round++)); do
     for way in hostwire default least; do
         note "put 8 B, us.$way" "$(osu "$way" osu_put_latency -w create -m 8:8 | column 8 2)"
         note "fetch and add, us.$way" "$(osu "$way" osu_fop_latency -w create | awk '/^[0-9]/ { print $2 }')"
+        [[ $way == default ]] && by=default || by=$way-messages
+        note "put 8 B by messages, us.$way" "$(osu "$by" osu_put_latency -w create -m 8:8 | column 8 2)"
+        note "fetch and add by messages, us.$way" "$(osu "$by" osu_fop_latency -w create | awk '/^[0-9]/ { print $2 }')"
     done
     if [[ -n ${HOSTS:-} ]]; then
         for way in hostwire bare udp udp-bare connections connections-bare ucx tcp; do

@@ -1,6 +1,5 @@
 //! The endpoints that make progress when somebody looks at an object that they are bound to.
 
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
 use hostwire::Error;
@@ -8,21 +7,21 @@ use hostwire::station::{Guard, OwnerLock};
 
 use crate::ep::Endpoint;
 use crate::post::Code;
+use crate::vain::Vain;
 
 /// See the [module text](self). An endpoint leaves all of them when it is closed.
 ///
 /// An atomic exchange at each look would wait for the lines that a send has just stored to another core.
 pub(crate) struct Endpoints {
     all: OwnerLock<Vec<Arc<Endpoint>>>,
-    /// Looks in a row that have found nothing, about: threads that look at once may miss some.
-    vain: AtomicU32,
+    vain: Vain,
 }
 
 impl Default for Endpoints {
     fn default() -> Self {
         Self {
             all: OwnerLock::new(Vec::new()),
-            vain: AtomicU32::new(0),
+            vain: Vain::default(),
         }
     }
 }
@@ -76,8 +75,8 @@ impl Endpoints {
         }
     }
 
-    /// Makes progress. Returns whether anything has ended. Who looks again and again in vain gives its core away
-    /// between.
+    /// Makes progress. Returns whether anything has ended. Who looks again and again in vain [now and then](Vain)
+    /// gives its core away between.
     #[inline]
     pub(crate) fn progress(&self) -> Result<bool, Error> {
         let mut any = false;
@@ -86,12 +85,9 @@ impl Endpoints {
             any |= endpoint.progress()?;
             looks_max = looks_max.min(endpoint.station.looks_max());
         }
-        let vain = match any {
-            true => 0,
-            false => self.vain.load(Relaxed).saturating_add(1),
-        };
-        self.vain.store(vain, Relaxed);
-        if vain > looks_max {
+        if any {
+            self.vain.clear();
+        } else if self.vain.add(looks_max) {
             std::thread::yield_now();
         }
         Ok(any)
@@ -100,7 +96,7 @@ impl Endpoints {
     /// Who looks has found something, by whatever way it came.
     #[inline(always)]
     pub(crate) fn have_brought(&self) {
-        self.vain.store(0, Relaxed);
+        self.vain.clear();
     }
 
     /// The endpoint, if there is one and no other.

@@ -14,6 +14,7 @@
 //! | `cq`, `cntr` | completions, and how many |
 //! | `wait`, `waitset`, `poll`, `watch` | waiting for them |
 //! | `endpoints`, `progress`, `thread` | who makes progress when somebody looks, or by itself |
+//! | `vain` | when who looks in vain gives its core away |
 //! | `ep`, `post`, `calls` | endpoints: the object, what sends and receives, the functions of libfabric |
 //! | `access`, `rma`, `atomic` | memory of others: what uses it, the functions of libfabric |
 //! | `mr`, `members` | memory that others may use, and who makes progress for its counters |
@@ -54,6 +55,7 @@ mod post;
 mod progress;
 mod rma;
 mod thread;
+mod vain;
 mod wait;
 mod waitset;
 mod watch;
