@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use hostwire::settings::{self, Wire, page};
 
 /// Variables that are no settings: what the launcher hands its PEs, and what tests are told.
-const OTHERS: [&str; 16] = [
+const OTHERS: [&str; 17] = [
     "HOSTWIRE_BLESS",
     "HOSTWIRE_BOARD_FD",
     "HOSTWIRE_MODEL_FDS",
