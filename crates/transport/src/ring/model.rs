@@ -114,3 +114,109 @@ fn the_short_way_takes_the_same() {
         }
     });
 }
+
+/// A ring in coherent memory, with all words of its lines.
+struct Plain {
+    lines: Vec<PlainLine>,
+    credit: AtomicU64,
+}
+
+impl LineStore for Arc<Plain> {
+    fn store_line(&self, slot: usize, header: u64, payload: &[u8]) -> Result<(), TransportError> {
+        line::store(&self.lines[slot], header, payload);
+        Ok(())
+    }
+
+    fn plain(&self, slot: usize) -> Option<&PlainLine> {
+        self.lines.get(slot)
+    }
+
+    fn receiver_looks(&self) -> bool {
+        true
+    }
+}
+
+impl LineLoad for Arc<Plain> {
+    fn header(&self, slot: usize) -> u64 {
+        self.lines[slot][0].load(Ordering::Acquire)
+    }
+
+    fn payload(&self, slot: usize, dst: &mut [u8]) {
+        line::load(&self.lines[slot], dst);
+    }
+
+    fn plain(&self, slot: usize) -> Option<&PlainLine> {
+        self.lines.get(slot)
+    }
+}
+
+impl CreditStore for Arc<Plain> {
+    fn store_credit(&self, lines: u64) -> Result<(), TransportError> {
+        self.credit.store(lines, Ordering::Release);
+        Ok(())
+    }
+}
+
+impl CreditLoad for Arc<Plain> {
+    fn load_credit(&self) -> u64 {
+        self.credit.load(Ordering::Acquire)
+    }
+}
+
+/// The front and the payload of a message: of two lines, of one, of two, of one.
+fn with_front(number: u8) -> ([u64; FRONT_WORDS], Vec<u8>) {
+    let number_of_word = |word: u64| 100 * word + u64::from(number);
+    let len = if number.is_multiple_of(2) { 8 } else { 48 };
+    ([1, 2].map(number_of_word), vec![number; len])
+}
+
+/// Messages with words in front go by the short ways at both ends, and by the long one where there is no credit at hand: each
+/// arrives once, in order, with its own words and payload.
+#[test]
+fn the_short_ways_of_messages_with_a_front_carry_them_whole() {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(3);
+    model.check(|| {
+        let slots = Slots::of_bytes(RING_BYTES_MIN).unwrap();
+        let line = |_| core::array::from_fn(|_| AtomicU64::new(0));
+        let ring = Arc::new(Plain {
+            lines: (0..slots.count()).map(line).collect(),
+            credit: AtomicU64::new(0),
+        });
+        let sending = {
+            let ring = Arc::clone(&ring);
+            loom::thread::spawn(move || {
+                let mut sender = RingSender::new(Arc::clone(&ring), ring, 1, slots);
+                for number in 1..=4 {
+                    let (front, payload) = with_front(number);
+                    let tag = u32::from(number);
+                    let sent = sender.send_behind_at_once(1, tag, front, &payload);
+                    let mut is_sent = sent == Sent::Yes;
+                    while !is_sent {
+                        is_sent = sender.try_send_behind(1, tag, front, &payload).unwrap();
+                        if !is_sent {
+                            loom::thread::yield_now();
+                        }
+                    }
+                }
+            })
+        };
+        let mut receiver = RingReceiver::new(Arc::clone(&ring), ring, 0, slots);
+        for number in 1..=4 {
+            let (front, payload) = with_front(number);
+            let mut out = vec![0; payload.len()];
+            loop {
+                receiver.return_credit().unwrap();
+                if let Some((head, words)) = receiver.front_at_once() {
+                    assert_eq!((head.tag, words), (u32::from(number), front));
+                    if receiver.take_behind_at_once(head, &mut out) {
+                        break;
+                    }
+                }
+                loom::thread::yield_now();
+            }
+            assert_eq!(out, payload);
+        }
+        sending.join().unwrap();
+    });
+}

@@ -11,8 +11,8 @@ use crate::{arrival, pin};
 
 /// Lines to ask for ahead of the one at hand. Fitted.
 const LINES_AHEAD: u64 = 4;
-/// Looks for a further line of a message whose first has arrived.
-const POLLS_PER_LINE: u32 = 1000;
+/// Looks for a further line of a message whose first has arrived. Few where each is a state more of a model.
+const POLLS_PER_LINE: u32 = if cfg!(loom) { 2 } else { 1000 };
 
 /// The first line of a message that has arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
