@@ -11,7 +11,7 @@
 # compared by libfabric's own fi_pingpong. Rounds (ROUNDS, 9) are interleaved: each measures all, one after the other. The table has
 # medians, and their ratio to hostwire's. `least` is a provider that carries messages of two ranks and does nothing else (least.c, compiled
 # here against libfabric-dev), `nothing` the same without what is measured: what MPI above a provider takes by itself. With HOSTS=1, as root, there are rows of two hosts as well: network namespaces with a
-# cable between them, hostwire over ether, udp and tcp (encrypted, and bare) beside Open MPI and UCX over TCP. RUN is put in front of each program: `RUN="chrt -r 10"` gives it the cores of a busy machine.
+# cable between them, hostwire over ether, udp and tcp (encrypted, and bare) beside Open MPI over TCP. RUN is put in front of each program: `RUN="chrt -r 10"` gives it the cores of a busy machine.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -42,7 +42,6 @@ declare -A far=(
     [udp-bare]="${ways[hostwire]} -x FI_PROVIDER_PATH -x HOSTWIRE_WIRE=udp -x HOSTWIRE_INSECURE_WIRE=1"
     [connections]="${ways[hostwire]} -x FI_PROVIDER_PATH -x HOSTWIRE_WIRE=tcp"
     [connections-bare]="${ways[hostwire]} -x FI_PROVIDER_PATH -x HOSTWIRE_WIRE=tcp -x HOSTWIRE_INSECURE_WIRE=1"
-    [ucx]='--mca pml ucx -x UCX_TLS=tcp,self'
     [tcp]='--mca pml ob1 --mca btl self,tcp --mca btl_tcp_if_include 10.9.0.0/24'
 )
 
@@ -113,7 +112,7 @@ for ((round = 1; round <= rounds; round++)); do
         note "fetch and add by messages, us.$way" "$(osu "$by" osu_fop_latency -w create | awk '/^[0-9]/ { print $2 }')"
     done
     if [[ -n ${HOSTS:-} ]]; then
-        for way in hostwire bare udp udp-bare connections connections-bare ucx tcp; do
+        for way in hostwire bare udp udp-bare connections connections-bare tcp; do
             text=$(osu_far "$way" osu_latency)
             latency=$(column 8 2 <<<"$text")
             text=$(osu_far "$way" osu_bw)
@@ -127,10 +126,7 @@ for ((round = 1; round <= rounds; round++)); do
             connections-bare) rows=('tcp, bare') ;;
             *) rows=({ether,udp,tcp}', '{encrypted,bare}) ;;
             esac
-            case $way in
-            ucx | tcp) column=$way ;;
-            *) column=hostwire ;;
-            esac
+            [[ $way == tcp ]] && column=tcp || column=hostwire
             for row in "${rows[@]}"; do
                 note "two hosts, $row: latency 8 B, us.$column" "$latency"
                 note "two hosts, $row: bandwidth 1 MiB, MB a second.$column" "$bandwidth"
