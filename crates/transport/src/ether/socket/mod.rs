@@ -3,6 +3,7 @@
 mod bare;
 mod faulty;
 mod filter;
+mod known;
 mod packet;
 mod ported;
 pub(crate) mod ring;

@@ -1,6 +1,5 @@
 //! Frames of an own EtherType through a packet socket with a receive ring.
 
-use std::collections::HashMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use hostwire_packet::htoe::ethernet::MacAddress;
@@ -9,8 +8,9 @@ use super::super::address::Address;
 use super::super::interface::Interface;
 use super::bare::{self, station};
 use super::filter::Only;
-use super::ring::Ring;
-use super::{BATCH_FRAMES, Came, FRAME_LEN_MAX, Received, SendError, Take, mixed};
+use super::known::Known;
+use super::ring::{Ring, receive};
+use super::{FRAME_LEN_MAX, Received, SendError, Take, mixed};
 use crate::error::{PeId, TransportError};
 
 /// A packet socket of one interface and one EtherType.
@@ -21,9 +21,7 @@ pub struct PacketSocket {
     interface: Interface,
     ether_type: u16,
     peers: Vec<Option<libc::sockaddr_ll>>,
-    known: HashMap<MacAddress, u32>,
-    /// One of those: frames come in runs.
-    last: Option<(MacAddress, u32)>,
+    known: Known<MacAddress>,
 }
 
 impl PacketSocket {
@@ -45,8 +43,7 @@ impl PacketSocket {
             interface: interface.clone(),
             ether_type,
             peers: Vec::new(),
-            known: HashMap::new(),
-            last: None,
+            known: Known::default(),
         })
     }
 
@@ -67,14 +64,13 @@ impl PacketSocket {
         own: PeId,
         peers: Vec<Option<Address>>,
     ) -> Result<(), TransportError> {
-        self.known.clear();
-        self.last = None;
+        self.known = Known::default();
         self.peers.clear();
         for (pe, peer) in (0..).zip(&peers) {
             self.peers.push(match peer {
                 None => None,
                 Some(Address::Station(peer)) => {
-                    self.known.entry(*peer).or_insert(pe);
+                    self.known.add(*peer, pe);
                     Some(station(self.interface.index, self.ether_type, *peer))
                 }
                 Some(other) => return Err(mixed(pe, own, other, "bare Ethernet")),
@@ -107,25 +103,10 @@ impl PacketSocket {
     }
 
     pub(super) fn receive(&mut self, take: &mut Take<'_>) -> Received {
-        let mut received = Received::default();
-        let (known, last) = (&self.known, &mut self.last);
-        for _ in 0..BATCH_FRAMES {
-            let taken = self.ring.next(|from, frame| {
-                if last.is_none_or(|(known, _)| known != from) {
-                    *last = known.get(&from).map(|pe| (from, *pe));
-                }
-                if let Some((_, pe)) = last {
-                    received.frames += 1;
-                    take(Came::unmarked(*pe), frame);
-                } else {
-                    received.strangers += 1;
-                }
-            });
-            if !taken {
-                break;
-            }
-        }
-        received
+        let known = &mut self.known;
+        receive(&mut self.ring, take, |from, frame| {
+            Some((known.find(from)?, frame))
+        })
     }
 
     pub(super) fn fd(&self) -> BorrowedFd<'_> {

@@ -12,7 +12,6 @@
 //! Two that draw the same port at one station of the network get each other's frames, which are not sealed
 //! for them: one in four thousand million.
 
-use std::collections::HashMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use hostwire_packet::htoe::ethernet::MacAddress;
@@ -21,8 +20,9 @@ use super::super::address::{Address, PortAt};
 use super::super::interface::Interface;
 use super::bare::{self, station};
 use super::filter::Only;
-use super::ring::Ring;
-use super::{BATCH_FRAMES, Came, FRAME_LEN_MAX, Received, SendError, Take, mixed};
+use super::known::Known;
+use super::ring::{Ring, receive};
+use super::{FRAME_LEN_MAX, Received, SendError, Take, mixed};
 use crate::error::{PeId, TransportError};
 use crate::os::random;
 
@@ -66,9 +66,7 @@ pub struct PortedSocket {
     ether_type: u16,
     port: u32,
     peers: Vec<Option<Peer>>,
-    known: HashMap<(MacAddress, u32), u32>,
-    /// One of those: frames come in runs.
-    last: Option<((MacAddress, u32), u32)>,
+    known: Known<(MacAddress, u32)>,
 }
 
 impl PortedSocket {
@@ -86,8 +84,7 @@ impl PortedSocket {
             ether_type,
             port,
             peers: Vec::new(),
-            known: HashMap::new(),
-            last: None,
+            known: Known::default(),
         })
     }
 
@@ -115,14 +112,13 @@ impl PortedSocket {
         own: PeId,
         peers: Vec<Option<Address>>,
     ) -> Result<(), TransportError> {
-        self.known.clear();
-        self.last = None;
+        self.known = Known::default();
         self.peers.clear();
         for (pe, peer) in (0..).zip(&peers) {
             self.peers.push(match peer {
                 None => None,
                 Some(Address::StationPort(at)) => {
-                    self.known.entry((at.station, at.port)).or_insert(pe);
+                    self.known.add((at.station, at.port), pe);
                     Some(Peer {
                         station: station(self.interface.index, self.ether_type, at.station),
                         head: head(at.port, self.port),
@@ -151,30 +147,11 @@ impl PortedSocket {
     }
 
     pub(super) fn receive(&mut self, take: &mut Take<'_>) -> Received {
-        let mut received = Received::default();
-        let (known, last) = (&self.known, &mut self.last);
-        for _ in 0..BATCH_FRAMES {
-            let taken = self.ring.next(|station, frame| {
-                let Some((port, frame)) = split(frame) else {
-                    received.strangers += 1;
-                    return;
-                };
-                let from = (station, port);
-                if last.is_none_or(|(known, _)| known != from) {
-                    *last = known.get(&from).map(|pe| (from, *pe));
-                }
-                if let Some((_, pe)) = last {
-                    received.frames += 1;
-                    take(Came::unmarked(*pe), frame);
-                } else {
-                    received.strangers += 1;
-                }
-            });
-            if !taken {
-                break;
-            }
-        }
-        received
+        let known = &mut self.known;
+        receive(&mut self.ring, take, |station, frame| {
+            let (port, frame) = split(frame)?;
+            Some((known.find((station, port))?, frame))
+        })
     }
 
     pub(super) fn fd(&self) -> BorrowedFd<'_> {

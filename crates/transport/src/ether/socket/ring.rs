@@ -9,6 +9,7 @@ use std::os::fd::BorrowedFd;
 use hostwire_packet::htoe::ethernet::MacAddress;
 
 use super::super::option;
+use super::{BATCH_FRAMES, Came, Received, Take};
 
 const RING_BYTES: usize = 8 << 20;
 const BLOCK_BYTES: usize = 64 << 10;
@@ -112,6 +113,29 @@ impl Ring {
         }
         true
     }
+}
+
+/// Shows frames that have come to `take`, up to a bound. `of` says the number of the host that sent one, if it is known, and
+/// what of it is the frame.
+pub(super) fn receive(
+    ring: &mut Ring,
+    take: &mut Take<'_>,
+    mut of: impl for<'a> FnMut(MacAddress, &'a mut [u8]) -> Option<(u32, &'a mut [u8])>,
+) -> Received {
+    let mut received = Received::default();
+    for _ in 0..BATCH_FRAMES {
+        let taken = ring.next(|from, frame| match of(from, frame) {
+            Some((host, frame)) => {
+                received.frames += 1;
+                take(Came::unmarked(host), frame);
+            }
+            None => received.strangers += 1,
+        });
+        if !taken {
+            break;
+        }
+    }
+    received
 }
 
 impl Drop for Ring {

@@ -12,7 +12,6 @@ mod sender;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
 
@@ -22,6 +21,7 @@ use self::receiver::Receiver;
 use self::sender::{Sender, give};
 use super::super::address::Address;
 use super::super::option;
+use super::known::Known;
 use super::{BATCH_FRAMES, Came, FRAME_LEN_MAX, Received, SendError, Take, mixed};
 use crate::error::{PeId, TransportError};
 
@@ -48,9 +48,7 @@ pub struct FramePort {
     /// Longest packet that frames are made for.
     mtu_bytes: usize,
     peers: Vec<Option<SocketAddrAny>>,
-    known: HashMap<SocketAddr, u32>,
-    /// One of those: messages come in runs.
-    last: Option<(SocketAddr, u32)>,
+    known: Known<SocketAddr>,
     sender: Sender,
     receiver: Receiver,
     /// Whether the last look for messages has found one.
@@ -86,8 +84,7 @@ impl FramePort {
             address,
             mtu_bytes: path::MTU_BYTES,
             peers: Vec::new(),
-            known: HashMap::new(),
-            last: None,
+            known: Known::default(),
             streams: false,
         })
     }
@@ -123,19 +120,18 @@ impl FramePort {
         peers: Vec<Option<Address>>,
     ) -> Result<(), TransportError> {
         self.peers.clear();
-        self.known.clear();
-        self.last = None;
+        self.known = Known::default();
         for (pe, peer) in (0..).zip(&peers) {
             self.peers.push(match peer {
                 None => None,
                 Some(Address::Udp(port)) => {
-                    self.known.entry(*port).or_insert(pe);
+                    self.known.add(*port, pe);
                     Some(SocketAddrAny::from(*port))
                 }
                 Some(other) => return Err(mixed(pe, own, other, "UDP")),
             });
         }
-        let mtu_bytes = path::mtu_bytes(self.address.ip(), self.known.keys());
+        let mtu_bytes = path::mtu_bytes(self.address.ip(), self.known.senders());
         self.mtu_bytes = mtu_bytes.min(FRAME_LEN_MAX);
         Ok(())
     }
@@ -163,11 +159,8 @@ impl FramePort {
             let Ok((from, is_marked, frames)) = self.receiver.next(&self.socket) else {
                 break;
             };
-            if from != self.last.map(|(known, _)| known) {
-                self.last = from.and_then(|from| Some((from, *self.known.get(&from)?)));
-            }
             let before = received.all();
-            if let Some((_, host)) = self.last {
+            if let Some(host) = from.and_then(|from| self.known.find(from)) {
                 for frame in frames {
                     received.frames += 1;
                     take(Came { host, is_marked }, frame);

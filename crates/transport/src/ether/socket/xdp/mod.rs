@@ -12,7 +12,6 @@ mod rings;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
@@ -23,6 +22,7 @@ use self::program::Program;
 use self::queues::{QUEUES_MAX, Queues};
 use super::super::address::Address;
 use super::super::interface::{Interface, QueueCounts};
+use super::known::Known;
 use super::{BATCH_FRAMES, Came, Received, SendError, Take, mixed};
 use crate::error::{EnvironmentFault, Limit, PeId, TransportError};
 
@@ -49,9 +49,7 @@ pub struct XdpSocket {
     interface: Interface,
     ether_type: u16,
     peers: Vec<Option<MacAddress>>,
-    known: HashMap<MacAddress, u32>,
-    /// One of those: frames come in runs.
-    last: Option<(MacAddress, u32)>,
+    known: Known<MacAddress>,
     /// Whether the interface took no frames the last time.
     is_down: bool,
 }
@@ -116,8 +114,7 @@ impl XdpSocket {
             interface: interface.clone(),
             ether_type,
             peers: Vec::new(),
-            known: HashMap::new(),
-            last: None,
+            known: Known::default(),
             is_down: false,
         })
     }
@@ -145,11 +142,10 @@ impl XdpSocket {
             Some(other) => Err(mixed(pe, own, other, "bare Ethernet")),
         });
         self.peers = stations.collect::<Result<_, _>>()?;
-        self.known.clear();
-        self.last = None;
+        self.known = Known::default();
         for (pe, peer) in (0..).zip(&self.peers) {
             if let Some(peer) = peer {
-                self.known.entry(*peer).or_insert(pe);
+                self.known.add(*peer, pe);
             }
         }
         self.queues.send_as(own);
@@ -202,24 +198,19 @@ impl XdpSocket {
 
     pub(super) fn receive(&mut self, take: &mut Take<'_>) -> Received {
         let mut received = Received::default();
-        let Self { known, last, .. } = self;
+        let known = &mut self.known;
         self.queues.receive(BATCH_FRAMES, |bytes| {
             let frame = bytes.and_then(|bytes| bytes.split_at_mut_checked(ETHERNET_LEN));
-            let from = frame.as_ref().and_then(|(head, _)| {
+            let known_frame = frame.and_then(|(head, frame)| {
                 let from = head.get(STATION_LEN..)?.first_chunk()?;
-                Some(MacAddress(*from))
+                Some((known.find(MacAddress(*from))?, frame))
             });
-            if let Some(from) = from
-                && last.is_none_or(|(known, _)| known != from)
-            {
-                *last = known.get(&from).map(|pe| (from, *pe));
-            }
-            match (frame, from, &last) {
-                (Some((_, frame)), Some(_), Some((_, pe))) => {
+            match known_frame {
+                Some((pe, frame)) => {
                     received.frames += 1;
-                    take(Came::unmarked(*pe), frame);
+                    take(Came::unmarked(pe), frame);
                 }
-                _ => received.strangers += 1,
+                None => received.strangers += 1,
             }
         });
         received
