@@ -6,10 +6,7 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-"${CARGO:-cargo}" build --locked -q --release --package hostwire-fabric-provider || exit
-PROVIDER=$(realpath -m "${CARGO_TARGET_DIR:-target}")/provider
-mkdir -p "$PROVIDER"
-cp "${CARGO_TARGET_DIR:-target}/release/libhostwire_fi.so" "$PROVIDER/libhostwire-fi.so"
+source bench/peers/provider.sh
 export PROVIDER
 settings=$(MPI_PACKAGES='numpy dask distributed dask-mpi' scripts/mpi.sh)
 eval "$settings"

@@ -14,12 +14,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 out=$PWD/out/applications LIMIT_S=${LIMIT_S:-600}
 mkdir -p "$out"
-if [[ -z ${PROVIDER-} ]]; then
-    "${CARGO:-cargo}" build -q --release -p hostwire-fabric-provider || exit
-    PROVIDER=$out/provider
-    mkdir -p "$PROVIDER"
-    cp "${CARGO_TARGET_DIR:-target}/release/libhostwire_fi.so" "$PROVIDER/libhostwire-fi.so"
-fi
+source bench/peers/provider.sh
 export PROVIDER FI_PROVIDER_PATH=$PROVIDER LIMIT_S
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 

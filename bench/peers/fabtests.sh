@@ -25,12 +25,7 @@ out=${OUT:-out/fabtests}
 mkdir -p "$out"
 : >"$out/client"
 
-if [[ -z ${PROVIDER-} ]]; then
-    "${CARGO:-cargo}" build -q --release -p hostwire-fabric-provider || exit
-    PROVIDER=$PWD/$out/provider
-    mkdir -p "$PROVIDER"
-    cp "${CARGO_TARGET_DIR:-target}/release/libhostwire_fi.so" "$PROVIDER/libhostwire-fi.so"
-fi
+source bench/peers/provider.sh
 export PROVIDER FI_PROVIDER_PATH=$PROVIDER
 
 hosts='' only=. without=''

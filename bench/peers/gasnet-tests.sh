@@ -16,12 +16,7 @@ LIMIT_S=${LIMIT_S:-180} RANKS=${RANKS:-2} ITERATIONS=${ITERATIONS:-10}
 MPIEXEC=${MPIEXEC:-mpiexec.hydra}
 out=$PWD/out/gasnet
 mkdir -p "$out"
-if [[ -z ${PROVIDER-} ]]; then
-    "${CARGO:-cargo}" build -q --release -p hostwire-fabric-provider || exit
-    PROVIDER=$out/provider
-    mkdir -p "$PROVIDER"
-    cp "${CARGO_TARGET_DIR:-target}/release/libhostwire_fi.so" "$PROVIDER/libhostwire-fi.so"
-fi
+source bench/peers/provider.sh
 # All messages by libfabric, and not by GASNet's own shared memory.
 export FI_PROVIDER_PATH=$PROVIDER FI_PROVIDER=hostwire GASNET_OFI_SPAWNER=mpi GASNET_SUPERNODE_MAXSIZE=1
 tests=("$@")

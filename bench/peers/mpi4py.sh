@@ -16,12 +16,7 @@ LIMIT_S=${LIMIT_S:-600} modules=.
 out=$PWD/out/mpi4py
 mkdir -p "$out"
 [[ ${1-} == --modules ]] && modules=$2 && shift 2
-if [[ -z ${PROVIDER-} ]]; then
-    "${CARGO:-cargo}" build -q --release -p hostwire-fabric-provider || exit
-    PROVIDER=$out/provider
-    mkdir -p "$PROVIDER"
-    cp "${CARGO_TARGET_DIR:-target}/release/libhostwire_fi.so" "$PROVIDER/libhostwire-fi.so"
-fi
+source bench/peers/provider.sh
 export FI_PROVIDER_PATH=$PROVIDER FI_PROVIDER=hostwire MPIR_CVAR_CH4_NETMOD=ofi MPIR_CVAR_NOLOCAL=1
 counts=("$@")
 ((${#counts[@]})) || counts=(1 2 3 4 5)

@@ -16,12 +16,7 @@ MPIEXEC=${MPIEXEC:-mpiexec} LIMIT_S=${LIMIT_S:-180} ranks_max=1000 without='^$'
 memory_gib=$(awk '/^MemTotal/ { print int($2 / 1048576) }' /proc/meminfo)
 out=$PWD/out/mpich-tests
 mkdir -p "$out"
-if [[ -z ${PROVIDER-} ]]; then
-    "${CARGO:-cargo}" build -q --release -p hostwire-fabric-provider || exit
-    PROVIDER=$out/provider
-    mkdir -p "$PROVIDER"
-    cp "${CARGO_TARGET_DIR:-target}/release/libhostwire_fi.so" "$PROVIDER/libhostwire-fi.so"
-fi
+source bench/peers/provider.sh
 export FI_PROVIDER_PATH=$PROVIDER FI_PROVIDER=hostwire MPIR_CVAR_CH4_NETMOD=ofi MPIR_CVAR_NOLOCAL=1
 while [[ ${1-} == --* ]]; do
     case $1 in

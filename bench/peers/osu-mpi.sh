@@ -17,12 +17,7 @@ MPIRUN=${MPIRUN:-mpirun.openmpi} LIMIT_S=${LIMIT_S:-300} SIZES=${SIZES:-1:104857
 export OSU MPIRUN LIMIT_S SIZES TURNS
 out=out/osu-mpi
 mkdir -p "$out"
-if [[ -z ${PROVIDER-} ]]; then
-    "${CARGO:-cargo}" build -q --release -p hostwire-fabric-provider || exit
-    PROVIDER=$PWD/$out/provider
-    mkdir -p "$PROVIDER"
-    cp "${CARGO_TARGET_DIR:-target}/release/libhostwire_fi.so" "$PROVIDER/libhostwire-fi.so"
-fi
+source bench/peers/provider.sh
 export PROVIDER FI_PROVIDER_PATH=$PROVIDER
 
 hosts=''

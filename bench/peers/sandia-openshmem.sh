@@ -12,12 +12,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 : "${SOS:?set SOS to the folder where Sandia OpenSHMEM was built}"
 LIMIT_S=${LIMIT_S:-120} MPIEXEC=${MPIEXEC:-mpiexec.hydra} RANKS=${RANKS:-2}
-if [[ -z ${PROVIDER-} ]]; then
-    "${CARGO:-cargo}" build -q --release -p hostwire-fabric-provider || exit
-    PROVIDER=$PWD/out/sandia-openshmem
-    mkdir -p "$PROVIDER"
-    cp "${CARGO_TARGET_DIR:-target}/release/libhostwire_fi.so" "$PROVIDER/libhostwire-fi.so"
-fi
+source bench/peers/provider.sh
 export FI_PROVIDER_PATH=$PROVIDER FI_PROVIDER=hostwire SHMEM_OFI_PROVIDER=hostwire
 sets=("$@")
 ((${#sets[@]})) || sets=(unit shmemx spec-example apps)
