@@ -215,8 +215,12 @@ fn providers() -> Vec<Finding> {
     for offer in offers {
         let name = "provider";
         let found = &offer.provider;
-        findings.push(match offer.refused {
-            None => {
+        findings.push(match (offer.refused, offer.known_fault) {
+            (None, Some(fault)) => {
+                let advice = "another provider, or libfabric 2";
+                Finding::note(FABRIC, name, format!("{found}: {fault}"), advice)
+            }
+            (None, None) => {
                 let order = match offer.orders_writes {
                     true => "",
                     false => "; long puts wait until they are delivered",
@@ -224,7 +228,7 @@ fn providers() -> Vec<Finding> {
                 let domains = offer.domains.join(", ");
                 Finding::ok(FABRIC, name, format!("{found} ({domains}){order}"))
             }
-            Some(why) => {
+            (Some(why), _) => {
                 let advice = "nothing: providers above it may use it";
                 Finding::note(FABRIC, name, format!("not {found}: {why}"), advice)
             }

@@ -12,7 +12,7 @@ const INSECURE: &str = "--insecure-wire";
 
 /// Those of some names that libfabric has here. Says so if it has none.
 fn providers() -> Vec<&'static str> {
-    let known = ["tcp;ofi_rxm", "net", "udp;ofi_rxd"];
+    let known = ["tcp;ofi_rxm", "net"];
     let offers = match fabric::offers() {
         Ok((_, offers)) => offers,
         Err(error) => {
