@@ -3,7 +3,8 @@
 use core::ffi::{c_char, c_int, c_void};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use hostwire::station::{Guard, OwnerLock};
 use hostwire_fabric_abi::{
@@ -62,6 +63,8 @@ impl Entry {
 pub(crate) struct Queue {
     /// An atomic exchange here would wait for the lines that a send has just stored to another core.
     entries: OwnerLock<VecDeque<Entry>>,
+    /// How many there are, for who looks without the lock. Written under it.
+    count: AtomicUsize,
     waits: Waits,
     /// The program has asked that somebody who waits stops.
     is_signalled: AtomicBool,
@@ -75,6 +78,7 @@ impl Queue {
     fn new(waits: Waits, size: usize, format: c_int) -> Self {
         Self {
             entries: OwnerLock::new(VecDeque::new()),
+            count: AtomicUsize::new(0),
             waits,
             is_signalled: AtomicBool::new(false),
             size: size.max(ENTRIES_MIN),
@@ -103,7 +107,10 @@ impl Queue {
         if self.is_void {
             return;
         }
-        self.entries().push_back(entry);
+        let mut entries = self.entries();
+        entries.push_back(entry);
+        self.count.store(entries.len(), Relaxed);
+        drop(entries);
         self.waits.tell(Some(endpoint));
     }
 
@@ -114,8 +121,9 @@ impl Queue {
     }
 
     /// Whether the program should read before it starts more.
+    #[inline(always)]
     pub(crate) fn is_full(&self) -> bool {
-        self.entries().len() >= self.size
+        self.count.load(Relaxed) >= self.size
     }
 
     fn entry_bytes(&self) -> usize {
@@ -131,7 +139,8 @@ impl Queue {
     /// There is room for `count` entries of the format at `out`, and for as many addresses at `from`
     /// unless that is null.
     unsafe fn read(&self, out: *mut c_void, count: usize, from: *mut u64) -> isize {
-        if self.entries().is_empty() {
+        // One that another thread puts in meanwhile is there at the next look.
+        if self.count.load(Relaxed) == 0 {
             match self.waits.endpoints.progress() {
                 Ok(true) => {}
                 Ok(false) => return AGAIN,
@@ -161,6 +170,7 @@ impl Queue {
             read += 1;
             entries.pop_front();
         }
+        self.count.store(entries.len(), Relaxed);
         match (read, entries.front()) {
             (0, Some(_)) if count > 0 => -FI_EAVAIL,
             (0, _) => AGAIN,
@@ -353,6 +363,7 @@ unsafe extern "C" fn readerr(cq: *mut FidCq, out: *mut CqErrEntry, _: u64) -> is
     let Some(next) = entries.pop_front_if(|next| next.error != 0) else {
         return AGAIN;
     };
+    queue.count.store(entries.len(), Relaxed);
     // SAFETY: by the contract there is room for one; only fields that all versions have are
     // written, each on its own, since the structure of an older version is shorter.
     unsafe {

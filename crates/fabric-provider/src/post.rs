@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use hostwire::station::{Finished, Label, Lane, Wanted};
+use hostwire::station::{Buffer, Finished, Glance, Label, Lane, Wanted};
 use hostwire::{Envelope, Error, PeId, Source};
 use hostwire_fabric_abi::{
     FI_ADDR_UNSPEC, FI_CLAIM, FI_DELIVERY_COMPLETE, FI_DISCARD, FI_ETRUNC, FI_INJECT, FI_MSG,
@@ -342,12 +342,47 @@ impl Endpoint {
     /// Makes progress, and tells of what has ended. Returns whether anything has.
     #[inline(always)]
     pub(crate) fn progress(&self) -> Result<bool, Error> {
-        match self.station.is_quiet() {
-            true => Ok(false),
-            false => self.take_turn(),
+        let mut any = false;
+        for _ in 0..BATCH {
+            match self.station.glance() {
+                Glance::Nothing => return Ok(any),
+                Glance::More => break,
+                Glance::Received(received) => {
+                    self.tell_at_once(&received.envelope, received.buffer);
+                    if !received.has_more {
+                        return Ok(true);
+                    }
+                    any = true;
+                }
+            }
         }
+        Ok(self.take_turn()? || any)
     }
 
+    /// A receive has ended: as [`tell`](Self::tell) for one of one piece that takes one message.
+    #[inline(always)]
+    fn tell_at_once(&self, envelope: &Envelope, buffer: Box<dyn Buffer>) {
+        // Without bytes nobody waits for it.
+        let Ok(mut bytes) = buffer.into_any().downcast::<Bytes>() else {
+            return;
+        };
+        match (&bytes.place, &bytes.shared, self.rx.get()) {
+            (Place::Lent(loan), None, Some(bound)) => {
+                self.counters.count(self, FI_RECV, true);
+                if bytes.note.tells {
+                    let mut entry = Entry::new(bytes.note.context, bytes.note.flags);
+                    describe(&mut entry, envelope);
+                    entry.entry.buf = loan.address();
+                    entry.from = self.address(envelope.from).unwrap_or(FI_ADDR_UNSPEC);
+                    bound.queue.push(self, entry);
+                }
+            }
+            _ => self.tell_received(&mut bytes, Ok(*envelope)),
+        }
+        self.books().spare.give(bytes);
+    }
+
+    #[inline(never)]
     fn take_turn(&self) -> Result<bool, Error> {
         let turn = self.station.turn()?;
         let any = turn.has_finished && self.tell_all(None);
@@ -547,7 +582,19 @@ impl Endpoint {
     }
 
     /// The address of the station with this number, if the program has one for it.
+    #[inline(always)]
     pub(crate) fn address(&self, number: PeId) -> Option<u64> {
+        let known = |books: &Books| {
+            let address = *books.sources.get(number as usize)?;
+            let addresses = self.addresses.get()?;
+            address.filter(|_| books.version == addresses.version())
+        };
+        let address = known(&self.books());
+        address.or_else(|| self.find_address(number))
+    }
+
+    #[cold]
+    fn find_address(&self, number: PeId) -> Option<u64> {
         let addresses = self.addresses.get()?;
         let place = number as usize;
         let mut books = self.books();

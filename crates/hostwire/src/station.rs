@@ -32,7 +32,7 @@ use crate::settings::{Settings, Wire, WireChoice};
 
 use virtual_time::VirtualTime;
 
-pub use crate::message::{Buffer, Deed, Event, Finished, Use};
+pub use crate::message::{Buffer, Deed, Event, Finished, Glance, Received, Use};
 pub use crate::region::{Atomic, Change, Number, Place, Refusal, Region, Regions, Rights, Witness};
 pub use hostwire_transport::modelled::is_inherited as is_in_virtual_time;
 pub use hostwire_transport::owner_lock::{Guard, OwnerLock};

@@ -48,6 +48,7 @@ pub use requests::Finished;
 pub(crate) use requests::QueueId;
 pub use requests::Ticket;
 pub(crate) use send::{Payload, Sending};
+pub use short::{Glance, Received};
 
 use peer::{Arriving, Peer};
 use requests::Requests;

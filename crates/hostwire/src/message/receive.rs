@@ -244,7 +244,9 @@ impl<'a> Receiving<'a> {
 
     /// The memory that it owns. It has ended.
     pub(super) fn take_buffer(&mut self) -> Option<Box<dyn Buffer>> {
-        self.bounce = Vec::new();
+        if self.bounce.capacity() > 0 {
+            self.bounce = Vec::new();
+        }
         match core::mem::replace(&mut self.target, Target::Nowhere) {
             Target::Owned(buffer) => Some(buffer),
             Target::Cut(mut buffer, bytes) => {

@@ -315,9 +315,41 @@ impl Requests {
                 buffer,
             });
         }
+        self.keep(request);
+    }
+
+    /// Keeps the box of one that has ended.
+    #[inline(always)]
+    fn keep(&mut self, request: Box<Request>) {
         if self.spare.len() < SPARE_MAX {
             self.spare.push(request);
         }
+    }
+
+    /// Ends the receive that was posted first, if it is of `queue` and `take` gives it its message: which one it is, what is
+    /// known of the message, and the buffer of the receive. Its end is told here and in no queue.
+    #[inline(always)]
+    pub(super) fn end_first_posted(
+        &mut self,
+        queue: QueueId,
+        take: impl FnOnce(&mut Receiving<'static>) -> Option<Envelope>,
+    ) -> Option<(Ticket, Envelope, Box<dyn Buffer>)> {
+        let ticket = *self.posted.front()?;
+        let place = self.places.get_mut(ticket.place as usize)?;
+        let request = place.request.as_deref_mut()?;
+        let Work::Receive(receiving) = &mut request.work else {
+            return None;
+        };
+        if !place.in_use || place.turn != ticket.turn || request.queue != queue {
+            return None;
+        }
+        let envelope = take(receiving)?;
+        let buffer = receiving.take_buffer();
+        self.posted.pop_front();
+        if let Some(request) = self.release(ticket) {
+            self.keep(request);
+        }
+        Some((ticket, envelope, buffer?))
     }
 
     /// The receive that was [posted first](Self::first_of_posted) has its message.

@@ -16,6 +16,28 @@ use super::requests::{QueueId, Ticket, Work};
 use super::{Kind, Messages};
 use crate::error::Result;
 
+/// What a [look](Messages::glance) at messages has found.
+pub enum Glance {
+    /// Nothing to do and nothing to tell.
+    Nothing,
+    /// What only a turn of progress can see to.
+    More,
+    /// A receive has ended.
+    Received(Received),
+}
+
+/// A receive that a [look](Messages::glance) has ended.
+pub struct Received {
+    /// Which one.
+    pub ticket: Ticket,
+    /// What is known of its message.
+    pub envelope: Envelope,
+    /// What was given away for it.
+    pub buffer: Box<dyn Buffer>,
+    /// More has come of the same peer.
+    pub has_more: bool,
+}
+
 impl Messages {
     /// Stores a message of a line or two to a station that this one has met and whose memory is mapped, if
     /// nothing is before it.
@@ -69,19 +91,46 @@ impl Messages {
         take_short(peer, pattern, |len| room.get_mut(..len))
     }
 
-    /// Whether a turn of progress would find nothing to do.
+    /// Looks at what a turn of progress would look at. A message of a line or two that comes next in a ring goes to the
+    /// receive that was posted first of all, if that is of `queue` and takes it.
     #[inline(always)]
-    pub(crate) fn are_quiet(&self) -> bool {
-        let is_idle = |pe: &PeId| match self.peers.get(*pe as usize) {
-            Some(peer) => peer.is_idle(),
-            None => false,
-        };
-        self.sending.is_empty()
-            && !self.requests.has_runnable()
-            && !self.listens
-            && !self.are_weak()
-            && self.accused.is_none()
-            && self.talking.iter().all(is_idle)
+    pub(crate) fn glance(&mut self, queue: QueueId) -> Glance {
+        let has_more = !self.sending.is_empty()
+            || self.requests.has_runnable()
+            || self.requests.has_finished(queue)
+            || self.remote.has_notes()
+            || self.listens
+            || self.are_weak()
+            || self.accused.is_some();
+        if has_more {
+            return Glance::More;
+        }
+        for pe in &self.talking {
+            let Some(peer) = self.peers.get_mut(*pe as usize) else {
+                return Glance::More;
+            };
+            if peer.is_idle() {
+                continue;
+            }
+            let nothing = matches!(peer.arriving, Arriving::Nothing);
+            if !nothing || peer.own || peer.shut || peer.has_backlog() || peer.owes() {
+                return Glance::More;
+            }
+            let taken = self.requests.end_first_posted(queue, |receiving| {
+                let pattern = *receiving.pattern();
+                take_short(peer, &pattern, |len| receiving.room_for(len))
+            });
+            return match taken {
+                Some((ticket, envelope, buffer)) => Glance::Received(Received {
+                    ticket,
+                    envelope,
+                    buffer,
+                    has_more: !peer.receiver.is_idle(),
+                }),
+                None => Glance::More,
+            };
+        }
+        Glance::Nothing
     }
 
     /// Gives the message at hand in the ring of `pe` to the receive that was posted first of all, if that takes

@@ -12,7 +12,7 @@ use hostwire_transport::{Loss, PeId, Route};
 use super::{Finished, Station};
 use crate::error::{Error, Result};
 use crate::inner::Watch;
-use crate::message::Messages;
+use crate::message::{Glance, Messages};
 
 /// Looks in vain of who has a core of its own: longer than a message is on its way, and short beside the time that the
 /// sender waits for a core where there are more programs than cores.
@@ -55,16 +55,17 @@ impl Station {
         })
     }
 
-    /// Whether a [turn](Self::turn) would find nothing to do and nothing to tell: a look at what it would look at,
-    /// which calls nothing. False means no more than that a turn has to look.
+    /// A look at what a [turn](Self::turn) would look at, which calls next to nothing. As of
+    /// [`send_short`](Self::send_short), all of it is in the function of the caller.
     #[inline(always)]
-    pub fn is_quiet(&self) -> bool {
+    pub fn glance(&self) -> Glance {
         if self.may_have_news() || !self.is_here() || self.looks_at_wire.load(Ordering::Relaxed) {
-            return false;
+            return Glance::More;
         }
-        let messages = self.inner.messages_at_once();
-        messages
-            .is_some_and(|messages| messages.are_quiet() && self.seen(&messages) == Turn::default())
+        match self.inner.messages_at_once() {
+            Some(mut messages) => messages.glance(self.queue),
+            None => Glance::More,
+        }
     }
 
     /// What there is to take now.
@@ -77,10 +78,9 @@ impl Station {
 
     #[inline(always)]
     fn seen(&self, messages: &Messages) -> Turn {
-        let remote = &messages.remote;
         Turn {
             has_finished: messages.requests.has_finished(self.queue),
-            has_notes: !remote.events.is_empty() || !remote.uses.is_empty(),
+            has_notes: messages.remote.has_notes(),
         }
     }
 

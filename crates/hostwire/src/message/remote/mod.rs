@@ -67,6 +67,12 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    /// Whether something was done here that nobody has taken note of.
+    #[inline(always)]
+    pub(crate) fn has_notes(&self) -> bool {
+        !self.events.is_empty() || !self.uses.is_empty()
+    }
+
     /// Whether the program should take events before peers hear that their puts have ended.
     fn is_full(&self) -> bool {
         self.events.len() >= EVENTS_MAX || self.uses.len() >= EVENTS_MAX
