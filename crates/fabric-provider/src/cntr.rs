@@ -49,6 +49,17 @@ impl Counter {
         self.waits.ring();
     }
 
+    /// An operation at `endpoint` has ended.
+    #[inline(never)]
+    fn count(&self, endpoint: &Endpoint, is_done: bool) {
+        let value = match is_done {
+            true => &self.done,
+            false => &self.failed,
+        };
+        value.fetch_add(1, Ordering::SeqCst);
+        self.waits.tell(Some(endpoint));
+    }
+
     fn values(&self) -> [u64; 2] {
         [
             self.done.load(Ordering::SeqCst),
@@ -171,22 +182,18 @@ impl Counters {
     }
 
     /// The counter for one kind of operation: one of the flags that it can be bound with.
+    #[inline(always)]
     pub(crate) fn of(&self, kind: u64) -> Option<&Arc<Counter>> {
         let at = KINDS.iter().position(|known| *known == kind)?;
         self.0.get(at)?.get()
     }
 
     /// An operation of this kind at `endpoint` has ended.
+    #[inline(always)]
     pub(crate) fn count(&self, endpoint: &Endpoint, kind: u64, is_done: bool) {
-        let Some(counter) = self.of(kind) else {
-            return;
-        };
-        let value = match is_done {
-            true => &counter.done,
-            false => &counter.failed,
-        };
-        value.fetch_add(1, Ordering::SeqCst);
-        counter.waits.tell(Some(endpoint));
+        if let Some(counter) = self.of(kind) {
+            counter.count(endpoint, is_done);
+        }
     }
 
     /// They make no progress for it any more.

@@ -95,6 +95,7 @@ impl Queue {
         Ok(queue)
     }
 
+    #[inline(always)]
     fn entries(&self) -> Guard<'_, VecDeque<Entry>> {
         self.entries.lock()
     }

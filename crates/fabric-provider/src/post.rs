@@ -185,7 +185,7 @@ impl Endpoint {
         }
     }
 
-    /// The short way of a receive whose message is there.
+    /// The short way of a receive whose message is there, or of whose sender nothing is.
     #[inline(always)]
     fn receive_at_once(&self, receive: &Receive<'_>) -> bool {
         let (Some(bound), [loan]) = (self.rx.get(), receive.loans) else {
@@ -206,7 +206,7 @@ impl Endpoint {
         };
         let mut room = *loan;
         let Some(envelope) = self.station.receive_short(wanted, room.bytes_mut()) else {
-            return false;
+            return self.post_at_once(wanted, *loan, receive, bound);
         };
         self.counters.count(self, FI_RECV, true);
         if tells(bound, receive.flags) {
@@ -217,6 +217,33 @@ impl Endpoint {
             bound.queue.push(self, entry);
         }
         true
+    }
+
+    #[inline(always)]
+    fn post_at_once(
+        &self,
+        wanted: Wanted,
+        loan: Loan,
+        receive: &Receive<'_>,
+        bound: &Bound,
+    ) -> bool {
+        let bytes = self.books().spare.boxed(Bytes {
+            place: Place::Lent(loan),
+            note: Note {
+                context: receive.context,
+                flags: FI_RECV | of_lane(receive.lane),
+                tells: tells(bound, receive.flags),
+                is_silent: false,
+            },
+            shared: None,
+        });
+        let Err(room) = self.station.post_short(wanted, bytes) else {
+            return true;
+        };
+        if let Ok(bytes) = room.into_any().downcast::<Bytes>() {
+            self.books().spare.give(bytes);
+        }
+        false
     }
 
     #[inline(never)]

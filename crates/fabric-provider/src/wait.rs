@@ -131,6 +131,7 @@ impl Waits {
     }
 
     /// Tells who sleeps on its descriptor that the object has changed.
+    #[inline(always)]
     pub(crate) fn ring(&self) {
         if let Some(alarm) = self.alarm.get() {
             alarm.raise();
@@ -138,11 +139,16 @@ impl Waits {
     }
 
     /// Tells who waits that the object has changed: by `endpoint`, or by a call of the program.
+    #[inline(always)]
     pub(crate) fn tell(&self, endpoint: Option<&Endpoint>) {
         self.ring();
-        if self.sleepers.load(Ordering::SeqCst) == 0 {
-            return;
+        if self.sleepers.load(Ordering::SeqCst) > 0 {
+            self.tell_sleepers(endpoint);
         }
+    }
+
+    #[cold]
+    fn tell_sleepers(&self, endpoint: Option<&Endpoint>) {
         match endpoint {
             Some(endpoint) => endpoint.station.wake(),
             None => {

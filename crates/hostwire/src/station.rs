@@ -352,6 +352,24 @@ impl Station {
         messages.receive_short(&wanted.pattern(), room)
     }
 
+    /// Posts a receive from a station of this host of which nothing has come, as [`receive`](Self::receive) would. Gives
+    /// `room` back if that has to look.
+    #[inline(always)]
+    pub fn post_short(
+        &self,
+        wanted: Wanted,
+        room: Box<dyn Buffer>,
+    ) -> std::result::Result<(), Box<dyn Buffer>> {
+        // Who has ended is not waited for.
+        if self.may_have_news() || !self.is_here() {
+            return Err(room);
+        }
+        match self.inner.messages_at_once() {
+            Some(mut messages) => messages.post_short(self.queue, wanted.pattern(), room),
+            None => Err(room),
+        }
+    }
+
     /// The message that a receive gets, now and as long as none gets it.
     ///
     /// # Errors

@@ -158,9 +158,17 @@ impl<'a> Receiving<'a> {
         self.element_bytes = 1;
         self.target = target;
         self.cuts = true;
-        self.bounce = Vec::new();
+        self.drop_bounce();
         self.ticket = None;
         self.state = State::Matching;
+    }
+
+    /// Mostly there is none.
+    #[inline(always)]
+    fn drop_bounce(&mut self) {
+        if self.bounce.capacity() > 0 {
+            self.bounce = Vec::new();
+        }
     }
 
     /// The memory for so many bytes, if it is as simple as that.
@@ -244,9 +252,7 @@ impl<'a> Receiving<'a> {
 
     /// The memory that it owns. It has ended.
     pub(super) fn take_buffer(&mut self) -> Option<Box<dyn Buffer>> {
-        if self.bounce.capacity() > 0 {
-            self.bounce = Vec::new();
-        }
+        self.drop_bounce();
         match core::mem::replace(&mut self.target, Target::Nowhere) {
             Target::Owned(buffer) => Some(buffer),
             Target::Cut(mut buffer, bytes) => {

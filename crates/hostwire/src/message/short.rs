@@ -91,6 +91,27 @@ impl Messages {
         take_short(peer, pattern, |len| room.get_mut(..len))
     }
 
+    /// Posts a receive from one station of which nothing has come that was not received. Gives `room` back if more has to
+    /// be looked at.
+    #[inline(always)]
+    pub(crate) fn post_short(
+        &mut self,
+        queue: QueueId,
+        pattern: Pattern,
+        room: Box<dyn Buffer>,
+    ) -> core::result::Result<(), Box<dyn Buffer>> {
+        match pattern.from {
+            Source::Pe(pe) if self.is_idle(pe) => {
+                let ticket = self
+                    .requests
+                    .add_receive(queue, pattern, Target::Owned(room));
+                self.requests.post(ticket);
+                Ok(())
+            }
+            _ => Err(room),
+        }
+    }
+
     /// Looks at what a turn of progress would look at. A message of a line or two that comes next in a ring goes to the
     /// receive that was posted first of all, if that is of `queue` and takes it.
     #[inline(always)]
