@@ -12,49 +12,15 @@ rest of the symmetric heap, `own` what the engine and Python took.
 import sys
 import threading
 import time
+from pathlib import Path
 
 import hostwire.warehouse as warehouse
-from hostwire.warehouse import _polars_queries, _tpch
+from hostwire.warehouse import _tpch
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "crates/python/tests/warehouse"))
+from answers import are_same, local
 
 LOOK_S = 0.05
-
-
-def local(engine, query, folder, scale):
-    """The answer of an engine that reads the files itself."""
-    paths = {name: f"{folder}/{name}.parquet" for name in _tpch.tables_of(query)}
-    if engine == "polars":
-        import polars
-
-        frames = {name: polars.scan_parquet(path) for name, path in paths.items()}
-        return _polars_queries.query(query, scale)(frames).collect(engine="streaming").to_arrow()
-    text = _tpch.sql(query, scale)
-    if engine == "datafusion":
-        import datafusion
-
-        context = datafusion.SessionContext()
-        for name, path in paths.items():
-            context.register_parquet(name, path)
-        return context.sql(text).to_arrow_table()
-    import duckdb
-
-    with duckdb.connect() as connection:
-        for name, path in paths.items():
-            connection.execute(f"CREATE VIEW {name} AS SELECT * FROM '{path}'")
-        return connection.sql(text).to_arrow_table()
-
-
-def is_same(one, other):
-    one, other = ([tuple(row.values()) for row in each.to_pylist()] for each in (one, other))
-    return len(one) == len(other) and all(
-        len(row) == len(its) and all(map(is_equal, row, its)) for row, its in zip(one, other, strict=True)
-    )
-
-
-def is_equal(one, other):
-    # Sums of floating-point numbers depend on the order of rows.
-    if isinstance(one, float) and isinstance(other, float):
-        return abs(one - other) <= 1e-12 * abs(other)
-    return one == other
 
 
 class Memory(threading.Thread):
@@ -91,7 +57,7 @@ def compare(w, engine, query, folder, scale):
     begin = time.perf_counter()
     expected = local(engine, query, folder, scale)
     local_s = time.perf_counter() - begin
-    verdict = "equal" if is_same(found, expected) else "DIFFERENT"
+    verdict = "equal" if are_same(found, expected) else "DIFFERENT"
     shared, own = memory.most.values()
     print(
         f"{engine} {query}: {verdict}, {found.num_rows} rows; {streamed_s:.2f} s on streams, {local_s:.2f} s on local "
