@@ -5,9 +5,9 @@
 #
 # FOLDER is where fabtests were installed (--prefix; https://github.com/ofiwg/libfabric, folder fabtests), of any
 # version from 1.17 on. The lists of tests are those of its runfabtests.sh, which is only read: it ends by killing each
-# process of the machine whose name begins with fi_. A SET is unit, functional, short, standard or ubertest; the first
-# three and ubertest, if none is named. ubertest has the files of the providers shm and sockets, with another name of a
-# provider. PROVIDER has libhostwire-fi.so; without it, that of target/release is built.
+# process of the machine whose name begins with fi_. A SET is unit, functional, short, standard, ubertest or ubertest-all; the
+# first three and ubertest, if none is named. ubertest has the short file of the provider shm, ubertest-all the long files of
+# shm and sockets, of thousands of tests, with another name of a provider. PROVIDER has libhostwire-fi.so; without it, that of target/release is built.
 #
 # Addresses are exchanged out of band (-E). With --hosts, server and client are on two hosts (namespaces; needs root).
 # What does not apply is in fabtests.exclude, with the reason. The status is 1 if something fails. Outputs of what
@@ -130,12 +130,18 @@ ubertest() { # CONFIG
 
 shopt -s extglob
 for set in "${sets[@]}"; do
-    if [[ $set == ubertest ]]; then
+    case $set in
+    ubertest)
+        ubertest shm/quick
+        continue
+        ;;
+    ubertest-all)
         for config in shm/verify shm/all sockets/verify sockets/complete; do
             ubertest $config
         done
         continue
-    fi
+        ;;
+    esac
     while IFS= read -r test <&3; do
         run "$set" "$test"
     done 3< <(tests_of "$set")
