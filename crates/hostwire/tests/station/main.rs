@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 
 mod processes;
+mod several;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
