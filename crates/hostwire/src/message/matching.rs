@@ -438,8 +438,8 @@ impl Messages {
                 let again = match &request.work {
                     Work::Send(sending) => sending.goes_on_by_itself(),
                     Work::Receive(receiving) => receiving.goes_on_by_itself(),
-                    // Its peer answers, or the outbox goes on with it.
-                    Work::Ask(_) => false,
+                    // Otherwise its peer answers, or the outbox goes on with it.
+                    Work::Ask(asking) => asking.goes_on_by_itself(),
                 };
                 self.requests.put_back(ticket, request);
                 if again {
