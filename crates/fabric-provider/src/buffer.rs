@@ -2,8 +2,10 @@
 
 use core::any::Any;
 use core::ffi::c_void;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use hostwire::station::{Buffer, Wanted};
+use hostwire::station::Buffer;
 
 /// Boxes that are kept, at most.
 const SPARE_MAX: usize = 256;
@@ -52,6 +54,12 @@ impl Loan {
         }
     }
 
+    /// Its first bytes.
+    fn before(&self, bytes: usize) -> Self {
+        let len = bytes.min(self.len);
+        Self { len, ..*self }
+    }
+
     fn bytes(&self) -> &[u8] {
         // SAFETY: by the promise of `new`: they are there, nobody writes to them, and the slice
         // lives no longer than the use of the buffer by its station.
@@ -91,8 +99,46 @@ unsafe impl Send for Note {}
 pub(crate) struct Bytes {
     pub(crate) place: Place,
     pub(crate) note: Note,
-    /// Several of these messages share them.
-    pub(crate) shared: Option<Wanted>,
+    /// They are a part of memory that several messages share.
+    pub(crate) shared: Option<Shared>,
+}
+
+/// What the parts of memory for several messages have in common.
+#[derive(Clone)]
+pub(crate) struct Shared {
+    /// Parts that have not ended: of a message, or of what is behind the last.
+    parts: Arc<Mutex<usize>>,
+    /// Fewer bytes are not enough for another message.
+    enough: Arc<AtomicUsize>,
+}
+
+impl Shared {
+    /// Of memory that is one part yet.
+    pub(crate) fn new(enough: &Arc<AtomicUsize>) -> Self {
+        Self {
+            parts: Arc::new(Mutex::new(1)),
+            enough: Arc::clone(enough),
+        }
+    }
+
+    /// A part has ended: tells of it, and whether it was the last. Whoever is told of the last has been told of all
+    /// others before.
+    pub(crate) fn end_part(&self, tell: impl FnOnce(bool)) {
+        let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        *parts = parts.saturating_sub(1);
+        tell(*parts == 0);
+    }
+
+    /// Divides a part into that of a message and one for the next, if there is enough behind it.
+    fn divide(&self, part: &mut Loan, len_bytes: usize) -> Option<Loan> {
+        let rest = part.behind(len_bytes);
+        if rest.len() < self.enough.load(Relaxed).max(1) {
+            return None;
+        }
+        *part = part.before(len_bytes);
+        *self.parts.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        Some(rest)
+    }
 }
 
 impl Bytes {
@@ -170,6 +216,19 @@ impl Buffer for Bytes {
 
     fn mark(&self) -> usize {
         self.note.context as usize
+    }
+
+    #[inline]
+    fn behind(&mut self, len_bytes: usize) -> Option<Box<dyn Buffer>> {
+        let (Some(shared), Place::Lent(part)) = (&self.shared, &mut self.place) else {
+            return None;
+        };
+        let rest = shared.divide(part, len_bytes)?;
+        Some(Box::new(Self {
+            place: Place::Lent(rest),
+            note: self.note,
+            shared: Some(shared.clone()),
+        }))
     }
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {

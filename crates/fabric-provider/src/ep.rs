@@ -48,6 +48,8 @@ pub(crate) struct Endpoint {
     pub(crate) rx_flags: AtomicU64,
     /// Sends that have not ended.
     pub(crate) sending: AtomicUsize,
+    /// A receive for several messages ends when less is left.
+    pub(crate) min_multi_recv: Arc<AtomicUsize>,
     /// As of a queue: no atomic exchange on the way of a message.
     books: OwnerLock<Books>,
     /// It makes progress while nobody reads.
@@ -73,8 +75,6 @@ pub(crate) struct Bound {
 }
 
 pub(crate) struct Books {
-    /// A receive for several messages ends when less is left.
-    pub(crate) min_multi_recv: usize,
     /// Messages that were claimed, by context.
     pub(crate) claims: HashMap<usize, (Claim, Envelope)>,
     /// By address: the number of its station here.
@@ -245,8 +245,8 @@ pub(crate) unsafe extern "C" fn open(
         tx_flags: AtomicU64::new(flags.0),
         rx_flags: AtomicU64::new(flags.1),
         sending: AtomicUsize::new(0),
+        min_multi_recv: Arc::new(AtomicUsize::new(64)),
         books: OwnerLock::new(Books {
-            min_multi_recv: 64,
             claims: HashMap::new(),
             numbers: Vec::new(),
             sources: Vec::new(),
@@ -402,7 +402,7 @@ unsafe extern "C" fn getopt(
     if unsafe { len.read() } < size_of::<usize>() {
         return -hostwire_fabric_abi::FI_ETOOSMALL;
     }
-    let min = endpoint.books().min_multi_recv;
+    let min = endpoint.min_multi_recv.load(Relaxed);
     // SAFETY: by the contract `len` can be written, and that many bytes at `out`.
     unsafe {
         out.cast::<usize>().write_unaligned(min);
@@ -427,7 +427,8 @@ unsafe extern "C" fn setopt(
         return -libc::EINVAL;
     }
     // SAFETY: by the contract that many bytes are there.
-    endpoint.books().min_multi_recv = unsafe { value.cast::<usize>().read_unaligned() };
+    let min = unsafe { value.cast::<usize>().read_unaligned() };
+    endpoint.min_multi_recv.store(min, Relaxed);
     0
 }
 

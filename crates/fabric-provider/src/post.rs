@@ -12,7 +12,7 @@ use hostwire_fabric_abi::{
     FI_MULTI_RECV, FI_PEEK, FI_READ, FI_RECV, FI_REMOTE_CQ_DATA, FI_SEND, FI_TAGGED, FI_WRITE,
 };
 
-use crate::buffer::{Bytes, Loan, Note, Place, bytes_of, gather};
+use crate::buffer::{Bytes, Loan, Note, Place, Shared, bytes_of, gather};
 use crate::cq::Entry;
 use crate::ep::{Books, Bound, Endpoint, tells};
 use crate::info::{INJECT_BYTES_MAX, IOV_MAX, SENDS_MAX};
@@ -285,7 +285,7 @@ impl Endpoint {
         let bytes = Bytes {
             place,
             note,
-            shared: is_shared.then_some(wanted),
+            shared: is_shared.then(|| Shared::new(&self.min_multi_recv)),
         };
         if receive.flags & FI_CLAIM != 0 {
             return self.receive_claimed(bytes, receive.flags);
@@ -525,11 +525,10 @@ impl Endpoint {
     fn tell_received(&self, bytes: &mut Bytes, result: Result<Envelope, Error>) {
         let note = bytes.note;
         let mut entry = Entry::new(note.context, note.flags);
-        let mut fitted = 0;
         match &result {
             Ok(envelope) => {
                 self.describe(&mut entry, envelope);
-                fitted = bytes.settle(envelope.len_bytes);
+                let fitted = bytes.settle(envelope.len_bytes);
                 entry.entry.len = fitted;
                 entry.rest = envelope.len_bytes - fitted;
                 if entry.rest > 0 {
@@ -541,35 +540,16 @@ impl Endpoint {
         self.counters.count(self, FI_RECV, entry.error == 0);
         if let Place::Lent(loan) = &bytes.place {
             entry.entry.buf = loan.address();
-            if let Some(wanted) = bytes.shared {
-                let rest = loan.behind(fitted);
-                if entry.error == 0 && rest.len() >= self.books().min_multi_recv.max(1) {
-                    self.tell_receiver(entry);
-                    let place = Place::Lent(rest);
-                    let shared = Some(wanted);
-                    return self.post_again(
-                        wanted,
-                        Bytes {
-                            place,
-                            note,
-                            shared,
-                        },
-                    );
+        }
+        if let Some(shared) = &bytes.shared {
+            return shared.end_part(|is_last| {
+                if is_last {
+                    entry.entry.flags |= FI_MULTI_RECV;
                 }
-                entry.entry.flags |= FI_MULTI_RECV;
-            }
+                self.tell_receiver(entry);
+            });
         }
-        if note.tells || entry.error != 0 || bytes.shared.is_some() {
-            self.tell_receiver(entry);
-        }
-    }
-
-    /// The next message for a receive that takes several.
-    fn post_again(&self, wanted: Wanted, bytes: Bytes) {
-        let note = bytes.note;
-        if let Err(code) = self.post(wanted, bytes) {
-            let mut entry = Entry::new(note.context, note.flags | FI_MULTI_RECV);
-            entry.error = -code;
+        if note.tells || entry.error != 0 {
             self.tell_receiver(entry);
         }
     }

@@ -335,6 +335,33 @@ static void several_messages_for_one_receive(void)
     }
 }
 
+/* Whoever gives several pieces of memory again only when it is told that they are full loses the use of one at a time. */
+static void memory_that_was_given_first_is_full_first(void)
+{
+    static char rooms[2][256];
+    struct fi_cq_tagged_entry entry;
+    size_t min = 100;
+    int i;
+    IS(0, fi_setopt(&ends[1].ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &min, sizeof min));
+    for (i = 0; i < 2; i++) {
+        struct iovec iov = {rooms[i], sizeof rooms[i]};
+        struct fi_msg msg = {&iov, NULL, 1, FI_ADDR_UNSPEC, contexts[i], 0};
+        IS(0, fi_recvmsg(ends[1].ep, &msg, FI_MULTI_RECV));
+    }
+    for (i = 0; i < 6; i++) {
+        char out[60];
+        memset(out, 'a' + i, sizeof out);
+        IS(0, fi_inject(ends[0].ep, out, sizeof out, 1));
+    }
+    for (i = 0; i < 6; i++) {
+        char *there = rooms[i / 3] + 60 * (i % 3);
+        entry = received(1, NULL);
+        CHECK(entry.op_context == contexts[i / 3] && entry.buf == there && entry.len == 60);
+        CHECK(there[0] == 'a' + i && there[59] == 'a' + i);
+        IS(i % 3 == 2, !!(entry.flags & FI_MULTI_RECV));
+    }
+}
+
 /* Nobody receives: sends are refused at last, and none is lost. */
 static void a_flood(void)
 {
@@ -422,6 +449,7 @@ int main(void)
     peeks();
     cancels();
     several_messages_for_one_receive();
+    memory_that_was_given_first_is_full_first();
     a_flood();
     addresses_and_events();
     an_end();

@@ -64,10 +64,12 @@ impl Messages {
         // It looks whether its message is here; what comes from now on finds it.
         let found = self.find(inner, receiving.pattern())?;
         let ticket = self.requests.add(queue, Work::Receive(receiving));
-        Ok(self.begin_receive(inner, ticket, found))
+        self.begin_receive(inner, ticket, found);
+        Ok(ticket)
     }
 
-    /// The same for a station, into the front of `room`, which is taken if nothing fails.
+    /// The same for a station, into the front of `room`, which is taken if nothing fails. If that is for several messages,
+    /// all that have come are received.
     pub(crate) fn start_receive_into(
         &mut self,
         inner: &Inner,
@@ -78,6 +80,9 @@ impl Messages {
         // Mostly nothing has come yet.
         let is_silent = matches!(pattern.from, Source::Pe(pe) if self.is_idle(pe));
         if !is_silent && let Some(ticket) = self.receive_at_once(queue, &pattern, room)? {
+            if let Some(rest) = room.take() {
+                self.receive_rest(inner, queue, pattern, rest);
+            }
             return Ok(ticket);
         }
         let found = match is_silent {
@@ -86,24 +91,55 @@ impl Messages {
         };
         let target = room.take().map_or(Target::Nowhere, Target::Owned);
         let ticket = self.requests.add_receive(queue, pattern, target);
-        Ok(self.begin_receive(inner, ticket, found))
+        if let Some(rest) = self.begin_receive(inner, ticket, found) {
+            self.receive_rest(inner, queue, pattern, rest);
+        }
+        Ok(ticket)
     }
 
-    fn begin_receive(&mut self, inner: &Inner, ticket: Ticket, found: Option<Found>) -> Ticket {
+    /// Goes on with a receive for several messages, the first of which has been found.
+    #[cold]
+    fn receive_rest(
+        &mut self,
+        inner: &Inner,
+        queue: QueueId,
+        pattern: Pattern,
+        rest: Box<dyn Buffer>,
+    ) {
+        let mut next = Some(rest);
+        while let Some(rest) = next {
+            let found = self.find(inner, &pattern).unwrap_or_else(|error| {
+                // The receive has begun: the next turn of progress says it.
+                self.accused = Some(error);
+                None
+            });
+            let ticket = self
+                .requests
+                .add_receive(queue, pattern, Target::Owned(rest));
+            next = self.begin_receive(inner, ticket, found);
+        }
+    }
+
+    /// Gives what is behind the message that was found, if it is for several.
+    fn begin_receive(
+        &mut self,
+        inner: &Inner,
+        ticket: Ticket,
+        found: Option<Found>,
+    ) -> Option<Box<dyn Buffer>> {
         if found.is_none() {
             self.requests.post(ticket);
-            return ticket;
+            return None;
         }
-        if let Some(request) = self.requests.take(ticket) {
-            self.run_one(inner, ticket, request, found);
-        }
+        let request = self.requests.take(ticket);
+        let rest = request.and_then(|request| self.run_one(inner, ticket, request, found));
         let is_unmatched = self.requests.get(ticket).is_some_and(
             |request| matches!(&request.work, Work::Receive(receiving) if !receiving.has_begun()),
         );
         if is_unmatched {
             self.requests.post(ticket);
         }
-        ticket
+        rest
     }
 
     /// Ends one of `queue` that has not begun to move: a send that is not in the ring, a
@@ -173,7 +209,7 @@ impl Messages {
         };
         if let Body::Whole(bytes) = &aside.body {
             while let Some(ticket) = self.requests.first_posted(&front) {
-                self.requests.unpost(ticket);
+                let place = self.requests.unpost(ticket);
                 let Some(mut request) = self.requests.take(ticket) else {
                     continue;
                 };
@@ -182,6 +218,11 @@ impl Messages {
                 };
                 let taken = receiving.take_bytes(inner, aside.envelope, bytes);
                 let is_taken = taken.is_ok();
+                if is_taken {
+                    let len = aside.envelope.len_bytes;
+                    self.requests
+                        .post_rest(place.unwrap_or(0), &mut request, len);
+                }
                 let result = taken.map(|()| aside.envelope);
                 self.requests.finish(ticket, request, result);
                 if is_taken {

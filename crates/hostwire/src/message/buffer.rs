@@ -14,6 +14,12 @@ pub trait Buffer: Any + Send {
     fn mark(&self) -> usize {
         0
     }
+    /// Of memory for several messages: what is behind one of so many bytes, for the next, if it is enough for one. From
+    /// then on this buffer is no more than what is before it. It is asked when the message is known, which has not
+    /// come yet.
+    fn behind(&mut self, _len_bytes: usize) -> Option<Box<dyn Buffer>> {
+        None
+    }
     /// What was given away, to find out what it was.
     fn into_any(self: Box<Self>) -> Box<dyn Any>;
 }

@@ -14,6 +14,7 @@
 
 use hostwire_transport::PeId;
 
+use super::buffer::Buffer;
 use super::front::{ANSWER, Form, Front, Next};
 use super::long::{DELIVERED, Delivery};
 use super::pattern::{Pattern, Source};
@@ -238,6 +239,9 @@ impl Messages {
             };
             match begun {
                 Ok(()) => {
+                    let len = front.envelope.len_bytes;
+                    self.requests
+                        .post_rest(place.unwrap_or(0), &mut request, len);
                     self.run_one(inner, ticket, request, None);
                     return Ok(true);
                 }
@@ -404,20 +408,24 @@ impl Messages {
         }
     }
 
-    /// As [`run`](Self::run), of one that was taken out; a receive begins with what was found for it.
+    /// As [`run`](Self::run), of one that was taken out; a receive begins with what was found for it. Gives what is behind
+    /// that, if it is for several messages.
     pub(super) fn run_one(
         &mut self,
         inner: &Inner,
         ticket: Ticket,
         mut request: Box<Request>,
         found: Option<Found>,
-    ) {
+    ) -> Option<Box<dyn Buffer>> {
+        let mut rest = None;
         let polled = match &mut request.work {
             Work::Send(sending) => sending
                 .poll(inner, self)
                 .map(|sent| sent.then(|| sending.envelope(inner.pe))),
             Work::Receive(receiving) => match found {
-                Some(found) => receiving.start(inner, self, found),
+                Some(found) => receiving
+                    .start_one_of_several(inner, self, found)
+                    .map(|behind| rest = behind),
                 None => Ok(()),
             }
             .and_then(|()| receiving.poll(inner, self)),
@@ -430,8 +438,8 @@ impl Messages {
                 let again = match &request.work {
                     Work::Send(sending) => sending.goes_on_by_itself(),
                     Work::Receive(receiving) => receiving.goes_on_by_itself(),
-                    // Its peer answers, or the outbox goes on with it.
-                    Work::Ask(_) => false,
+                    // Otherwise its peer answers, or the outbox goes on with it.
+                    Work::Ask(asking) => asking.goes_on_by_itself(),
                 };
                 self.requests.put_back(ticket, request);
                 if again {
@@ -443,7 +451,8 @@ impl Messages {
                 if self.is_station && matches!(error, Error::PeerMisbehaved { .. }) {
                     self.accused = Some(error.clone());
                     if request.is_for_anybody() {
-                        return self.requests.put_back(ticket, request);
+                        self.requests.put_back(ticket, request);
+                        return rest;
                     }
                 }
                 if let Work::Receive(receiving) = &mut request.work {
@@ -452,6 +461,7 @@ impl Messages {
                 self.requests.finish(ticket, request, Err(error));
             }
         }
+        rest
     }
 
     /// Begins sends in the background to `pe`, in their order, as long as there is room.

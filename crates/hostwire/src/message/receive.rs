@@ -216,6 +216,14 @@ impl<'a> Receiving<'a> {
         }
     }
 
+    /// Its message has so many bytes: what is behind them, if it is for several.
+    pub(super) fn take_rest(&mut self, len_bytes: usize) -> Option<Box<dyn Buffer>> {
+        match &mut self.target {
+            Target::Owned(buffer) => buffer.behind(len_bytes),
+            _ => None,
+        }
+    }
+
     /// Whether a message has been matched: from then on it must be polled to its end.
     pub(crate) fn has_begun(&self) -> bool {
         !matches!(self.state, State::Matching)
@@ -338,6 +346,20 @@ impl<'a> Receiving<'a> {
             Found::Ring(front) => self.begin(messages, &front),
             Found::Aside(pe, index) => self.begin_aside(inner, messages, pe, index),
         }
+    }
+
+    /// As [`start`](Self::start), and gives what is behind the message, if it is for several.
+    pub(super) fn start_one_of_several(
+        &mut self,
+        inner: &Inner,
+        messages: &mut Messages,
+        found: Found,
+    ) -> Result<Option<Box<dyn Buffer>>> {
+        self.start(inner, messages, found)?;
+        Ok(match self.has_begun() {
+            true => self.take_rest(self.envelope.len_bytes),
+            false => None,
+        })
     }
 
     /// Takes the message whose first line is next in a ring for its own.

@@ -344,19 +344,42 @@ impl Requests {
             return None;
         }
         let envelope = take(receiving)?;
-        let buffer = receiving.take_buffer();
         self.posted.pop_front();
-        if let Some(request) = self.release(ticket) {
-            self.keep(request);
-        }
+        let mut request = self.release(ticket)?;
+        self.post_rest(0, &mut request, envelope.len_bytes);
+        let buffer = request.work.take_buffer();
+        self.keep(request);
         Some((ticket, envelope, buffer?))
     }
 
     /// The receive that was [posted first](Self::first_of_posted) has its message.
     pub(super) fn finish_first(&mut self, ticket: Ticket, envelope: Envelope) {
         self.posted.pop_front();
-        if let Some(request) = self.take(ticket) {
+        if let Some(mut request) = self.take(ticket) {
+            self.post_rest(0, &mut request, envelope.len_bytes);
             self.finish(ticket, request, Ok(envelope));
+        }
+    }
+
+    /// The receive that was posted first has a message of so many bytes, and goes on with it.
+    pub(super) fn begin_first(&mut self, ticket: Ticket, len_bytes: usize) {
+        self.posted.pop_front();
+        if let Some(mut request) = self.take(ticket) {
+            self.post_rest(0, &mut request, len_bytes);
+            self.put_back(ticket, request);
+        }
+    }
+
+    /// What a receive for several messages has behind one of so many bytes waits for the next, in its place among
+    /// those that were posted: memory that was posted first is full first.
+    pub(super) fn post_rest(&mut self, place: usize, request: &mut Request, len_bytes: usize) {
+        let Work::Receive(receiving) = &mut request.work else {
+            return;
+        };
+        if let Some(rest) = receiving.take_rest(len_bytes) {
+            let pattern = *receiving.pattern();
+            let ticket = self.add_receive(request.queue, pattern, Target::Owned(rest));
+            self.post_again(place, ticket);
         }
     }
 

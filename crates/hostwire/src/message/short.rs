@@ -182,18 +182,16 @@ impl Messages {
             receiving.begin_taking(envelope, skip);
             peer.arriving = Arriving::Request(ticket);
             peer.settle();
-            self.requests.unpost(ticket);
+            self.requests.begin_first(ticket, envelope.len_bytes);
             return Ok(true);
         }
         self.news = true;
-        self.requests.unpost(ticket);
-        if let Some(request) = self.requests.take(ticket) {
-            self.requests.finish(ticket, request, Ok(envelope));
-        }
+        self.requests.finish_first(ticket, envelope);
         Ok(true)
     }
 
-    /// Receives the message at hand in the ring of one PE, if the pattern takes it and nothing is before it.
+    /// Receives the message at hand in the ring of one PE, if the pattern takes it and nothing is before it. Of memory for
+    /// several, `room` has the rest then.
     pub(super) fn receive_at_once(
         &mut self,
         queue: QueueId,
@@ -224,8 +222,12 @@ impl Messages {
             None => Ok(None),
         };
         match taken {
-            Ok(Some(true)) => Ok(Some(self.requests.receive_at_once(queue, buffer, envelope))),
+            Ok(Some(true)) => {
+                room.set(buffer.behind(envelope.len_bytes));
+                Ok(Some(self.requests.receive_at_once(queue, buffer, envelope)))
+            }
             Ok(Some(false)) => {
+                room.set(buffer.behind(envelope.len_bytes));
                 let target = Target::Owned(buffer);
                 let ticket = self.requests.add_receive(queue, *pattern, target);
                 if let Some(Work::Receive(receiving)) = self.requests.work(ticket) {

@@ -3,7 +3,7 @@
 //! Whoever asks for it says a key and where; the owner looks whether there is such memory, whether it
 //! is all there and may be used so, and only then touches it. So a peer that asks for anything else
 //! gets a [`Refusal`], and nothing has happened. Between [`Regions::remove`] and the end of the
-//! process nobody touches the memory.
+//! process nobody changes the memory, nor gets what is in it.
 
 mod atomic;
 
@@ -117,16 +117,34 @@ pub struct Regions {
     books: Mutex<Books>,
 }
 
+/// Where bytes of a region are, for who copies them by itself. Two of the same places are equal only if nobody has removed
+/// the region between them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Loan {
+    /// In this process.
+    pub(crate) address: u64,
+    /// The number of the region, which no other has had.
+    number: u64,
+}
+
 #[derive(Default)]
 struct Books {
-    by_key: HashMap<u64, Region>,
+    by_key: HashMap<u64, Known>,
+    /// How many there ever were.
+    added: u64,
     /// The last key that was drawn.
     drawn: u64,
 }
 
+struct Known {
+    region: Region,
+    number: u64,
+}
+
 impl Books {
     fn find(&self, place: &Place, for_what: Rights) -> Result<(&Region, usize), Refusal> {
-        let region = self.by_key.get(&place.key).ok_or(Refusal::NoKey)?;
+        let known = self.by_key.get(&place.key).ok_or(Refusal::NoKey)?;
+        let region = &known.region;
         if !region.rights.include(for_what) {
             return Err(Refusal::NoRight);
         }
@@ -154,22 +172,25 @@ impl Regions {
         if books.by_key.contains_key(&key) {
             return None;
         }
-        books.by_key.insert(key, region);
+        books.added += 1;
+        let number = books.added;
+        books.by_key.insert(key, Known { region, number });
         Some(key)
     }
 
     /// Who learns of a region from now on. False if there is none with the key.
     pub fn watch(&self, key: u64, witness: Arc<dyn Witness>) -> bool {
         match self.books().by_key.get_mut(&key) {
-            Some(region) => {
-                region.witness = Some(witness);
+            Some(known) => {
+                known.region.witness = Some(witness);
                 true
             }
             None => false,
         }
     }
 
-    /// Nobody uses the region with this key any more when this returns. Whether there was one.
+    /// Nobody changes the region with this key any more when this returns, and nobody gets it: a peer of this host that is in
+    /// the middle of copying it is refused. Whether there was one.
     pub fn remove(&self, key: u64) -> bool {
         self.books().by_key.remove(&key).is_some()
     }
@@ -214,6 +235,28 @@ impl Regions {
             done += place.len;
         }
         Ok(true)
+    }
+
+    /// Where the bytes of the places are, for who is to read them.
+    pub(crate) fn lend(&self, places: &[Place]) -> Result<Vec<Loan>, Refusal> {
+        let books = self.books();
+        let loan = |place: &Place| {
+            // Of no bytes nothing is asked.
+            if place.len == 0 {
+                return Ok(Loan {
+                    address: 0,
+                    number: 0,
+                });
+            }
+            let (region, offset) = books.find(place, Rights::READ)?;
+            let at = region.memory.range(offset, place.len as usize);
+            let number = books.by_key.get(&place.key).map_or(0, |known| known.number);
+            Ok(Loan {
+                address: at.map_err(|_| Refusal::Outside)? as u64,
+                number,
+            })
+        };
+        places.iter().map(loan).collect()
     }
 
     /// Copies from the places to `out`, from byte `skip` of all of them on. They have as many bytes.
@@ -261,7 +304,7 @@ impl Regions {
     /// Who learns of an operation on these places.
     pub(crate) fn witnesses(&self, places: &[Place]) -> Vec<Arc<dyn Witness>> {
         let books = self.books();
-        let witness = |place: &Place| books.by_key.get(&place.key)?.witness.clone();
+        let witness = |place: &Place| books.by_key.get(&place.key)?.region.witness.clone();
         places.iter().filter_map(witness).collect()
     }
 }

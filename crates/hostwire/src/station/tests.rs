@@ -253,7 +253,7 @@ fn messages_about_memory_that_make_no_sense_are_refused() {
     };
     for (what, bytes) in [
         ("no header", vec![1; 9]),
-        ("no such word", header([9, 0, 0, 0, 0], 0)),
+        ("no such word", header([11, 0, 0, 0, 0], 0)),
         (
             "an address that is cut off",
             with([8, 0, 0, 0, 1], 0, &[&place(2), &[0; 7]]),
@@ -298,6 +298,12 @@ fn messages_about_memory_that_make_no_sense_are_refused() {
         ("bytes for nothing", with([6, 0, 0, 0, 0], 0, &[b"abc"])),
         ("a refusal of nothing", header([7, 0, 0, 0, 0], 1)),
         ("a refusal without a reason", header([7, 0, 0, 0, 0], 9)),
+        (
+            "an address for nothing",
+            with([9, 0, 0, 0, 0], 0, &[&[0; 8]]),
+        ),
+        ("a copy of nothing", header([10, 0, 0, 0, 0], 1)),
+        ("neither a copy nor none", header([10, 0, 0, 0, 0], 2)),
     ] {
         let station = Station::open().unwrap();
         let mut bad = Bad::beside(&station);
@@ -335,6 +341,56 @@ fn a_put_from_nowhere_changes_nothing_and_ends() {
     let mut now = vec![1; 4096];
     memory.copy_out(0, &mut now).unwrap();
     assert_eq!(now, [0; 4096]);
+}
+
+/// One that waits for `len_bytes` of memory of another, which it has said that it can copy.
+fn waits_for_long_get(len_bytes: usize) -> (Station, Bad) {
+    let station = Station::open().unwrap();
+    let bad = Bad::beside(&station);
+    // So they have met.
+    while !station.send_at_once(BAD, label(1), b"x").unwrap() {}
+    let place = Place {
+        key: 7,
+        at: 0,
+        len: len_bytes as u64,
+    };
+    let room = Box::new(vec![0_u8; len_bytes]);
+    station.ask(BAD, Deed::Get, vec![place], room).unwrap();
+    (station, bad)
+}
+
+/// Where nothing is to be copied from, the bytes come through the ring.
+#[test]
+fn a_get_from_nowhere_comes_in_pieces() {
+    let (station, mut bad) = waits_for_long_get(70_000);
+    bad.says(6, &[9, 0, 8].map(u64::to_le_bytes).concat());
+    assert!(station.poll().unwrap().is_none());
+    for piece in 0..14 {
+        assert!(station.poll().unwrap().is_none());
+        bad.says(6, &[&6_u128.to_le_bytes()[..], &[piece; 5000]].concat());
+    }
+    let done = next(&station);
+    assert_eq!(done.result.unwrap().len_bytes, 70_000);
+    let bytes = done.buffer.unwrap();
+    let is_piece = |(piece, bytes): (u8, &[u8])| bytes.iter().all(|byte| *byte == piece);
+    assert!((0..).zip(bytes.bytes().chunks(5000)).all(is_piece));
+    assert!(station.parted().is_empty());
+}
+
+#[test]
+fn answers_to_a_long_get_that_make_no_sense_are_refused() {
+    for (what, words) in [
+        ("no address", vec![9, 0]),
+        ("two addresses for one place", vec![9, 0, 8, 8]),
+        ("an end before the bytes", vec![5, 1]),
+    ] {
+        let (station, mut bad) = waits_for_long_get(70_000);
+        let words: Vec<u8> = words.into_iter().flat_map(u64::to_le_bytes).collect();
+        bad.says(6, &words);
+        let done = next(&station);
+        assert!(is_misbehaviour(done.result), "{what}");
+        assert!(!station.parted().is_empty(), "{what}");
+    }
 }
 
 /// Who asks, and takes no answers, gets no more than it is owed.

@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 
 mod processes;
+mod several;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -28,11 +29,24 @@ fn any(lane: Lane) -> Wanted {
     }
 }
 
+/// The next that has ended, by a look or by a turn.
+fn looked_for(station: &Station) -> Option<Finished> {
+    match station.glance() {
+        Glance::Received(received) => Some(Finished {
+            ticket: received.ticket,
+            is_receive: true,
+            result: Ok(received.envelope),
+            buffer: Some(received.buffer),
+        }),
+        Glance::Nothing | Glance::More => station.poll().unwrap(),
+    }
+}
+
 /// The next end of anything at `station`, while the others make progress as well.
 fn next(station: &Station, others: &[&Station]) -> Finished {
     let deadline = Instant::now() + SOON;
     loop {
-        if let Some(done) = station.poll().unwrap() {
+        if let Some(done) = looked_for(station) {
             return done;
         }
         for other in others {
@@ -487,19 +501,6 @@ fn a_receive_without_a_message_can_be_cancelled() {
     assert_eq!(b.poll().unwrap().unwrap().result, Err(Error::Cancelled));
     assert_eq!(b.cancel(ticket), Ok(false));
     assert!(b.wait(Duration::from_millis(1)).unwrap().is_none());
-}
-
-/// The next that has ended, by a look or by a turn.
-fn looked_for(station: &Station) -> Option<Finished> {
-    match station.glance() {
-        Glance::Received(received) => Some(Finished {
-            ticket: received.ticket,
-            is_receive: true,
-            result: Ok(received.envelope),
-            buffer: Some(received.buffer),
-        }),
-        Glance::Nothing | Glance::More => station.poll().unwrap(),
-    }
 }
 
 /// Only messages of long tags take the shortest ways: two of three.

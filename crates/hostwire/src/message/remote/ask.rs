@@ -9,8 +9,10 @@ use super::super::front::ANSWER;
 use super::super::pattern::Envelope;
 use super::super::receive::COPIED_BYTES_MIN;
 use super::super::requests::{Ticket, Work};
+use super::lent::Copying;
 use super::words::{
-    COPIES, HAS_DATA, HEADER_BYTES, Header, Message, PLACE_BYTES, WANTS_OLD, What, bad_length,
+    COPIES, HAS_DATA, HEADER_BYTES, Header, MAY_LIE, Message, PLACE_BYTES, WANTS_OLD, What,
+    bad_length,
 };
 use super::{Event, OPERATIONS_MAX};
 use crate::error::{Error, Misbehaviour, PeerWord, Result};
@@ -42,24 +44,32 @@ pub enum Deed {
 
 /// One operation on its way.
 pub(crate) struct Asking {
-    to: PeId,
+    pub(super) to: PeId,
     deed: Deed,
-    places: Vec<Place>,
+    pub(super) places: Vec<Place>,
     /// Of all places.
-    len: usize,
-    buffer: Box<dyn Buffer>,
+    pub(super) len: usize,
+    pub(super) buffer: Box<dyn Buffer>,
     ticket: Option<Ticket>,
-    state: State,
+    pub(super) state: State,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum State {
+pub(super) enum State {
     /// Its place among the operations is not taken.
     Begin,
     /// So many bytes of a put are in the ring.
     Putting(usize),
     /// All of it is in the ring; so many bytes of the answer have come.
     Waiting(usize),
+    /// As `Waiting`, and the owner may say where the bytes are.
+    MayCopy,
+    /// The bytes are copied out of private memory of the owner.
+    Copying(Copying),
+    /// They have been copied, or cannot be: the owner is to hear it.
+    Telling(bool),
+    /// It is to say whether they were what was asked for.
+    Copied,
     Done,
 }
 
@@ -89,7 +99,12 @@ impl Asking {
 
     /// Whether all of it is in the ring: what is sent later may follow.
     pub(in super::super) fn has_left(&self) -> bool {
-        matches!(self.state, State::Waiting(_) | State::Done)
+        !matches!(self.state, State::Begin | State::Putting(_))
+    }
+
+    /// Whether it needs to be polled, because nobody says when it can go on.
+    pub(in super::super) fn goes_on_by_itself(&self) -> bool {
+        matches!(self.state, State::Copying(_) | State::Telling(_))
     }
 
     pub(in super::super) fn envelope(&self, own: PeId) -> Envelope {
@@ -136,7 +151,17 @@ impl Asking {
                         return Ok(false);
                     }
                 }
-                State::Waiting(_) => return Ok(false),
+                State::Copying(copying) => {
+                    if !self.copy_more(messages, copying)? {
+                        return Ok(false);
+                    }
+                }
+                State::Telling(has_copied) => {
+                    if !self.tell_owner(messages, has_copied)? {
+                        return Ok(false);
+                    }
+                }
+                State::Waiting(_) | State::MayCopy | State::Copied => return Ok(false),
                 State::Done => return Ok(true),
             }
         }
@@ -177,12 +202,18 @@ impl Asking {
         }
         let is_read = remote.is_read && self.len >= COPIED_BYTES_MIN;
         let stays = is_read && messages.wire.lends_private(self.to);
+        let is_long_get = matches!(self.deed, Deed::Get) && self.len >= COPIED_BYTES_MIN;
+        let may_copy = is_long_get && messages.can_copy(self.to)?;
         if stays {
             // The owner may copy as soon as it reads this.
             messages.wire.fence()?;
         }
         let peer = messages.peer(self.to)?;
-        let mut bytes = self.header(stays).emit(&self.places);
+        let mut header = self.header(stays);
+        if may_copy {
+            header.flags = MAY_LIE;
+        }
+        let mut bytes = header.emit(&self.places);
         let mut now = 0;
         if !peer.sender.has_room(lines_for(bytes.len()), true)? {
             return Ok(false);
@@ -211,7 +242,10 @@ impl Asking {
             return Ok(false);
         }
         peer.far().remote.asked.push_back(ticket);
-        self.state = self.behind(now);
+        self.state = match may_copy {
+            true => State::MayCopy,
+            false => self.behind(now),
+        };
         Ok(true)
     }
 
@@ -291,6 +325,11 @@ impl Asking {
         }
     }
 
+    /// Whether all bytes are here, and only the owner's word is missing.
+    fn has_copied(&self) -> bool {
+        matches!(self.state, State::Copied)
+    }
+
     fn refused(&self, why: Refusal) -> Error {
         let first = self.places.first().copied();
         let Place { key, at, .. } = first.unwrap_or(Place {
@@ -352,16 +391,21 @@ impl Messages {
                 }
                 for _ in 0..word {
                     self.end_asked(pe, |asking| match asking {
-                        Some(asking) if asking.wants_bytes() => Err(bad_length(pe, 0)),
+                        Some(asking) if asking.wants_bytes() && !asking.has_copied() => {
+                            Err(bad_length(pe, 0))
+                        }
                         _ => Ok(Some(Ok(()))),
                     })?;
                 }
                 Ok(())
             }
+            What::Lies => self.begin_copying(pe, message),
             _ => self.end_asked(pe, |asking| {
                 let asking = asking.ok_or_else(|| unasked(pe))?;
-                let State::Waiting(got) = asking.state else {
-                    return Err(unasked(pe));
+                let got = match asking.state {
+                    State::Waiting(got) => got,
+                    State::MayCopy => 0,
+                    _ => return Err(unasked(pe)),
                 };
                 let end = got + message.rest.len();
                 let is_wanted = asking.wants_bytes() && !message.rest.is_empty();
@@ -378,7 +422,7 @@ impl Messages {
 
     /// Looks at the operation that waits longest for an answer of `pe`; ends it if `with` says so. A send that
     /// waits to be taken is none.
-    fn end_asked(
+    pub(super) fn end_asked(
         &mut self,
         pe: PeId,
         with: impl FnOnce(Option<&mut Asking>) -> Result<Option<Result<()>>>,
@@ -416,7 +460,7 @@ impl Messages {
     }
 }
 
-fn unasked(pe: PeId) -> Error {
+pub(super) fn unasked(pe: PeId) -> Error {
     let how = Misbehaviour::UnaskedMemory;
     Error::PeerMisbehaved { pe, how }
 }

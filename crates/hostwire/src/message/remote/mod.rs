@@ -9,11 +9,14 @@
 //! The bytes of a long put stay with who asks, if the owner has said in an answer that it can copy them:
 //! it does so, straight to their places, when it comes to the put, and to what follows only then.
 //!
+//! The bytes of a long get are copied by who asks, if both sides can: see [`lent`].
+//!
 //! Nothing grows without bound: an owner owes a peer at most [`OPERATIONS_MAX`] answers, and what a
 //! peer asks beyond is no correct peer's. Of what it owes it keeps at most [`KEPT_BYTES_MAX`] each;
-//! the bytes of a longer get are read as they leave.
+//! the bytes of a longer get are read as they leave, or are copied.
 
 mod ask;
+mod lent;
 mod serve;
 mod words;
 

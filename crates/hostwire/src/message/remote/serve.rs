@@ -9,7 +9,10 @@ use super::super::Messages;
 use super::super::front::ANSWER;
 use super::super::peer::{Arriving, Peer};
 use super::super::receive::COPIED_BYTES;
-use super::words::{COPIES, HAS_DATA, HEADER_BYTES, Header, Message, WANTS_OLD, What, bad_length};
+use super::lent::Lent;
+use super::words::{
+    COPIES, HAS_DATA, HEADER_BYTES, Header, MAY_LIE, Message, WANTS_OLD, What, bad_length,
+};
 use super::{ATOMIC_BYTES_MAX, Event, KEPT_BYTES_MAX, OPERATIONS_MAX};
 use crate::error::{Misbehaviour, PeerWord, Result};
 use crate::region::{Atomic, Change, Number, Place, Refusal, Regions, Rights};
@@ -19,11 +22,11 @@ use crate::region::{Atomic, Change, Number, Place, Refusal, Regions, Rights};
 pub(crate) struct Serving {
     /// A put of which pieces are to come.
     put: Option<Put>,
-    answers: VecDeque<Answer>,
+    pub(super) answers: VecDeque<Answer>,
     /// Operations that these answers are for.
     owed: usize,
     /// Whether this station can copy private memory of the peer, once that was asked.
-    reads: Option<bool>,
+    pub(super) reads: Option<bool>,
 }
 
 /// A put whose bytes are being copied out of private memory of the peer.
@@ -41,7 +44,7 @@ struct Put {
     refused: Option<Refusal>,
 }
 
-enum Answer {
+pub(super) enum Answer {
     /// So many in a row have been done.
     Done(usize),
     Refused(Refusal),
@@ -49,6 +52,8 @@ enum Answer {
     Kept(Vec<u8>, usize),
     /// Bytes of places, of which so many of so many have left.
     Places(Vec<Place>, usize, usize),
+    /// As `Places`, which the peer copies.
+    Lent(Lent),
 }
 
 impl Serving {
@@ -74,7 +79,8 @@ impl Messages {
     pub(in super::super) fn take_memory(&mut self, pe: PeId, bytes: &[u8]) -> Result<()> {
         let message = Message::parse(pe, bytes)?;
         match message.header.what {
-            What::Done | What::Bytes | What::Refused => self.heed_memory(pe, &message),
+            What::Done | What::Bytes | What::Refused | What::Lies => self.heed_memory(pe, &message),
+            What::Copied => self.end_lent(pe, message.header.word),
             What::Put => self.begin_put(pe, message),
             What::PutFrom => self.begin_pull(pe, message),
             What::More => self.go_on_with_put(pe, message.rest),
@@ -83,7 +89,7 @@ impl Messages {
         }
     }
 
-    fn serving(&mut self, pe: PeId) -> Result<&mut Serving> {
+    pub(super) fn serving(&mut self, pe: PeId) -> Result<&mut Serving> {
         Ok(&mut self.peer(pe)?.far().remote.serving)
     }
 
@@ -209,8 +215,14 @@ impl Messages {
     }
 
     fn serve_get(&mut self, pe: PeId, message: Message<'_>) -> Result<()> {
-        let Message { places, len, .. } = message;
+        let Message {
+            header,
+            places,
+            len,
+            ..
+        } = message;
         let len = len as usize;
+        let lends = header.flags & MAY_LIE != 0 && self.wire.lends_private(pe);
         let regions = &self.remote.regions;
         let answer = match regions.check(&places, Rights::READ) {
             Err(why) => Answer::Refused(why),
@@ -220,9 +232,10 @@ impl Messages {
                 let loaded = regions.load(&places, 0, &mut bytes);
                 loaded.map_or_else(Answer::Refused, |()| Answer::Kept(bytes, 0))
             }
+            Ok(()) if lends => Answer::Lent(Lent::new(places.clone(), len)),
             Ok(()) => Answer::Places(places.clone(), 0, len),
         };
-        let is_done = !matches!(answer, Answer::Refused(_) | Answer::Places(..));
+        let is_done = matches!(answer, Answer::Done(_) | Answer::Kept(..));
         self.serving(pe)?.owe(pe, answer)?;
         if is_done {
             self.remote.tell(&places, Rights::READ);
@@ -294,12 +307,30 @@ impl Messages {
         Ok(())
     }
 
+    /// Whether this station can copy private memory of `pe`, as far as is known.
+    pub(super) fn can_copy(&mut self, pe: PeId) -> Result<bool> {
+        if let Some(reads) = self.serving(pe)?.reads {
+            return Ok(reads);
+        }
+        let reads = self.wire.copy_private(pe, 0, &mut []);
+        self.serving(pe)?.reads = Some(reads);
+        Ok(reads)
+    }
+
+    /// Those of every answer to `pe`.
+    pub(super) fn answer_flags(&mut self, pe: PeId) -> Result<u8> {
+        Ok(if self.can_copy(pe)? { COPIES } else { 0 })
+    }
+
     /// The next piece of what `pe` is owed. False if there is none, or no room.
     fn answer_one(&mut self, pe: PeId) -> Result<bool> {
         let peer = self.peers.get_mut(pe as usize).filter(|peer| !peer.shut);
         let Some(peer) = peer else {
             return Ok(false);
         };
+        if let Some(Answer::Lent(_)) = peer.far().remote.serving.answers.front() {
+            return self.lend(pe);
+        }
         let most = peer.sender.message_bytes_max() - HEADER_BYTES;
         let next = peer.far().remote.serving.answers.front();
         let Some(len) = next.map(|answer| answer.next_len(most)) else {
@@ -308,14 +339,13 @@ impl Messages {
         if !peer.sender.has_room(lines_for(HEADER_BYTES + len), true)? {
             return Ok(false);
         }
+        let flags = self.answer_flags(pe)?;
+        let Some(peer) = self.peers.get_mut(pe as usize) else {
+            return Ok(false);
+        };
         let Some(mut answer) = peer.far().remote.serving.answers.pop_front() else {
             return Ok(false);
         };
-        let serving = &mut peer.far().remote.serving;
-        let reads = serving.reads;
-        let reads = reads.unwrap_or_else(|| self.wire.copy_private(pe, 0, &mut []));
-        serving.reads = Some(reads);
-        let flags = if reads { COPIES } else { 0 };
         let (bytes, ended) = answer.next_piece(&self.remote.regions, len, flags);
         if !peer.sender.try_send_held(ANSWER, 0, &bytes)? {
             return Ok(false);
@@ -346,7 +376,7 @@ impl Answer {
     /// Bytes of its next piece, of which there are at most `most`.
     fn next_len(&self, most: usize) -> usize {
         match self {
-            Self::Done(_) | Self::Refused(_) => 0,
+            Self::Done(_) | Self::Refused(_) | Self::Lent(_) => 0,
             Self::Kept(kept, gone) => most.min(kept.len() - gone),
             Self::Places(_, gone, len) => most.min(len - gone),
         }
@@ -363,6 +393,8 @@ impl Answer {
                 (done.emit(&[]), Some(Ended::Told))
             }
             Self::Refused(why) => (refused(*why), Some(Ended::Told)),
+            // It leaves in its own way.
+            Self::Lent(_) => (refused(Refusal::NotCopied), Some(Ended::Told)),
             Self::Kept(kept, gone) => {
                 bytes.extend_from_slice(&kept[*gone..*gone + len]);
                 *gone += len;

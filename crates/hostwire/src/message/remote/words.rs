@@ -3,12 +3,12 @@
 //! | bytes | |
 //! |---|---|
 //! | 0 | what it is: [`What`] |
-//! | 1 | 1: there are data; 2: what was there is to be answered; 4, of an answer: who answers can copy private memory of the other |
+//! | 1 | 1: there are data; 2: what was there is to be answered; 4, of an answer: who answers can copy private memory of the other; 8, of a get: who asks can copy that of the owner |
 //! | 2, 3 | number and change of an atomic operation |
 //! | 4 | how many places follow |
-//! | 8..16 | data; the answers of [`What::Done`]; the refusal of [`What::Refused`] |
+//! | 8..16 | data; the answers of [`What::Done`]; the refusal of [`What::Refused`]; of [`What::Copied`], 1 if they have been |
 //! | 16.. | places, of 24 bytes each: key, where, length |
-//! | behind them | bytes that are put, or the 8 of an address where they are; operands and numbers to compare with; or the answer |
+//! | behind them | bytes that are put, or the 8 of an address where they are; operands and numbers to compare with; or the answer, of [`What::Lies`] 8 bytes of an address for each place |
 //!
 //! Numbers have their least byte first, but operands: those are as the host has them, as both are on
 //! one.
@@ -27,6 +27,7 @@ pub(super) const PLACE_BYTES: usize = 24;
 pub(super) const HAS_DATA: u8 = 1;
 pub(super) const WANTS_OLD: u8 = 2;
 pub(super) const COPIES: u8 = 4;
+pub(super) const MAY_LIE: u8 = 8;
 
 /// What a message about memory is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,10 +46,14 @@ pub(super) enum What {
     Refused = 7,
     /// A put whose bytes the owner of the memory copies out of private memory.
     PutFrom = 8,
+    /// Where the bytes of a get are, for who asks to copy them. The answer follows when it says that it has.
+    Lies = 9,
+    /// Who has asked has copied them, or cannot.
+    Copied = 10,
 }
 
 impl What {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 10] = [
         Self::Put,
         Self::More,
         Self::Get,
@@ -57,6 +62,8 @@ impl What {
         Self::Bytes,
         Self::Refused,
         Self::PutFrom,
+        Self::Lies,
+        Self::Copied,
     ];
 }
 
@@ -224,7 +231,7 @@ mod tests {
         for len in 0..HEADER_BYTES + 2 * PLACE_BYTES {
             assert!(Message::parse(2, &bytes[..len]).is_err(), "{len} bytes");
         }
-        for (at, byte) in [(0, 0), (0, 9), (4, 5), (16 + 23, 0x80), (40 + 23, 0xff)] {
+        for (at, byte) in [(0, 0), (0, 11), (4, 5), (16 + 23, 0x80), (40 + 23, 0xff)] {
             let mut bad = bytes.clone();
             bad[at] = byte;
             assert!(Message::parse(2, &bad).is_err(), "byte {at} is {byte}");

@@ -1,6 +1,8 @@
 //! Memory that stations let others use: puts, gets and atomic operations of peers.
 #![cfg(target_os = "linux")]
 
+mod long_gets;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
