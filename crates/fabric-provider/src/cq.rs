@@ -1,7 +1,6 @@
 //! Completion queues.
 
 use core::ffi::{c_char, c_int, c_void};
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -13,13 +12,16 @@ use hostwire_fabric_abi::{
     FI_CQ_FORMAT_UNSPEC, FI_EAVAIL, FI_WAIT_NONE, Fid, FidCq, FidDomain, FidOps,
 };
 
+use crate::ends::Ends;
 use crate::ep::Endpoint;
 use crate::object::{Table, fid_ops_of, give, no_bind, take};
 use crate::post::Code;
 use crate::wait::{self, Waitable, Waits};
 use crate::waitset;
 
-const _: () = assert!(CONTEXT_BYTES >= size_of::<CqTaggedEntry>());
+/// Of the longest format.
+const ENTRY_BYTES_MAX: usize = size_of::<CqTaggedEntry>();
+const _: () = assert!(CONTEXT_BYTES >= ENTRY_BYTES_MAX);
 
 /// Entries of a queue that says no number, and the fewest of any.
 const ENTRIES_MIN: usize = 4096;
@@ -41,28 +43,32 @@ pub(crate) struct Entry {
 unsafe impl Send for Entry {}
 
 impl Entry {
-    #[inline(always)]
+    pub(crate) const NOTHING: Self = Self {
+        entry: CqTaggedEntry {
+            op_context: core::ptr::null_mut(),
+            flags: 0,
+            len: 0,
+            buf: core::ptr::null_mut(),
+            data: 0,
+            tag: 0,
+        },
+        from: FI_ADDR_UNSPEC,
+        rest: 0,
+        error: 0,
+    };
+
     pub(crate) fn new(context: *mut c_void, flags: u64) -> Self {
-        Self {
-            entry: CqTaggedEntry {
-                op_context: context,
-                flags,
-                len: 0,
-                buf: core::ptr::null_mut(),
-                data: 0,
-                tag: 0,
-            },
-            from: FI_ADDR_UNSPEC,
-            rest: 0,
-            error: 0,
-        }
+        let mut entry = Self::NOTHING;
+        entry.entry.op_context = context;
+        entry.entry.flags = flags;
+        entry
     }
 }
 
 /// What endpoints put their completions into.
 pub(crate) struct Queue {
     /// An atomic exchange here would wait for the lines that a send has just stored to another core.
-    entries: OwnerLock<VecDeque<Entry>>,
+    entries: OwnerLock<Ends>,
     /// How many there are, for who looks without the lock. Written under it.
     count: AtomicUsize,
     waits: Waits,
@@ -77,7 +83,7 @@ pub(crate) struct Queue {
 impl Queue {
     fn new(waits: Waits, size: usize, format: c_int) -> Self {
         Self {
-            entries: OwnerLock::new(VecDeque::new()),
+            entries: OwnerLock::new(Ends::default()),
             count: AtomicUsize::new(0),
             waits,
             is_signalled: AtomicBool::new(false),
@@ -96,29 +102,47 @@ impl Queue {
     }
 
     #[inline(always)]
-    fn entries(&self) -> Guard<'_, VecDeque<Entry>> {
+    fn entries(&self) -> Guard<'_, Ends> {
         self.entries.lock()
     }
 
-    /// Inlined, so that the entry is made where it stays: moved as a whole right after it was made, it would
-    /// be loaded in larger pieces than it was stored in, and such a load waits until the lines that a send has just
-    /// stored have left the core.
-    #[inline(always)]
     pub(crate) fn push(&self, endpoint: &Endpoint, entry: Entry) {
         if self.is_void {
             return;
         }
         let mut entries = self.entries();
-        entries.push_back(entry);
+        *entries.push() = entry;
         self.count.store(entries.len(), Relaxed);
         drop(entries);
         self.waits.tell(Some(endpoint));
     }
 
-    /// Tells of the success of an operation of which nothing else is to be said.
+    /// Tells of the success of an operation: `fill` says what there is to say of it.
     #[inline(always)]
-    pub(crate) fn push_done(&self, endpoint: &Endpoint, context: *mut c_void, flags: u64) {
-        self.push(endpoint, Entry::new(context, flags));
+    pub(crate) fn push_done(
+        &self,
+        endpoint: &Endpoint,
+        context: *mut c_void,
+        flags: u64,
+        fill: impl FnOnce(&mut Entry),
+    ) {
+        if self.is_void {
+            return;
+        }
+        let mut entries = self.entries();
+        let end = entries.push();
+        // Field by field: see the text of `ends`.
+        end.entry.op_context = context;
+        end.entry.flags = flags;
+        end.entry.len = 0;
+        end.entry.buf = core::ptr::null_mut();
+        end.entry.data = 0;
+        end.entry.tag = 0;
+        (end.from, end.rest, end.error) = (FI_ADDR_UNSPEC, 0, 0);
+        fill(end);
+        self.count.store(entries.len(), Relaxed);
+        drop(entries);
+        self.waits.tell(Some(endpoint));
     }
 
     /// Whether the program should read before it starts more.
@@ -132,7 +156,7 @@ impl Queue {
             FI_CQ_FORMAT_CONTEXT => size_of::<*mut c_void>(),
             FI_CQ_FORMAT_MSG => size_of::<*mut c_void>() + 16,
             FI_CQ_FORMAT_DATA => size_of::<CqDataEntry>(),
-            _ => size_of::<CqTaggedEntry>(),
+            _ => ENTRY_BYTES_MAX,
         }
     }
 
@@ -151,8 +175,9 @@ impl Queue {
         self.waits.endpoints.have_brought();
         let mut entries = self.entries();
         let mut read = 0;
+        let entry_bytes = self.entry_bytes();
         while read < count
-            && let Some(next) = entries.front()
+            && let Some(next) = entries.get(read)
         {
             if next.error != 0 {
                 break;
@@ -160,19 +185,23 @@ impl Queue {
             // SAFETY: entries of all formats are beginnings of the longest; as many bytes are
             // written as an entry of the format has, and by the promise there is room for `count`.
             unsafe {
-                let to = out.cast::<u8>().add(read * self.entry_bytes());
+                let to = out.cast::<u8>().add(read * entry_bytes);
                 let entry = (&raw const next.entry).cast::<u8>();
-                core::ptr::copy_nonoverlapping(entry, to, self.entry_bytes());
+                match entry_bytes {
+                    // A copy of a fixed length, which is no call.
+                    ENTRY_BYTES_MAX => core::ptr::copy_nonoverlapping(entry, to, ENTRY_BYTES_MAX),
+                    _ => core::ptr::copy_nonoverlapping(entry, to, entry_bytes),
+                }
             }
             if !from.is_null() {
                 // SAFETY: by the promise.
                 unsafe { from.add(read).write(next.from) };
             }
             read += 1;
-            entries.pop_front();
         }
+        entries.forget(read);
         self.count.store(entries.len(), Relaxed);
-        match (read, entries.front()) {
+        match (read, entries.get(0)) {
             (0, Some(_)) if count > 0 => -FI_EAVAIL,
             (0, _) => AGAIN,
             _ => read as isize,
@@ -361,9 +390,10 @@ unsafe extern "C" fn readerr(cq: *mut FidCq, out: *mut CqErrEntry, _: u64) -> is
     // SAFETY: by the contract.
     let queue = unsafe { of(cq) };
     let mut entries = queue.entries();
-    let Some(next) = entries.pop_front_if(|next| next.error != 0) else {
+    let Some(next) = entries.get(0).copied().filter(|next| next.error != 0) else {
         return AGAIN;
     };
+    entries.forget(1);
     queue.count.store(entries.len(), Relaxed);
     // SAFETY: by the contract there is room for one; only fields that all versions have are
     // written, each on its own, since the structure of an older version is shorter.

@@ -42,6 +42,7 @@ mod cntr;
 mod cq;
 mod domain;
 mod endpoints;
+mod ends;
 mod ep;
 mod eq;
 mod fabric;

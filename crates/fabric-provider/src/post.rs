@@ -83,7 +83,7 @@ impl Endpoint {
         }
         if !send.is_silent && tells(bound, send.flags) {
             let flags = FI_SEND | of_lane(send.label.lane);
-            bound.queue.push_done(self, send.context, flags);
+            bound.queue.push_done(self, send.context, flags, |_| {});
         }
         self.counters.count(self, FI_SEND, true);
         true
@@ -123,7 +123,8 @@ impl Endpoint {
             };
             if sent {
                 if note.tells {
-                    bound.queue.push_done(self, note.context, note.flags);
+                    let (context, flags) = (note.context, note.flags);
+                    bound.queue.push_done(self, context, flags, |_| {});
                 }
                 self.counters.count(self, FI_SEND, true);
                 return Ok(());
@@ -210,11 +211,14 @@ impl Endpoint {
         };
         self.counters.count(self, FI_RECV, true);
         if tells(bound, receive.flags) {
-            let mut entry = Entry::new(receive.context, FI_RECV | of_lane(receive.lane));
-            describe(&mut entry, &envelope);
-            entry.entry.buf = loan.address();
-            entry.from = receive.from;
-            bound.queue.push(self, entry);
+            let flags = FI_RECV | of_lane(receive.lane);
+            bound
+                .queue
+                .push_done(self, receive.context, flags, |entry| {
+                    describe(entry, &envelope);
+                    entry.entry.buf = loan.address();
+                    entry.from = receive.from;
+                });
         }
         true
     }
@@ -397,11 +401,13 @@ impl Endpoint {
             (Place::Lent(loan), None, Some(bound)) => {
                 self.counters.count(self, FI_RECV, true);
                 if bytes.note.tells {
-                    let mut entry = Entry::new(bytes.note.context, bytes.note.flags);
-                    describe(&mut entry, envelope);
-                    entry.entry.buf = loan.address();
-                    entry.from = self.address(envelope.from).unwrap_or(FI_ADDR_UNSPEC);
-                    bound.queue.push(self, entry);
+                    let from = self.address(envelope.from).unwrap_or(FI_ADDR_UNSPEC);
+                    let Note { context, flags, .. } = bytes.note;
+                    bound.queue.push_done(self, context, flags, |entry| {
+                        describe(entry, envelope);
+                        entry.entry.buf = loan.address();
+                        entry.from = from;
+                    });
                 }
             }
             _ => self.tell_received(&mut bytes, Ok(*envelope)),
