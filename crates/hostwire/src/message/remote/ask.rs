@@ -11,7 +11,7 @@ use super::super::receive::COPIED_BYTES_MIN;
 use super::super::requests::{Ticket, Work};
 use super::lent::Copying;
 use super::words::{
-    COPIES, HAS_DATA, HEADER_BYTES, Header, MAY_LIE, Message, PLACE_BYTES, WANTS_OLD, What,
+    CAN_COPY, COPIES, HAS_DATA, HEADER_BYTES, Header, Message, PLACE_BYTES, WANTS_OLD, What,
     bad_length,
 };
 use super::{Event, OPERATIONS_MAX};
@@ -211,7 +211,7 @@ impl Asking {
         let peer = messages.peer(self.to)?;
         let mut header = self.header(stays);
         if may_copy {
-            header.flags = MAY_LIE;
+            header.flags = CAN_COPY;
         }
         let mut bytes = header.emit(&self.places);
         let mut now = 0;
@@ -399,7 +399,7 @@ impl Messages {
                 }
                 Ok(())
             }
-            What::Lies => self.begin_copying(pe, message),
+            What::At => self.begin_copying(pe, message),
             _ => self.end_asked(pe, |asking| {
                 let asking = asking.ok_or_else(|| unasked(pe))?;
                 let got = match asking.state {

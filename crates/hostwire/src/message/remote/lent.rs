@@ -1,6 +1,6 @@
 //! Long gets whose bytes are copied by who asks, straight out of private memory of their owner.
 //!
-//! Who asks says that it can. When the get is to be answered, the owner says where the bytes lie ([`What::Lies`]); who has
+//! Who asks says that it can. When the get is to be answered, the owner says where the bytes lie ([`What::At`]); who has
 //! asked copies them, piece by piece, and says that it has ([`What::Copied`]). Only then the owner answers: that it is done, if
 //! all that time the memory was registered as it had been, and else that it is not there. Where a copy fails, the bytes come
 //! through the ring, and nobody hears of it.
@@ -67,7 +67,7 @@ impl Messages {
         // Who reads this may copy at once.
         self.wire.fence_of(pe)?;
         let flags = self.answer_flags(pe)?;
-        let mut bytes = Header::new(What::Lies).with_flags(flags).emit(&[]);
+        let mut bytes = Header::new(What::At).with_flags(flags).emit(&[]);
         for loan in &loans {
             bytes.extend_from_slice(&loan.address.to_le_bytes());
         }

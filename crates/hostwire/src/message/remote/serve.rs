@@ -11,7 +11,7 @@ use super::super::peer::{Arriving, Peer};
 use super::super::receive::COPIED_BYTES;
 use super::lent::Lent;
 use super::words::{
-    COPIES, HAS_DATA, HEADER_BYTES, Header, MAY_LIE, Message, WANTS_OLD, What, bad_length,
+    CAN_COPY, COPIES, HAS_DATA, HEADER_BYTES, Header, Message, WANTS_OLD, What, bad_length,
 };
 use super::{ATOMIC_BYTES_MAX, Event, KEPT_BYTES_MAX, OPERATIONS_MAX};
 use crate::error::{Misbehaviour, PeerWord, Result};
@@ -79,7 +79,7 @@ impl Messages {
     pub(in super::super) fn take_memory(&mut self, pe: PeId, bytes: &[u8]) -> Result<()> {
         let message = Message::parse(pe, bytes)?;
         match message.header.what {
-            What::Done | What::Bytes | What::Refused | What::Lies => self.heed_memory(pe, &message),
+            What::Done | What::Bytes | What::Refused | What::At => self.heed_memory(pe, &message),
             What::Copied => self.end_lent(pe, message.header.word),
             What::Put => self.begin_put(pe, message),
             What::PutFrom => self.begin_pull(pe, message),
@@ -222,7 +222,7 @@ impl Messages {
             ..
         } = message;
         let len = len as usize;
-        let lends = header.flags & MAY_LIE != 0 && self.wire.lends_private(pe);
+        let lends = header.flags & CAN_COPY != 0 && self.wire.lends_private(pe);
         let regions = &self.remote.regions;
         let answer = match regions.check(&places, Rights::READ) {
             Err(why) => Answer::Refused(why),

@@ -8,7 +8,7 @@
 //! | 4 | how many places follow |
 //! | 8..16 | data; the answers of [`What::Done`]; the refusal of [`What::Refused`]; of [`What::Copied`], 1 if they have been |
 //! | 16.. | places, of 24 bytes each: key, where, length |
-//! | behind them | bytes that are put, or the 8 of an address where they are; operands and numbers to compare with; or the answer, of [`What::Lies`] 8 bytes of an address for each place |
+//! | behind them | bytes that are put, or the 8 of an address where they are; operands and numbers to compare with; or the answer, of [`What::At`] 8 bytes of an address for each place |
 //!
 //! Numbers have their least byte first, but operands: those are as the host has them, as both are on
 //! one.
@@ -27,7 +27,7 @@ pub(super) const PLACE_BYTES: usize = 24;
 pub(super) const HAS_DATA: u8 = 1;
 pub(super) const WANTS_OLD: u8 = 2;
 pub(super) const COPIES: u8 = 4;
-pub(super) const MAY_LIE: u8 = 8;
+pub(super) const CAN_COPY: u8 = 8;
 
 /// What a message about memory is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub(super) enum What {
     /// A put whose bytes the owner of the memory copies out of private memory.
     PutFrom = 8,
     /// Where the bytes of a get are, for who asks to copy them. The answer follows when it says that it has.
-    Lies = 9,
+    At = 9,
     /// Who has asked has copied them, or cannot.
     Copied = 10,
 }
@@ -62,7 +62,7 @@ impl What {
         Self::Bytes,
         Self::Refused,
         Self::PutFrom,
-        Self::Lies,
+        Self::At,
         Self::Copied,
     ];
 }
