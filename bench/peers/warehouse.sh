@@ -34,6 +34,19 @@ for line in sys.stdin:
         print("  bench bandwidth, %s: %.2f GB/s" % (row["wire"], row["median"]))'
 }
 
+# binding OWNERS: where hosts of this machine have fewer processors than processes, the consumer gets one for
+# itself and the owners share the others, as its hosts would. Else the kernel may put it beside an owner, for a while.
+binding() {
+    local cpus owner list=0
+    cpus=$(nproc)
+    if [ "$cpus" -gt 1 ] && [ "$cpus" -le "$1" ]; then
+        for ((owner = 0; owner < $1; owner++)); do
+            list+=",$((1 + owner % (cpus - 1)))"
+        done
+        echo "--bind $list"
+    fi
+}
+
 # job OWNERS OPTION...
 job() {
     local pes=$(($1 + 1))
@@ -50,7 +63,8 @@ for wire in "${wires[@]}"; do
     bandwidth --wire "$wire"
     for owners in 1 2; do
         echo "$wire, $owners owners on hosts of their own:"
-        job "$owners" --wire "$wire" --hosts $((owners + 1))
+        # shellcheck disable=SC2046 # Two words, or none.
+        job "$owners" --wire "$wire" --hosts $((owners + 1)) $(binding "$owners")
     done
     bandwidth --wire "$wire"
 done

@@ -34,5 +34,6 @@ pub use endpoint::{
 pub use error::{
     CloseReason, ConfigError, Misbehaviour, Misuse, Node, OpenError, ReleaseError, SendError,
 };
+pub use link::frames_per_question;
 pub use requests::{Answer, OUTSTANDING_MAX, RequestError, Requests, respond_data, respond_done};
 pub use time::Ns;

@@ -11,6 +11,7 @@ pub(crate) use self::receive::taken;
 pub(crate) use self::send::{Lines, buffer_len};
 pub(crate) use self::session::{Keys, Session};
 pub(crate) use self::transmit::Out;
+pub use self::transmit::frames_per_question;
 
 use crate::config::Config;
 use crate::congestion::Congestion;

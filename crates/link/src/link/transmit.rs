@@ -25,6 +25,15 @@ pub(crate) enum Out {
     Scratch { len: usize },
 }
 
+/// A sender with so many frames on their way asks for an ack with one in this many: four times per round. A
+/// power of two.
+pub const fn frames_per_question(frames_max: u16) -> u16 {
+    match frames_max / 4 {
+        0 => 1,
+        quarter => 1 << quarter.ilog2(),
+    }
+}
+
 impl Link {
     /// The next frame, if there is one to be sent now.
     pub(crate) fn next_frame(&mut self, now: Ns, shared: &mut Shared) -> Option<Out> {
@@ -140,7 +149,7 @@ impl Link {
         // Asking four times per round keeps frames flowing however slowly the
         // peer acknowledges by itself. A power of two, to save a division. While few are on their way nothing
         // waits for an ack, and an ack costs as much as a frame.
-        let asks_every = 1 << (frames_max / 4).max(1).ilog2();
+        let asks_every = frames_per_question(frames_max);
         self.probing
             || self.flight.ends_repair()
             || (self.ack_wanted && last)

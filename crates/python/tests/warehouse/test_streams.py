@@ -17,6 +17,15 @@ SETTINGS = {}
 """
 
 
+def test_what_lies_behind_each_other_in_both_memories_is_one_part():
+    from hostwire.warehouse._memory import add_part
+
+    parts = []
+    for part in [(64, 0, 10), (74, 10, 6), (80, 20, 5), (90, 25, 5), (95, 30, 1), (0, 31, 2)]:
+        add_part(parts, *part)
+    assert parts == [(64, 0, 16), (80, 20, 5), (90, 25, 6), (0, 31, 2)]
+
+
 def test_a_table_comes_as_it_was_loaded(warehouse):
     warehouse(
         3,

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use hostwire_link::packing::Timings;
 use hostwire_link::seal::{End, JobKey, Life, Seals};
-use hostwire_link::{CloseReason, Config, Counters, DropCause, Endpoint, Identity, Node};
+use hostwire_link::{
+    CloseReason, Config, Counters, DropCause, Endpoint, Identity, Node, frames_per_question,
+};
 use hostwire_packet::ht::LINE_LEN;
 
 use super::agent::Shared;
@@ -357,9 +359,10 @@ pub(super) fn config(
     let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     let frames_in_flight_max = per_link.min(in_flight_max).max(IN_FLIGHT_MIN) as u16;
     let default = Config::default();
-    let rto_min_ns = match socket.loses_nothing() {
-        true => RTO_BEHIND_TCP_NS,
-        false => default.rto_min_ns,
+    let (rto_min_ns, ack_delay_ns) = match socket.loses_nothing() {
+        // Who waits for an ack asks for it.
+        true => (RTO_BEHIND_TCP_NS, default.credit_delay_ns),
+        false => (default.rto_min_ns, default.ack_delay_ns),
     };
     // Applied as they come, so what holds them is the receive ring: credits for as many
     // lines as all frames on their way can carry.
@@ -368,7 +371,12 @@ pub(super) fn config(
     let [posted, non_posted, response] = default.buffers;
     let posted = posted.max(lines);
     let [batch, non_posted_batch, response_batch] = default.credit_batch;
-    let batch = batch.max(posted / 4).min(CREDITS_PER_FRAME);
+    // Behind long frames a frame on its own costs more than what it says. Several frames of credits leave
+    // together, with the ack that the sender asks for.
+    let batch = match socket.loses_nothing() {
+        true => lines_per_frame.saturating_mul(frames_per_question(frames_in_flight_max)),
+        false => batch.max(posted / 4).min(CREDITS_PER_FRAME),
+    };
     Config {
         buffers: [posted, non_posted, response],
         // A stream gets a frame of credits for each few messages of frames, not for each of them.
@@ -381,6 +389,7 @@ pub(super) fn config(
         pads_full_frames: socket.joins_frames(),
         frames_in_flight_max,
         early_frames_max: EARLY_MAX.min(EARLY_BYTES_MAX / frame_len_max.max(1)),
+        ack_delay_ns,
         rto_min_ns,
         rto_initial_ns: default.rto_initial_ns.max(rto_min_ns),
         packing: Timings::SOCKET,

@@ -29,6 +29,8 @@ const LINE_BYTES: usize = 64;
 pub(super) struct Core {
     pub(super) endpoint: Endpoint,
     pub(super) socket: Socket,
+    /// See [`Socket::piece_bytes`].
+    pub(super) piece_bytes: usize,
     counters: SocketCounters,
     pub(super) own: Own,
     guard: Guard,
@@ -142,6 +144,7 @@ impl Core {
         let frame_len_max = socket.frame_len_max();
         Self {
             endpoint,
+            piece_bytes: socket.piece_bytes(),
             socket,
             counters: SocketCounters::default(),
             own,

@@ -108,10 +108,8 @@ use crate::window::Window;
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
 /// Looks with the core given away between them before that.
 const YIELDS: u32 = 200;
-/// Bytes of a long put that are packed before they are sent: what the longest message holds that
-/// the kernel segments, 44 datagrams of 22 lines. They stay in the cache.
-const PIECE_BYTES: usize = 44 * 22 * 64;
-/// As many of a put that is shorter, or near its end, so that the receiver is not idle.
+/// Bytes of a put that are packed before they are sent, at least: those of the socket where much is left, and
+/// fewer near the end, so that the receiver is not idle.
 const SHORT_PIECE_BYTES: usize = 40 << 10;
 /// How long a PE that ends waits for its last stores to arrive.
 const LINGER: Duration = Duration::from_secs(3);
@@ -288,10 +286,9 @@ impl Ether {
     ) -> Result<Option<Hold<'a>>, TransportError> {
         let mut patience = Patience::default();
         loop {
-            let piece = match data.len() > 2 * PIECE_BYTES {
-                true => PIECE_BYTES,
-                false => SHORT_PIECE_BYTES,
-            };
+            let piece = (data.len() / 2)
+                .min(core.piece_bytes)
+                .max(SHORT_PIECE_BYTES);
             let piece = data.get(..piece).unwrap_or(data);
             let accepted = match core.put(link, address, piece) {
                 Ok(accepted) => accepted,

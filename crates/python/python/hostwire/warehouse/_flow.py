@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from ..errors import CallerError, PeerLost
 from ._errors import Damaged
-from ._memory import TO_OWNER, move_message
+from ._memory import TO_OWNER, add_part, move_message
 from ._pieces import array_of, checksum
 from ._ranges import Ranges
 
@@ -269,7 +269,7 @@ class Stream:
             for column in self._columns:
                 piece = group.pieces[column]
                 if piece.nbytes:
-                    parts.append((begin + piece.at, to, piece.nbytes))
+                    add_part(parts, begin + piece.at, to, piece.nbytes)
                     to += piece.nbytes
             if not parts:
                 credit.number = 0

@@ -60,6 +60,17 @@ class Memory:
         return [host[turn] for turn in range(longest) for host in hosts if turn < len(host)]
 
 
+def add_part(parts, begin, to, nbytes):
+    """Adds a part, to the one before it if it follows that in both memories: one long put takes less time
+    than several."""
+    if parts:
+        last_begin, last_to, last_nbytes = parts[-1]
+        if (last_begin + last_nbytes, last_to + last_nbytes) == (begin, to):
+            parts[-1] = (last_begin, last_to, last_nbytes + nbytes)
+            return
+    parts.append((begin, to, nbytes))
+
+
 def move_message(parts):
     """A credit: `parts` are `(from, to, bytes)`."""
     packed = [_MOVE_PART.pack(*part) for part in parts]

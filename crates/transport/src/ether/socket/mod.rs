@@ -36,6 +36,8 @@ const BATCH_FRAMES: usize = 16;
 /// Frames sent per call: as many full ones of plain Ethernet as the longest message holds that
 /// the kernel segments.
 pub(crate) const SEND_BATCH_FRAMES: usize = 44;
+/// Bytes that one call sends of a stream: full ones of these.
+const PIECE_BYTES: usize = SEND_BATCH_FRAMES * 22 * 64;
 /// Longest frame that is used, whatever the interface could take.
 const FRAME_LEN_MAX: usize = 9000;
 
@@ -204,6 +206,16 @@ impl Socket {
             Self::Tcp(_) => true,
             Self::Several(several) => several.loses_nothing(),
             Self::Faulty(_) => false,
+        }
+    }
+
+    /// Bytes of a long put that leave with one call. They stay in the cache.
+    pub(super) fn piece_bytes(&self) -> usize {
+        match self {
+            Self::Packet(_) | Self::Ported(_) | Self::Xdp(_) | Self::Udp(_) => PIECE_BYTES,
+            Self::Tcp(_) => tcp::PIECE_BYTES,
+            Self::Several(several) => several.piece_bytes(),
+            Self::Faulty(faulty) => faulty.socket().piece_bytes(),
         }
     }
 

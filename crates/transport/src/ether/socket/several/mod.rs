@@ -89,6 +89,12 @@ impl SeveralSockets {
         self.sockets.iter().all(Socket::loses_nothing)
     }
 
+    /// They leave by one of them.
+    pub(super) fn piece_bytes(&self) -> usize {
+        let pieces = self.sockets.iter().map(Socket::piece_bytes);
+        pieces.min().unwrap_or(super::PIECE_BYTES)
+    }
+
     pub(super) fn joins_frames(&self) -> bool {
         self.sockets.iter().any(Socket::joins_frames)
     }

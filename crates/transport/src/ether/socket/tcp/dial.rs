@@ -31,6 +31,9 @@ fn port(address: SocketAddr) -> Result<OwnedFd> {
 /// A free port, to be called.
 pub(super) fn open(address: SocketAddr) -> Result<(OwnedFd, SocketAddr)> {
     let socket = port(address)?;
+    // Connections have it from here: one that was BBR's for a moment is paced for ever, by round trips that are
+    // long where nobody looked.
+    set_up(&socket)?;
     listen(&socket, BACKLOG)?;
     let address = rustix::net::getsockname(&socket)?;
     Ok((socket, address.try_into()?))
@@ -49,7 +52,6 @@ pub(super) fn call(own: SocketAddr, peer: SocketAddr) -> Result<OwnedFd> {
 /// The next one that has called; `None` for the address if the system does not say it.
 pub(super) fn called(listener: &OwnedFd) -> Result<(OwnedFd, Option<SocketAddr>)> {
     let (socket, from) = acceptfrom_with(listener, FLAGS)?;
-    set_up(&socket)?;
     Ok((socket, from.and_then(|from| from.try_into().ok())))
 }
 
@@ -69,4 +71,34 @@ pub(super) fn cut(socket: OwnedFd) {
     // Without it, it is closed as any other.
     let _ = sockopt::set_socket_linger(&socket, Some(std::time::Duration::ZERO));
     drop(socket);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    #[test]
+    fn both_ends_of_a_connection_are_set_up_before_it_is_made() {
+        let local = SocketAddr::from(([127, 0, 0, 1], 0));
+        let (listener, address) = open(local).unwrap();
+        assert_eq!(
+            sockopt::tcp_congestion(&listener).unwrap(),
+            CONGESTION_CONTROL
+        );
+        let caller = call(open(local).unwrap().1, address).unwrap();
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let called = loop {
+            match called(&listener) {
+                Ok((socket, _)) => break socket,
+                Err(Errno::AGAIN) => assert!(Instant::now() < deadline),
+                Err(error) => panic!("{error}"),
+            }
+        };
+        for end in [&caller, &called] {
+            assert_eq!(sockopt::tcp_congestion(end).unwrap(), CONGESTION_CONTROL);
+            assert!(sockopt::tcp_nodelay(end).unwrap());
+        }
+    }
 }

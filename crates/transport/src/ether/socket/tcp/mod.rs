@@ -28,6 +28,10 @@ use super::super::tally::SocketCounters;
 use super::{BATCH_FRAMES, Came, Received, SendError, Take, mixed};
 use crate::error::{PeId, TransportError};
 
+/// Bytes of a stream that leave with one call: those of 15 full frames. The kernel makes packets of up to 64 KiB
+/// of them, and one of what is left, which costs as much: 4 frames, which are just longer than a packet, cost two
+/// packets. Fitted: with more nothing is gained.
+pub(super) const PIECE_BYTES: usize = 15 * 255 * 64;
 /// Bytes taken with one call: a few of the longest frames, which stay in the cache.
 const BUFFER_BYTES: usize = 128 << 10;
 /// Connections that are looked at in a turn.
