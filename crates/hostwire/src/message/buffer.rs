@@ -15,8 +15,8 @@ pub trait Buffer: Any + Send {
         0
     }
     /// Of memory for several messages: what is behind one of so many bytes, for the next, if it is enough for one. From
-    /// then on this buffer is no more than what is before it. It is asked when the message is known, which has not
-    /// come yet.
+    /// then on this buffer is no more than what is before it. It is asked when the length of the message is known: its bytes
+    /// may have come or not.
     fn behind(&mut self, _len_bytes: usize) -> Option<Box<dyn Buffer>> {
         None
     }
