@@ -53,12 +53,12 @@ osu() {
         ${RUN:-} timeout -k 5 -s KILL 300 "$mpirun" ${ways[$1]} -n 2 "$OSU/$2" "${@:3}" 2>"$results/errors"
 }
 
-# The same with a process on each of two hosts: osu_far WAY PROGRAM
+# The same with a process on each of two hosts: osu_far WAY PROGRAM [ARGUMENT]...
 osu_far() {
     # shellcheck disable=SC2086
     env -u FI_PROVIDER -u OMPI_MCA_pml -u OMPI_MCA_mtl -u OMPI_MCA_osc -u OMPI_MCA_mtl_ofi_provider_include \
         ${RUN:-} timeout -k 5 -s KILL 300 bash crates/cli/tests/launchers/hosts.sh \
-        "$mpirun" ${far[$1]} -H fa,fb -n 2 "$OSU/$2" 2>"$results/errors"
+        "$mpirun" ${far[$1]} -H fa,fb -n 2 "$OSU/$2" "${@:3}" 2>"$results/errors"
 }
 
 # The number in COLUMN of the line for SIZE of such a text: column SIZE COLUMN
@@ -113,9 +113,9 @@ for ((round = 1; round <= rounds; round++)); do
     done
     if [[ -n ${HOSTS:-} ]]; then
         for way in hostwire bare udp udp-bare connections connections-bare tcp; do
-            text=$(osu_far "$way" osu_latency)
+            text=$(osu_far "$way" osu_latency -m 8:8)
             latency=$(column 8 2 <<<"$text")
-            text=$(osu_far "$way" osu_bw)
+            text=$(osu_far "$way" osu_bw -m 1048576:1048576)
             bandwidth=$(column 1048576 2 <<<"$text")
             case $way in
             hostwire) rows=('ether, encrypted') ;;
