@@ -16,7 +16,7 @@ use super::requests::{QueueId, Ticket, Work};
 use super::{Kind, Messages};
 use crate::error::Result;
 
-/// What a [look](Messages::glance) at messages has found.
+/// What a [look](crate::station::Station::glance) at messages has found.
 pub enum Glance {
     /// Nothing to do and nothing to tell.
     Nothing,
@@ -26,7 +26,7 @@ pub enum Glance {
     Received(Received),
 }
 
-/// A receive that a [look](Messages::glance) has ended.
+/// A receive that a [look](crate::station::Station::glance) has ended.
 pub struct Received {
     /// Which one.
     pub ticket: Ticket,
