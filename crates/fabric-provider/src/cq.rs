@@ -107,14 +107,7 @@ impl Queue {
     }
 
     pub(crate) fn push(&self, endpoint: &Endpoint, entry: Entry) {
-        if self.is_void {
-            return;
-        }
-        let mut entries = self.entries();
-        *entries.push() = entry;
-        self.count.store(entries.len(), Relaxed);
-        drop(entries);
-        self.waits.tell(Some(endpoint));
+        self.push_made(endpoint, |end| *end = entry);
     }
 
     /// Tells of the success of an operation: `fill` says what there is to say of it.
@@ -126,20 +119,27 @@ impl Queue {
         flags: u64,
         fill: impl FnOnce(&mut Entry),
     ) {
+        self.push_made(endpoint, |end| {
+            // Field by field: see the text of `ends`.
+            end.entry.op_context = context;
+            end.entry.flags = flags;
+            end.entry.len = 0;
+            end.entry.buf = core::ptr::null_mut();
+            end.entry.data = 0;
+            end.entry.tag = 0;
+            (end.from, end.rest, end.error) = (FI_ADDR_UNSPEC, 0, 0);
+            fill(end);
+        });
+    }
+
+    /// `make` sets all of it.
+    #[inline(always)]
+    fn push_made(&self, endpoint: &Endpoint, make: impl FnOnce(&mut Entry)) {
         if self.is_void {
             return;
         }
         let mut entries = self.entries();
-        let end = entries.push();
-        // Field by field: see the text of `ends`.
-        end.entry.op_context = context;
-        end.entry.flags = flags;
-        end.entry.len = 0;
-        end.entry.buf = core::ptr::null_mut();
-        end.entry.data = 0;
-        end.entry.tag = 0;
-        (end.from, end.rest, end.error) = (FI_ADDR_UNSPEC, 0, 0);
-        fill(end);
+        make(entries.push());
         self.count.store(entries.len(), Relaxed);
         drop(entries);
         self.waits.tell(Some(endpoint));

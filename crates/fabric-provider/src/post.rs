@@ -48,6 +48,19 @@ pub(crate) struct Receive<'a> {
     pub(crate) flags: u64,
 }
 
+impl Receive<'_> {
+    /// What it tells by when it ends.
+    #[inline(always)]
+    fn note(&self, bound: &Bound) -> Note {
+        Note {
+            context: self.context,
+            flags: FI_RECV | of_lane(self.lane),
+            tells: tells(bound, self.flags),
+            is_silent: false,
+        }
+    }
+}
+
 fn of_lane(lane: Lane) -> u64 {
     match lane {
         Lane::Tagged => FI_TAGGED,
@@ -233,12 +246,7 @@ impl Endpoint {
     ) -> bool {
         let bytes = self.books().spare.boxed(Bytes {
             place: Place::Lent(loan),
-            note: Note {
-                context: receive.context,
-                flags: FI_RECV | of_lane(receive.lane),
-                tells: tells(bound, receive.flags),
-                is_silent: false,
-            },
+            note: receive.note(bound),
             shared: None,
         });
         let Err(room) = self.station.post_short(wanted, bytes) else {
@@ -268,12 +276,7 @@ impl Endpoint {
             from,
             tag: receive.tag,
         };
-        let note = Note {
-            context: receive.context,
-            flags: FI_RECV | of_lane(receive.lane),
-            tells: tells(bound, receive.flags),
-            is_silent: false,
-        };
+        let note = receive.note(bound);
         if receive.flags & FI_PEEK != 0 {
             return self.peek(wanted, note, receive.flags);
         }

@@ -11,7 +11,7 @@ use super::buffer::Buffer;
 use super::front::{entry, short, whole};
 use super::pattern::{Envelope, Pattern, Source};
 use super::peer::{Arriving, Peer};
-use super::receive::Target;
+use super::receive::{Receiving, Target};
 use super::requests::{QueueId, Ticket, Work};
 use super::{Kind, Messages};
 use crate::error::Result;
@@ -137,10 +137,8 @@ impl Messages {
             if !nothing || peer.own || peer.shut || peer.has_backlog() || peer.owes() {
                 return Glance::More;
             }
-            let taken = self.requests.end_first_posted(queue, |receiving| {
-                let pattern = *receiving.pattern();
-                take_short(peer, &pattern, |len| receiving.room_for(len))
-            });
+            let requests = &mut self.requests;
+            let taken = requests.end_first_posted(queue, |it| take_short_for(peer, it));
             return match taken {
                 Some((ticket, envelope, buffer)) => Glance::Received(Received {
                     ticket,
@@ -163,8 +161,7 @@ impl Messages {
         let Some((ticket, receiving)) = self.requests.first_of_posted() else {
             return Ok(false);
         };
-        let pattern = *receiving.pattern();
-        if let Some(envelope) = take_short(peer, &pattern, |len| receiving.room_for(len)) {
+        if let Some(envelope) = take_short_for(peer, receiving) {
             self.news = true;
             self.requests.finish_first(ticket, envelope);
             return Ok(true);
@@ -248,6 +245,13 @@ impl Messages {
             }
         }
     }
+}
+
+/// As [`take_short`], for a receive that was posted, into its memory.
+#[inline(always)]
+fn take_short_for(peer: &mut Peer, receiving: &mut Receiving<'static>) -> Option<Envelope> {
+    let pattern = *receiving.pattern();
+    take_short(peer, &pattern, |len| receiving.room_for(len))
 }
 
 /// Takes the message that comes next in the ring of a peer, of a line or two, if the pattern takes it, into the room that
