@@ -420,8 +420,9 @@ unsafe extern "C" fn strerror(
     _: usize,
 ) -> *const c_char {
     match error {
-        libc::ECONNRESET => c"the process of the peer has ended",
-        libc::EHOSTUNREACH => c"the peer cannot be reached from here",
+        libc::ECONNRESET | libc::ESHUTDOWN => c"the process of the peer has ended",
+        libc::ETIMEDOUT => c"the peer has not answered for too long",
+        libc::EHOSTUNREACH | libc::ENETUNREACH => c"the peer cannot be reached from here",
         libc::EPROTO => c"the peer has broken the protocol of hostwire",
         libc::ECANCELED => c"cancelled",
         libc::EKEYREJECTED => c"the peer has no memory registered with this key",

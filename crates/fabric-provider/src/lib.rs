@@ -63,8 +63,8 @@ mod watch;
 
 use core::ffi::CStr;
 
-use hostwire::Error;
 use hostwire::station::Refusal;
+use hostwire::{Error, Loss};
 use hostwire_fabric_abi::Provider;
 
 /// What users ask for.
@@ -113,5 +113,19 @@ fn code(error: &Error) -> i32 {
         Error::Environment { .. } => libc::EHOSTUNREACH,
         Error::PeerMisbehaved { .. } => libc::EPROTO,
         _ => libc::EIO,
+    }
+}
+
+/// As [`code`], of an operation on memory of a peer. Open MPI 5.0.11 ends a window's operation as if it had been done
+/// where it is told one of `ECONNRESET`, `EHOSTUNREACH` and their like, and ends the job where it is told another number.
+fn memory_code(error: &Error) -> i32 {
+    match error {
+        Error::PeerLost {
+            loss: Loss::Silent { .. } | Loss::Unacknowledged { .. } | Loss::Unreachable { .. },
+            ..
+        } => -libc::ETIMEDOUT,
+        Error::PeerLost { .. } | Error::PeerLeft { .. } => -libc::ESHUTDOWN,
+        Error::Environment { .. } => -libc::ENETUNREACH,
+        other => code(other),
     }
 }

@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 use hostwire::station::{Buffer, Finished, Glance, Label, Lane, Wanted};
 use hostwire::{Envelope, Error, PeId, Source};
 use hostwire_fabric_abi::{
-    FI_ADDR_UNSPEC, FI_CLAIM, FI_DELIVERY_COMPLETE, FI_DISCARD, FI_ETRUNC, FI_INJECT, FI_MSG,
-    FI_MULTI_RECV, FI_PEEK, FI_READ, FI_RECV, FI_REMOTE_CQ_DATA, FI_SEND, FI_TAGGED, FI_WRITE,
+    FI_ADDR_UNSPEC, FI_ATOMIC, FI_CLAIM, FI_DELIVERY_COMPLETE, FI_DISCARD, FI_ETRUNC, FI_INJECT,
+    FI_MSG, FI_MULTI_RECV, FI_PEEK, FI_READ, FI_RECV, FI_REMOTE_CQ_DATA, FI_RMA, FI_SEND,
+    FI_TAGGED, FI_WRITE,
 };
 
 use crate::buffer::{Bytes, Loan, Note, Place, Shared, bytes_of, gather};
@@ -521,7 +522,10 @@ impl Endpoint {
         let tells = match result {
             Ok(_) => note.tells,
             Err(error) => {
-                entry.error = -crate::code(&error);
+                entry.error = match note.flags & (FI_RMA | FI_ATOMIC) != 0 {
+                    true => -crate::memory_code(&error),
+                    false => -crate::code(&error),
+                };
                 // The next call for that peer says it.
                 !note.is_silent
             }

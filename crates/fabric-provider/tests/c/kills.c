@@ -209,7 +209,7 @@ static void failed(void)
     int in;
     IS(1, fi_cq_readerr(cq, &error, 0));
     peer = whose(error.op_context, &in);
-    IS(FI_ECONNRESET, error.err);
+    IS(error.flags & (FI_RMA | FI_ATOMIC) ? FI_ESHUTDOWN : FI_ECONNRESET, error.err);
     *(in ? &peer->receives : &peer->acts) = 0;
     lose(peer);
 }

@@ -127,6 +127,30 @@ fn open_mpi_5_runs_over_it_on_two_hosts() {
 }
 
 #[test]
+fn what_open_mpi_5_could_not_read_ends_the_job() {
+    let tools = match open_mpi_5() {
+        Ok(tools) if can_be_made() => tools,
+        Ok(_) => return,
+        Err(why) => return left_out(&need::OPEN_MPI_5, why),
+    };
+    let folder = folder();
+    let (compiler, mpirun) = (tools.join("mpicc"), tools.join("mpirun"));
+    let program = compiled(compiler.to_str().unwrap(), "mpi_stopped", &[], &folder).unwrap();
+    let output = on_two_hosts(&folder, &[mpirun.to_str().unwrap()])
+        .args(["-x", "FI_PROVIDER_PATH", "-x", "HOSTWIRE_LOST_AFTER"])
+        .args(OPEN_MPI_TAKES_IT.split_whitespace())
+        .args(["-H", "fa:1,fb:1", "-np", "2"])
+        .arg(&program)
+        .env("HOSTWIRE_LOST_AFTER", "2")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "{said}");
+    assert!(said.contains("Connection timed out"), "{said}");
+    assert!(!said.contains("line "), "{said}");
+}
+
+#[test]
 fn mpich_runs_over_it_on_two_hosts() {
     let tools = match mpich_over_libfabric() {
         Ok(tools) if can_be_made() => tools,

@@ -28,7 +28,9 @@ pub struct Timings {
     /// Longest such time for a PE that only stores, in nanoseconds. Fitted: the agent's coming
     /// costs 3 to 15 us of the PE's core, and is in vain while the stream goes on.
     pub aside_storing_max_ns: u64,
-    /// As `aside_storing_max_ns`, for a PE that looks at the wire by itself.
+    /// As `aside_storing_max_ns`, for a PE that looks at the wire by itself. Fitted: threads that come by more often
+    /// keep a scheduler from giving others their share, where PEs that look fill all cores (Linux 6.18, see the
+    /// decision agents-that-come-by).
     pub aside_looking_max_ns: u64,
     /// Turns of the agent with the core given away between them, before it sleeps. Fitted.
     pub agent_yields: u32,
@@ -50,7 +52,7 @@ impl Timings {
         looks_in_a_row: 16,
         aside_min_ns: 100_000,
         aside_storing_max_ns: 160_000,
-        aside_looking_max_ns: 400_000,
+        aside_looking_max_ns: 2_000_000,
         agent_yields: 50,
         sleep_max_ns: 1_000_000_000,
         again_ns: 50_000,

@@ -140,7 +140,7 @@ mod tests {
         for us in [100, 160, 160] {
             assert_eq!(aside_us(Turns::stored), Some(us));
         }
-        for us in [320, 400, 400] {
+        for us in [320, 640, 1_280, 2_000, 2_000] {
             assert_eq!(aside_us(Turns::looked), Some(us));
         }
         assert_eq!(aside_us(Turns::stored), Some(160));
