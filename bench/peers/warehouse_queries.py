@@ -1,7 +1,7 @@
 """Queries of TPC-H on streams of a warehouse and on local Parquet files, compared; and the memory of the consumer.
 
     tpchgen-cli parquet --scale-factor 10 --output-dir FOLDER
-    hostwire run -n 3 --heap 8G python bench/peers/warehouse_queries.py FOLDER 10 duckdb:q1,q21 polars:all
+    hostwire run -n 3 --heap 7700M python bench/peers/warehouse_queries.py FOLDER 10 duckdb:q1,q21 polars:all
 
 FOLDER has a Parquet file for each table. Only tables that the queries read are loaded: at scale factor 10 all of
 them take 14 GB, over all owners. A line for each query says whether both gave the same rows, the seconds of both, what
@@ -57,7 +57,7 @@ def compare(w, engine, query, folder, scale):
     begin = time.perf_counter()
     expected = local(engine, query, folder, scale)
     local_s = time.perf_counter() - begin
-    verdict = "equal" if are_same(found, expected) else "DIFFERENT"
+    verdict = "equal" if are_same(found, expected, query) else "DIFFERENT"
     shared, own = memory.most.values()
     print(
         f"{engine} {query}: {verdict}, {found.num_rows} rows; {streamed_s:.2f} s on streams, {local_s:.2f} s on local "

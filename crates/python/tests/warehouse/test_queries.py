@@ -16,7 +16,7 @@ def main(w):
     w.load_tpch(scale, rows_max=max(4096, round(65536 * min(1, scale))))
     for query in _tpch.QUERIES:
         found, expected = w.query(query, engine=engine), local(engine, query, folder, scale)
-        assert are_same(found, expected), (query, found.slice(0, 3), expected.slice(0, 3))
+        assert are_same(found, expected, query), (query, found.slice(0, 3), expected.slice(0, 3))
         assert expected.num_rows or query in MAY_BE_EMPTY, f"{query} has no row"
     assert w.counts.buffers_most_bytes <= w.buffer_bytes
     print("22 queries")
