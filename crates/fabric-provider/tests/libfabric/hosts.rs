@@ -1,5 +1,6 @@
 //! The same on two hosts: those of the tests of `hostwire run`, `fa` and `fb`, made of network namespaces.
 
+use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
 
@@ -112,18 +113,24 @@ fn open_mpi_5_runs_over_it_on_two_hosts() {
         Err(why) => return left_out(&need::OPEN_MPI_5, why),
     };
     let folder = folder();
-    let (compiler, mpirun) = (tools.join("mpicc"), tools.join("mpirun"));
     for name in MPI_PROGRAMS {
-        let program = compiled(compiler.to_str().unwrap(), name, &[], &folder).unwrap();
-        let output = on_two_hosts(&folder, &[mpirun.to_str().unwrap()])
-            .args(["-x", "FI_PROVIDER_PATH"])
-            .args(OPEN_MPI_TAKES_IT.split_whitespace())
-            .args(["-H", "fa:2,fb:2", "-np", "4"])
-            .arg(&program)
-            .output()
-            .unwrap();
-        assert_eq!(assert_fine(&output), "ok 4\n");
+        let here = ["-H", "fa:2,fb:2", "-np", "4"];
+        let output = open_mpi_5_of(&tools, &folder, name, here).output();
+        assert_eq!(assert_fine(&output.unwrap()), "ok 4\n");
     }
+}
+
+/// It runs one of our programs, which is compiled now.
+fn open_mpi_5_of(tools: &Path, folder: &TempDir, name: &str, here: [&str; 4]) -> Command {
+    let (compiler, mpirun) = (tools.join("mpicc"), tools.join("mpirun"));
+    let program = compiled(compiler.to_str().unwrap(), name, &[], folder).unwrap();
+    let mut hosts = on_two_hosts(folder, &[mpirun.to_str().unwrap()]);
+    hosts
+        .args(["-x", "FI_PROVIDER_PATH", "-x", "HOSTWIRE_LOST_AFTER"])
+        .args(OPEN_MPI_TAKES_IT.split_whitespace())
+        .args(here)
+        .arg(&program);
+    hosts
 }
 
 #[test]
@@ -134,13 +141,8 @@ fn what_open_mpi_5_could_not_read_ends_the_job() {
         Err(why) => return left_out(&need::OPEN_MPI_5, why),
     };
     let folder = folder();
-    let (compiler, mpirun) = (tools.join("mpicc"), tools.join("mpirun"));
-    let program = compiled(compiler.to_str().unwrap(), "mpi_stopped", &[], &folder).unwrap();
-    let output = on_two_hosts(&folder, &[mpirun.to_str().unwrap()])
-        .args(["-x", "FI_PROVIDER_PATH", "-x", "HOSTWIRE_LOST_AFTER"])
-        .args(OPEN_MPI_TAKES_IT.split_whitespace())
-        .args(["-H", "fa:1,fb:1", "-np", "2"])
-        .arg(&program)
+    let here = ["-H", "fa:1,fb:1", "-np", "2"];
+    let output = open_mpi_5_of(&tools, &folder, "mpi_stopped", here)
         .env("HOSTWIRE_LOST_AFTER", "2")
         .output()
         .unwrap();
