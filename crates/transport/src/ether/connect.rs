@@ -16,6 +16,7 @@ use super::alarm::Alarm;
 use super::core::Core;
 use super::ended_pes::EndedPes;
 use super::own::Own;
+use super::patience::Cores;
 use super::{Address, Ether, FrameNumbers, HostPath, Socket, rights};
 use crate::addresses::Addresses;
 use crate::error::{EnvironmentFault, LOST_AFTER, PeId, Silence, TransportError};
@@ -186,6 +187,7 @@ impl Ether {
             origin,
             pe,
             limits: WaitLimits::looking(members.len() as u32),
+            cores: Cores::default(),
             host_of: Arc::clone(&roster.host_of),
             hosts: hosts.into(),
             ended,

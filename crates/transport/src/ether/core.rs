@@ -112,7 +112,7 @@ fn note_link(leaving: &mut Vec<LinkId>, departure: &Departure) {
 }
 
 /// As `Instant`, in one number: it is read for every frame.
-fn clock_ns() -> u64 {
+pub(super) fn clock_ns() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     // Counted from when the machine started: neither negative nor near the end.
     (now.tv_sec as u64).saturating_mul(1_000_000_000) + now.tv_nsec as u64

@@ -56,6 +56,7 @@ mod outbox;
 pub(crate) mod own;
 #[cfg(test)]
 mod packing_tests;
+mod patience;
 mod raw;
 mod rights;
 pub(crate) mod socket;
@@ -95,6 +96,7 @@ use self::agent::{Hold, Shared};
 use self::core::Core;
 use self::ended_pes::{End, EndedPes};
 use self::ending::{end_as_result, ended, loss, storing_failed};
+use self::patience::{Cores, Patience};
 use crate::addresses::Addresses;
 use crate::error::{Loss, PeId, TransportError};
 use crate::origin::Origin;
@@ -106,8 +108,6 @@ use crate::window::Window;
 
 /// Longest wait for frames before a store or a quiet looks at everything again.
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
-/// Looks with the core given away between them before that.
-const YIELDS: u32 = 200;
 /// Bytes of a put that are packed before they are sent, at least: those of the socket where much is left, and
 /// fewer near the end, so that the receiver is not idle.
 const SHORT_PIECE_BYTES: usize = 40 << 10;
@@ -133,6 +133,7 @@ pub struct Ether {
     shared: Arc<Shared>,
     agent: Option<JoinHandle<()>>,
     limits: WaitLimits,
+    cores: Cores,
     control: Option<Arc<ControlConnections>>,
     /// Links are finished once: who waited for one in vain does not wait again.
     has_finished: AtomicBool,
@@ -413,27 +414,6 @@ impl Bytes {
 
     fn used(&self) -> &[u8] {
         self.line.get(..self.used_bytes).unwrap_or(&self.line)
-    }
-}
-
-/// How a thread that needs something of a peer spends its time.
-#[derive(Debug, Default)]
-struct Patience {
-    looks: u32,
-}
-
-impl Patience {
-    fn wait(&mut self, wire: &Ether) {
-        self.looks = self.looks.saturating_add(1);
-        let WaitLimits { looks, .. } = wire.limits;
-        if self.looks < looks {
-            std::hint::spin_loop();
-        } else if self.looks < looks + YIELDS {
-            std::thread::yield_now();
-        } else {
-            let limit = wire.shared.lock().idle_time(LOOK_AGAIN);
-            wire.shared.wait_for_frames(limit);
-        }
     }
 }
 

@@ -18,6 +18,7 @@ use super::connect::{config, no_link, silence, wall_clock_ns};
 use super::core::Core;
 use super::ended_pes::EndedPes;
 use super::own::Own;
+use super::patience::Cores;
 use super::{Address, Ether, FrameNumbers, HostPath, Socket};
 use crate::addresses::Addresses;
 use crate::error::{PeId, Silence, TransportError};
@@ -139,6 +140,7 @@ impl Ether {
             origin: origin.clone(),
             pe: 0,
             limits: WaitLimits::looking(1),
+            cores: Cores::default(),
             host_of: (0..peers).collect(),
             hosts: (0..peers).map(path).collect(),
             ended: EndedPes::alone(peers)?,
