@@ -1,5 +1,5 @@
-/* A provider of libfabric that does next to nothing, for `mtl:ofi` of Open MPI on two ranks of one host: what MPI above a
- * provider takes by itself. libleast-fi.so in a folder of FI_PROVIDER_PATH, provider `least`.
+/* A provider of libfabric that does next to nothing, for `mtl:ofi` of Open MPI on two ranks of one host, and fi_pingpong: what
+ * is above a provider takes by itself. libleast-fi.so in a folder of FI_PROVIDER_PATH, provider `least`.
  *
  * Messages are copied into a ring in shared memory and out of it. Nothing is checked, nobody is waited for, no message is longer
  * than 8 KiB, and no process is a third one: no provider that carries messages does less. With LEAST_NOTHING=1 not even that is done
@@ -48,22 +48,27 @@ struct aside {
     uint64_t tag, data;
     char bytes[];
 };
-struct list {
-    void *first, **last;
+/* A completion queue, read from `first`, and how it tells. */
+struct queue {
+    struct fid_cq cq;
+    enum fi_cq_format format;
+    unsigned first, behind;
+    struct fi_cq_tagged_entry ended[QUEUE];
 };
 
 /* One of each in a process. */
 static struct fid_fabric fabric;
 static struct fid_domain domain;
 static struct fid_av av;
-static struct fid_cq cq;
+static struct fid_eq eq;
+/* Those of sends and of receives may be one. */
+static struct queue queues[2], *of_sends, *of_receives;
+static int queues_open;
 static struct fid_ep ep;
 static char name[32];
 static int peers, nothing;
 static struct ring *inbox, *outbox;
 static uint64_t sent, room = LINES, got, told;
-static struct fi_cq_tagged_entry ended[QUEUE];
-static unsigned ended_first, ended_behind;
 static void *cancelled;
 static struct receive *posted, **posted_last = &posted, *spare;
 static struct aside *asides, **asides_last = &asides;
@@ -78,9 +83,9 @@ static int is_nothing(uint64_t tag)
     return nothing && (world == 1 || world == 100);
 }
 
-static void end(void *context, uint64_t flags, size_t len, uint64_t data, uint64_t tag)
+static void end(struct queue *queue, void *context, uint64_t flags, size_t len, uint64_t data, uint64_t tag)
 {
-    ended[ended_behind++ % QUEUE] = (struct fi_cq_tagged_entry){
+    queue->ended[queue->behind++ % QUEUE] = (struct fi_cq_tagged_entry){
         .op_context = context, .flags = flags, .len = len, .data = data, .tag = tag};
 }
 
@@ -118,7 +123,7 @@ static void give(struct receive *receive, const void *bytes, size_t len, uint64_
 {
     size_t fits = len < receive->len ? len : receive->len;
     memcpy(receive->buffer, bytes, fits);
-    end(receive->context, FI_RECV | FI_TAGGED | FI_REMOTE_CQ_DATA, fits, data, tag);
+    end(of_receives, receive->context, FI_RECV | FI_TAGGED | FI_REMOTE_CQ_DATA, fits, data, tag);
 }
 
 static void take(const struct head *head, size_t len)
@@ -167,7 +172,7 @@ static ssize_t trecv(struct fid_ep *e, void *buffer, size_t len, void *desc, fi_
 {
     (void)e, (void)desc, (void)from;
     if (is_nothing(tag)) {
-        end(context, FI_RECV | FI_TAGGED | FI_REMOTE_CQ_DATA, len, 0, tag);
+        end(of_receives, context, FI_RECV | FI_TAGGED | FI_REMOTE_CQ_DATA, len, 0, tag);
         return 0;
     }
     struct receive new = {NULL, buffer, context, len, tag, ignore};
@@ -198,7 +203,7 @@ static ssize_t tsenddata(struct fid_ep *e, const void *bytes, size_t len, void *
     (void)e, (void)desc, (void)to;
     ssize_t done = is_nothing(tag) ? 0 : len > MESSAGE_MAX ? -FI_EMSGSIZE : put(bytes, len, data, tag);
     if (!done)
-        end(context, FI_SEND | FI_TAGGED, 0, 0, 0);
+        end(of_sends, context, FI_SEND | FI_TAGGED, 0, 0, 0);
     return done;
 }
 
@@ -215,17 +220,37 @@ static ssize_t trecvmsg(struct fid_ep *e, const struct fi_msg_tagged *m, uint64_
     return -FI_ENOSYS;
 }
 
-static ssize_t cq_read(struct fid_cq *q, void *out, size_t count)
+/* As fi_pingpong has them: messages without a tag. */
+static ssize_t mrecv(struct fid_ep *e, void *buffer, size_t len, void *desc, fi_addr_t from, void *context)
 {
-    (void)q;
-    if (ended_first == ended_behind)
+    return trecv(e, buffer, len, desc, from, 0, 0, context);
+}
+
+static ssize_t msend(struct fid_ep *e, const void *bytes, size_t len, void *desc, fi_addr_t to, void *context)
+{
+    return tsenddata(e, bytes, len, desc, 0, to, 0, context);
+}
+
+static ssize_t minject(struct fid_ep *e, const void *bytes, size_t len, fi_addr_t to)
+{
+    return tinjectdata(e, bytes, len, 0, to, 0);
+}
+
+static ssize_t cq_read(struct fid_cq *cq, void *out, size_t count)
+{
+    struct queue *queue = (void *)cq;
+    if (queue->first == queue->behind)
         progress();
     if (cancelled)
         return -FI_EAVAIL;
     size_t read = 0;
-    struct fi_cq_tagged_entry *entry = out;
-    while (read < count && ended_first != ended_behind)
-        entry[read++] = ended[ended_first++ % QUEUE];
+    while (read < count && queue->first != queue->behind) {
+        struct fi_cq_tagged_entry *next = &queue->ended[queue->first++ % QUEUE];
+        if (queue->format == FI_CQ_FORMAT_TAGGED)
+            ((struct fi_cq_tagged_entry *)out)[read++] = *next;
+        else
+            ((struct fi_cq_entry *)out)[read++].op_context = next->op_context;
+    }
     return read ? (ssize_t)read : -FI_EAGAIN;
 }
 
@@ -284,6 +309,16 @@ static int insert(struct fid_av *a, const void *names, size_t count, fi_addr_t *
     return count;
 }
 
+static int bind_ep(fid_t f, fid_t to, uint64_t flags)
+{
+    (void)f;
+    if (to->fclass == FI_CLASS_CQ && flags & FI_TRANSMIT)
+        of_sends = (void *)to;
+    if (to->fclass == FI_CLASS_CQ && flags & FI_RECV)
+        of_receives = (void *)to;
+    return 0;
+}
+
 static int close_ep(fid_t f)
 {
     (void)f;
@@ -294,11 +329,13 @@ static int close_ep(fid_t f)
 #define NO ((void *)no)
 #define YES ((void *)yes)
 static struct fi_ops ops = {.size = sizeof ops, .close = YES, .bind = YES, .control = YES, .ops_open = NO};
-static struct fi_ops ep_fid_ops = {.size = sizeof ops, .close = close_ep, .bind = YES, .control = YES, .ops_open = NO};
+static struct fi_ops ep_fid_ops = {.size = sizeof ops, .close = close_ep, .bind = bind_ep, .control = YES, .ops_open = NO};
 static struct fi_ops_ep ep_ops = {.size = sizeof ep_ops, .cancel = cancel, .getopt = NO, .setopt = NO};
 static struct fi_ops_cm cm_ops = {.size = sizeof cm_ops, .setname = NO, .getname = getname};
 static struct fi_ops_tagged tagged_ops = {.size = sizeof tagged_ops, .recv = trecv, .recvv = NO, .recvmsg = trecvmsg,
     .send = NO, .sendv = NO, .sendmsg = NO, .inject = NO, .senddata = tsenddata, .injectdata = tinjectdata};
+static struct fi_ops_msg msg_ops = {.size = sizeof msg_ops, .recv = mrecv, .recvv = NO, .recvmsg = NO, .send = msend,
+    .sendv = NO, .sendmsg = NO, .inject = minject, .senddata = NO, .injectdata = NO};
 static struct fi_ops_cq cq_ops = {.size = sizeof cq_ops, .read = cq_read, .readerr = cq_readerr};
 static struct fi_ops_av av_ops = {.size = sizeof av_ops, .insert = insert, .remove = YES};
 
@@ -310,7 +347,8 @@ static int open_ep(struct fid_domain *d, struct fi_info *info, struct fid_ep **o
         return -errno;
     const char *set = getenv("LEAST_NOTHING");
     nothing = set && *set == '1';
-    ep = (struct fid_ep){.fid = {FI_CLASS_EP, context, &ep_fid_ops}, .ops = &ep_ops, .cm = &cm_ops, .tagged = &tagged_ops};
+    ep = (struct fid_ep){.fid = {FI_CLASS_EP, context, &ep_fid_ops}, .ops = &ep_ops, .cm = &cm_ops, .tagged = &tagged_ops,
+        .msg = &msg_ops};
     *out = &ep;
     return 0;
 }
@@ -318,10 +356,12 @@ static int open_ep(struct fid_domain *d, struct fi_info *info, struct fid_ep **o
 static int open_cq(struct fid_domain *d, struct fi_cq_attr *attr, struct fid_cq **out, void *context)
 {
     (void)d;
-    if (attr->format != FI_CQ_FORMAT_TAGGED)
+    if ((attr->format != FI_CQ_FORMAT_TAGGED && attr->format != FI_CQ_FORMAT_CONTEXT) || queues_open == 2)
         return -FI_ENOSYS;
-    cq = (struct fid_cq){.fid = {FI_CLASS_CQ, context, &ops}, .ops = &cq_ops};
-    *out = &cq;
+    struct queue *queue = &queues[queues_open++];
+    queue->format = attr->format;
+    queue->cq = (struct fid_cq){.fid = {FI_CLASS_CQ, context, &ops}, .ops = &cq_ops};
+    *out = &queue->cq;
     return 0;
 }
 
@@ -343,7 +383,15 @@ static int open_domain(struct fid_fabric *f, struct fi_info *info, struct fid_do
     return 0;
 }
 
-static struct fi_ops_fabric fabric_ops = {.size = sizeof fabric_ops, .domain = open_domain};
+static int open_eq(struct fid_fabric *f, struct fi_eq_attr *attr, struct fid_eq **out, void *context)
+{
+    (void)f, (void)attr;
+    eq = (struct fid_eq){.fid = {FI_CLASS_EQ, context, &ops}};
+    *out = &eq;
+    return 0;
+}
+
+static struct fi_ops_fabric fabric_ops = {.size = sizeof fabric_ops, .domain = open_domain, .eq_open = open_eq};
 
 static int open_fabric(struct fi_fabric_attr *attr, struct fid_fabric **out, void *context)
 {
@@ -357,7 +405,10 @@ static int getinfo(uint32_t version, const char *node, const char *service, uint
                    struct fi_info **out)
 {
     (void)version, (void)node, (void)service, (void)flags;
-    if (!hints || !(hints->caps & FI_TAGGED))
+    if (!hints || !(hints->caps & (FI_TAGGED | FI_MSG)))
+        return -FI_ENODATA;
+    /* Others that stand on connections would stand on it. */
+    if (hints->ep_attr && hints->ep_attr->type != FI_EP_UNSPEC && hints->ep_attr->type != FI_EP_RDM)
         return -FI_ENODATA;
     struct fi_info *info = fi_dupinfo(NULL);
     info->caps = hints->caps;
