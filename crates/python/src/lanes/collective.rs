@@ -1,15 +1,16 @@
-//! Collective operations, made of pieces. All members combine in the order of ranks, so all get the
+//! Collective operations, made of pieces. All members combine in the same order, so all get the
 //! same bits.
 
 use core::ops::Range;
 
+use super::circle::Circle;
 use super::lane::{ALIGN_BYTES, Done, Fault, Kind, Members};
 
 /// All-reduces up to this size send all to all, at once. Longer ones move less by two steps. Fitted.
 const ONE_SHOT_BYTES: usize = 64 << 10;
 /// A longer one goes in pieces of at most this size: what was put is still in a cache when it is
 /// combined, while the pieces behind it are on their way. Fitted.
-const PIECE_BYTES: usize = 128 << 10;
+pub(super) const PIECE_BYTES: usize = 128 << 10;
 /// So much is combined at a time, and put while it is in the nearest cache.
 const CHUNK_BYTES: usize = 8 << 10;
 
@@ -27,7 +28,7 @@ pub(super) trait Combine {
 }
 
 /// What is done with the piece that has been combined.
-enum Then {
+pub(super) enum Then {
     Keep,
     PutToAll,
 }
@@ -40,11 +41,15 @@ impl Members {
         if self.size() == 1 || values.is_empty() {
             return Ok(());
         }
+        let all = self.all();
         if values.len() <= ONE_SHOT_BYTES.min(self.buffer_bytes()) {
             for other in self.others() {
                 self.put(other, values, kind)?;
             }
-            return self.fold(values, combine, kind, Then::Keep);
+            return self.fold(&all, values, combine, kind, Then::Keep);
+        }
+        if let Some(hosts) = self.hosts() {
+            return self.all_reduce_by_hosts(&hosts, values, combine);
         }
         let cut = Cut::of(
             values.len(),
@@ -66,7 +71,7 @@ impl Members {
             if (1..=cut.blocks).contains(&step) {
                 let own = &mut values[cut.piece(step - 1, self.rank())];
                 if !own.is_empty() {
-                    self.fold(own, combine, kind, Then::PutToAll)?;
+                    self.fold(&all, own, combine, kind, Then::PutToAll)?;
                 }
             }
             if step >= 2 {
@@ -83,8 +88,9 @@ impl Members {
 
     /// Combines `values` with those that all others send here by [`exchange`](Self::exchange).
     pub(super) fn reduce(&mut self, values: &mut [u8], combine: &dyn Combine) -> Done {
+        let all = self.all();
         for piece in values.chunks_mut(self.buffer_bytes()) {
-            self.fold(piece, combine, Kind::Reduce, Then::Keep)?;
+            self.fold(&all, piece, combine, Kind::Reduce, Then::Keep)?;
         }
         Ok(())
     }
@@ -97,6 +103,7 @@ impl Members {
         combine: &dyn Combine,
     ) -> Done {
         let kind = Kind::ReduceScatter;
+        let all = self.all();
         copy(values[self.rank()], out)?;
         let step_bytes = PIECE_BYTES.min(self.buffer_bytes());
         let longest = values.iter().map(|part| part.len()).max().unwrap_or(0);
@@ -114,7 +121,7 @@ impl Members {
             };
             let own = &mut out[nth(values[self.rank()].len(), before, step_bytes)];
             if !own.is_empty() {
-                self.fold(own, combine, kind, Then::Keep)?;
+                self.fold(&all, own, combine, kind, Then::Keep)?;
             }
         }
         Ok(())
@@ -169,25 +176,32 @@ impl Members {
         Ok(())
     }
 
-    fn receive(&mut self, from: usize, out: &mut [u8], kind: Kind) -> Done {
+    pub(super) fn receive(&mut self, from: usize, out: &mut [u8], kind: Kind) -> Done {
         let at = self.take(from, out.len(), kind)?;
         self.read(at, out)?;
         self.release(from)
     }
 
-    /// Takes a piece from each other member, and combines them with `own`.
-    fn fold(&mut self, own: &mut [u8], combine: &dyn Combine, kind: Kind, then: Then) -> Done {
-        let mut taken = Vec::with_capacity(self.size());
-        for from in 0..self.size() {
-            taken.push(match from == self.rank() {
+    /// Takes a piece from each other member of the circle, and combines them with `own`.
+    pub(super) fn fold(
+        &mut self,
+        circle: &Circle,
+        own: &mut [u8],
+        combine: &dyn Combine,
+        kind: Kind,
+        then: Then,
+    ) -> Done {
+        let mut taken = Vec::with_capacity(circle.members().len());
+        for (place, from) in circle.members().iter().enumerate() {
+            taken.push(match place == circle.own() {
                 true => 0,
-                false => self.take(from, own.len(), kind)?,
+                false => self.take(*from, own.len(), kind)?,
             });
         }
         // Far ones get the piece as a whole: parts would be frames of their own.
-        let is_spread = matches!(then, Then::PutToAll) && self.are_near();
+        let is_spread = matches!(then, Then::PutToAll) && self.are_near(circle);
         if is_spread {
-            for other in self.others() {
+            for (_, other) in circle.others() {
                 self.await_room(other)?;
             }
         }
@@ -196,9 +210,10 @@ impl Members {
         let (mut total, mut next) = (Chunk([0; CHUNK_BYTES]), Chunk([0; CHUNK_BYTES]));
         let mut at = 0;
         for chunk in own.chunks_mut(CHUNK_BYTES) {
-            self.fold_chunk(chunk, (&taken, at), combine, (&mut total, &mut next))?;
+            let before = (circle.own(), taken.as_slice(), at);
+            self.fold_chunk(chunk, before, combine, (&mut total, &mut next))?;
             if is_spread {
-                for other in self.others() {
+                for (_, other) in circle.others() {
                     match at == last {
                         false => self.put_part(other, at, chunk)?,
                         true => self.announce(other, chunk, len_bytes, kind)?,
@@ -207,37 +222,36 @@ impl Members {
             }
             at += chunk.len();
         }
-        for from in self.others() {
+        for (_, from) in circle.others() {
             self.release(from)?;
         }
         if matches!(then, Then::PutToAll) && !is_spread {
-            for other in self.others() {
+            for (_, other) in circle.others() {
                 self.put(other, own, kind)?;
             }
         }
         Ok(())
     }
 
-    /// Combines `own` with what was taken, from `at` on.
+    /// Combines `own`, at its place among them, with what was taken, from `at` on.
     fn fold_chunk(
         &self,
         own: &mut [u8],
-        (taken, at): (&[usize], usize),
+        (place, taken, at): (usize, &[usize], usize),
         combine: &dyn Combine,
         (total, next): (&mut Chunk, &mut Chunk),
     ) -> Done {
-        let rank = self.rank();
         let total = &mut total.0[..own.len()];
         let next = &mut next.0[..own.len()];
-        if rank > 0 {
+        if place > 0 {
             self.read(taken[0] + at, total)?;
-            for from in &taken[1..rank] {
+            for from in &taken[1..place] {
                 self.read(from + at, next)?;
                 combine.set_left(total, next)?;
             }
             combine.set_right(total, own)?;
         }
-        for from in &taken[rank + 1..] {
+        for from in &taken[place + 1..] {
             self.read(from + at, next)?;
             combine.set_left(own, next)?;
         }
@@ -246,15 +260,15 @@ impl Members {
 }
 
 /// How a long one is cut: into blocks, and each into a piece for each member.
-struct Cut {
+pub(super) struct Cut {
     len: usize,
-    blocks: usize,
+    pub(super) blocks: usize,
     block: usize,
     members: usize,
 }
 
 impl Cut {
-    fn of(len: usize, members: usize, piece_bytes: usize) -> Self {
+    pub(super) fn of(len: usize, members: usize, piece_bytes: usize) -> Self {
         // As even as whole lines allow: no block is short.
         let blocks = len.div_ceil(piece_bytes * members);
         let piece = len.div_ceil(blocks * members).next_multiple_of(ALIGN_BYTES);
@@ -269,7 +283,7 @@ impl Cut {
     }
 
     /// The piece of a block that a member combines. It may be empty.
-    fn piece(&self, block: usize, member: usize) -> Range<usize> {
+    pub(super) fn piece(&self, block: usize, member: usize) -> Range<usize> {
         let piece = self.block / self.members;
         let begin = block * self.block + member * piece;
         begin.min(self.len)..(begin + piece).min(self.len)
@@ -277,7 +291,7 @@ impl Cut {
 }
 
 /// Part number `index` of `len` bytes in parts of `step` bytes; an empty one behind the last.
-fn nth(len: usize, index: usize, step: usize) -> Range<usize> {
+pub(super) fn nth(len: usize, index: usize, step: usize) -> Range<usize> {
     let begin = (index * step).min(len);
     begin..(begin + step).min(len)
 }

@@ -1,10 +1,12 @@
 //! One piece from a member to another.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hostwire::{Compare, Error, SignalOp, Symmetric};
 
 use super::BUFFERS;
+use super::circle::{Circle, Hosts};
 
 /// When all waits of an operation end, and how long that is from its begin.
 pub(super) type Deadline = Option<(Instant, Duration)>;
@@ -143,14 +145,25 @@ pub(super) struct Members {
     number: u64,
     buffer_bytes: usize,
     members: Vec<Member>,
+    all: Arc<Circle>,
+    /// If they are spread over hosts evenly.
+    hosts: Option<Hosts>,
     deadline: Deadline,
 }
 
 impl Members {
     /// # Errors
     /// If these are no members, or too many.
-    pub(super) fn new(slots: Slots, rank: usize, pes: &[u32], number: u64) -> Result<Self, String> {
+    pub(super) fn new(
+        slots: Slots,
+        rank: usize,
+        pes: &[u32],
+        host_of: &[Option<u32>],
+        number: u64,
+    ) -> Result<Self, String> {
         let size = pes.len();
+        let out_of_range = || format!("rank {rank} is none of {size} members");
+        let all = Circle::new(rank, 0..size).ok_or_else(out_of_range)?;
         let buffer_bytes = slots.bytes / (BUFFERS * size.max(1)) / ALIGN_BYTES * ALIGN_BYTES;
         if buffer_bytes == 0 {
             let most = slots.bytes / BUFFERS / ALIGN_BYTES;
@@ -190,6 +203,8 @@ impl Members {
             number,
             buffer_bytes,
             members,
+            all: Arc::new(all),
+            hosts: Hosts::of(rank, host_of),
             deadline: None,
         })
     }
@@ -218,9 +233,18 @@ impl Members {
         (1..size).map(move |step| (rank + step) % size)
     }
 
-    /// Whether all others are reached by stores: then a piece may be put in parts.
-    pub(super) fn are_near(&self) -> bool {
-        self.members.iter().all(|member| member.is_near)
+    pub(super) fn all(&self) -> Arc<Circle> {
+        Arc::clone(&self.all)
+    }
+
+    pub(super) fn hosts(&self) -> Option<Hosts> {
+        self.hosts.clone()
+    }
+
+    /// Whether the others are reached by stores: then a piece may be put in parts.
+    pub(super) fn are_near(&self, circle: &Circle) -> bool {
+        let is_near = |(_, member): (usize, usize)| self.members[member].is_near;
+        circle.others().all(is_near)
     }
 
     /// Sends `values`, at most a buffer, to member `to`. Waits for a free buffer.

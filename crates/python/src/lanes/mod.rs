@@ -9,8 +9,12 @@
 //! | module | what it is |
 //! |---|---|
 //! | `lane` | one piece from a member to another |
+//! | `circle` | members that do something together, those of a host above all |
 //! | `collective` | collective operations, made of pieces |
+//! | `by_hosts` | long all-reduces between hosts that have several members each |
 
+mod by_hosts;
+mod circle;
 mod collective;
 mod lane;
 
@@ -168,7 +172,9 @@ impl Lanes {
             words_each: slot_words,
             of_members: slots,
         };
-        let made = Members::new(slots, rank.index(), &pes, number.0);
+        let job = data.shared().job(py)?;
+        let host_of: Vec<_> = pes.iter().map(|pe| job.nodes().node_of(*pe)).collect();
+        let made = Members::new(slots, rank.index(), &pes, &host_of, number.0);
         let members = made.map_err(|text| errors::caller(py, &text))?;
         Ok(Self {
             members: Mutex::new(members),

@@ -424,14 +424,30 @@ def test_groups_of_two_hosts(tmp_path):
             parts = [torch.empty(count) for _ in range(size)]
             dist.all_gather(parts, torch.full((count,), float(rank)))
             assert all((part == other).all() for other, part in enumerate(parts))
-        # One rank of each host.
-        group = dist.new_group([0, 2])
+        # Where sums are rounded, all have the same bits.
+        for count in (17, 1_000_003):
+            torch.manual_seed(rank)
+            values = torch.randn(count)
+            parts = [torch.empty(count) for _ in range(size)]
+            dist.all_gather(parts, values)
+            dist.all_reduce(values)
+            assert torch.allclose(values, sum(parts), atol=1e-5)
+            dist.all_gather(parts, values)
+            assert all(torch.equal(part, values) for part in parts)
+        # Two ranks of one host, one of the other; then one of each.
+        for members in ([0, 1, 3], [0, 2]):
+            group = dist.new_group(members)
+            if rank in members:
+                values = torch.full((500_001,), float(rank))
+                dist.all_reduce(values, group=group)
+                assert (values == sum(members)).all()
         if rank in (0, 2):
             value = torch.tensor([rank])
             dist.broadcast(value, 2, group=group)
             assert value.item() == 2
         dist.barrier()
-        print(f"rank {rank} done", flush=True)
+        # In one write: unbuffered, "print" has two.
+        print(f"rank {rank} done\\n", end="", flush=True)
         dist.destroy_process_group()
         """)
     )

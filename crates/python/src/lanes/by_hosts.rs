@@ -1,0 +1,91 @@
+//! An all-reduce of a group that is spread over hosts, where each host has several members: they combine what they have
+//! before it goes to other hosts, so each wire between hosts carries the values once, not once for each member.
+
+use core::ops::Range;
+
+use super::circle::{Circle, Hosts};
+use super::collective::{Combine, Cut, PIECE_BYTES, Then};
+use super::lane::{ALIGN_BYTES, Done, Kind, Members};
+
+const KIND: Kind = Kind::AllReduce;
+
+impl Members {
+    /// Combines `values` of all members, in place: first of those of each host, then of the hosts.
+    ///
+    /// A block has a piece for each member of a host, and a piece a part for each host. Five steps of five blocks at a
+    /// time, in this order at all members, so of each lane all is sent and taken in one order. Of two steps in which a lane
+    /// is used, each has two blocks on their way at most: as many as the lane has buffers, so nobody waits for room
+    /// whom all others wait for.
+    pub(super) fn all_reduce_by_hosts(
+        &mut self,
+        hosts: &Hosts,
+        values: &mut [u8],
+        combine: &dyn Combine,
+    ) -> Done {
+        let (near, across) = (&*hosts.near, &*hosts.across);
+        let piece_bytes = PIECE_BYTES.min(self.buffer_bytes());
+        let cut = Cut::of(values.len(), near.members().len(), piece_bytes);
+        for turn in 0..cut.blocks + 4 {
+            let block = |step: usize| turn.checked_sub(step).filter(|block| *block < cut.blocks);
+            if let Some(block) = block(0) {
+                for (place, other) in near.others() {
+                    self.put_some(other, &values[cut.piece(block, place)])?;
+                }
+            }
+            if let Some(block) = block(1) {
+                let own = &mut values[cut.piece(block, near.own())];
+                if !own.is_empty() {
+                    self.fold(near, own, combine, KIND, Then::Keep)?;
+                }
+                for (place, other) in across.others() {
+                    self.put_some(other, &own[part(own.len(), across, place)])?;
+                }
+            }
+            if let Some(block) = block(2) {
+                let own = &mut values[cut.piece(block, near.own())];
+                let part = part(own.len(), across, across.own());
+                let own = &mut own[part];
+                if !own.is_empty() {
+                    self.fold(across, own, combine, KIND, Then::PutToAll)?;
+                }
+            }
+            if let Some(block) = block(3) {
+                let own = &mut values[cut.piece(block, near.own())];
+                for (place, other) in across.others() {
+                    let part = part(own.len(), across, place);
+                    self.receive_some(other, &mut own[part])?;
+                }
+                for (_, other) in near.others() {
+                    self.put_some(other, own)?;
+                }
+            }
+            if let Some(block) = block(4) {
+                for (place, other) in near.others() {
+                    self.receive_some(other, &mut values[cut.piece(block, place)])?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Nothing is sent of nothing.
+    fn put_some(&mut self, to: usize, values: &[u8]) -> Done {
+        match values.is_empty() {
+            true => Ok(()),
+            false => self.put(to, values, KIND),
+        }
+    }
+
+    fn receive_some(&mut self, from: usize, out: &mut [u8]) -> Done {
+        match out.is_empty() {
+            true => Ok(()),
+            false => self.receive(from, out, KIND),
+        }
+    }
+}
+
+/// The part of a piece of `len` bytes that the host at `place` combines. It may be empty.
+fn part(len: usize, across: &Circle, place: usize) -> Range<usize> {
+    let each = len.div_ceil(across.members().len());
+    super::collective::nth(len, place, each.next_multiple_of(ALIGN_BYTES))
+}
