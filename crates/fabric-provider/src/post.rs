@@ -207,16 +207,15 @@ impl Endpoint {
             return false;
         };
         let is_special = receive.flags & (FI_PEEK | FI_CLAIM | FI_DISCARD | FI_MULTI_RECV) != 0;
-        let names_nobody = !self.is_directed || receive.from == FI_ADDR_UNSPEC;
-        if is_special || names_nobody || bound.queue.is_full() {
+        if is_special || bound.queue.is_full() {
             return false;
         }
-        let Ok(from) = self.number(receive.from) else {
+        let Ok(from) = self.source(receive.from) else {
             return false;
         };
         let wanted = Wanted {
             lane: receive.lane,
-            from: Source::Pe(from),
+            from,
             tag: receive.tag,
         };
         let mut room = *loan;
@@ -268,13 +267,9 @@ impl Endpoint {
         if bound.queue.is_full() {
             return Err(-libc::EAGAIN);
         }
-        let from = match self.is_directed && receive.from != FI_ADDR_UNSPEC {
-            true => Source::Pe(self.number(receive.from)?),
-            false => Source::Any,
-        };
         let wanted = Wanted {
             lane: receive.lane,
-            from,
+            from: self.source(receive.from)?,
             tag: receive.tag,
         };
         let note = receive.note(bound);
@@ -564,6 +559,15 @@ impl Endpoint {
         }
         if note.tells || entry.error != 0 {
             self.tell_receiver(entry);
+        }
+    }
+
+    /// Of whom a receive from this address takes messages.
+    #[inline(always)]
+    fn source(&self, from: u64) -> Result<Source, Code> {
+        match self.is_directed && from != FI_ADDR_UNSPEC {
+            true => self.number(from).map(Source::Pe),
+            false => Ok(Source::Any),
         }
     }
 

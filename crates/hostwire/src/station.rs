@@ -352,7 +352,8 @@ impl Station {
         messages.receive_short(&wanted.pattern(), room)
     }
 
-    /// Posts a receive from a station of this host of which nothing has come, as [`receive`](Self::receive) would. Gives
+    /// Posts a receive from a station of this host of which nothing has come, or from any if that is so of all, as
+    /// [`receive`](Self::receive) would. Gives
     /// `room` back if that has to look.
     #[inline(always)]
     pub fn post_short(

@@ -126,32 +126,35 @@ pub(super) fn whole(peer: &mut Peer) -> Result<Option<(Kind, Envelope, usize)>> 
     Ok(Some((kind, envelope, PREFIX_BYTES)))
 }
 
-/// The message with this first line, whose first words these are, if it has a [prefix](PREFIX_BYTES). As
-/// [`whole`], for a short way.
+/// The message with this first line, whose first words these are, and whether these are a [prefix](PREFIX_BYTES).
+/// As [`whole`], for a short way.
 #[inline(always)]
 pub(super) fn short(
     pe: PeId,
     head: Head,
     [high, data]: [u64; FRONT_WORDS],
-) -> Option<(Kind, Envelope)> {
+) -> Option<(Kind, Envelope, bool)> {
+    let mut envelope = Envelope {
+        from: pe,
+        tag: u64::from(head.tag),
+        data: 0,
+        has_data: false,
+        len_bytes: head.len_bytes,
+    };
     let kind = match head.kind {
         WIDE => Kind::User,
         WIDE_OF_TEAM => Kind::Team,
+        1 => return Some((Kind::User, envelope, false)),
+        2 => return Some((Kind::Team, envelope, false)),
         _ => return None,
     };
     let has_data = high & HAS_DATA != 0;
     let is_sound = (high & !HAS_DATA) >> 32 == 0 && (has_data || data == 0);
-    let len_bytes = head.len_bytes.checked_sub(PREFIX_BYTES)?;
-    is_sound.then_some((
-        kind,
-        Envelope {
-            from: pe,
-            tag: u64::from(head.tag) | high << 32,
-            data,
-            has_data,
-            len_bytes,
-        },
-    ))
+    envelope.tag |= high << 32;
+    envelope.data = data;
+    envelope.has_data = has_data;
+    envelope.len_bytes = head.len_bytes.checked_sub(PREFIX_BYTES)?;
+    is_sound.then_some((kind, envelope, true))
 }
 
 impl Peer {

@@ -95,6 +95,9 @@ impl Kind {
 /// What a PE says, once, where it is to be known that it uses a ring.
 const TALKS: u64 = 1;
 
+/// Rings that the short ways look at for a message of anybody: a line of memory each. Fitted.
+const TALKING_MAX: usize = 16;
+
 /// All rings of a PE.
 pub(crate) struct Messages {
     peers: Vec<Peer>,
@@ -219,6 +222,14 @@ impl Messages {
     fn is_idle(&self, from: PeId) -> bool {
         let peer = self.peers.get(from as usize);
         peer.is_some_and(|peer| peer.plain && !peer.receiver.has_arrived())
+    }
+
+    /// As [`is_idle`](Self::is_idle), of all: nothing is there for who asks for a message of anybody. Of many it is not
+    /// looked at.
+    #[inline(always)]
+    fn are_idle(&self) -> bool {
+        let is_known = !self.listens && self.asides == 0 && self.talking.len() <= TALKING_MAX;
+        is_known && self.talking.iter().all(|pe| self.is_idle(*pe))
     }
 
     /// The short way in: takes a message from the ring of `from` that is there, matches

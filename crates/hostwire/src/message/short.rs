@@ -91,8 +91,8 @@ impl Messages {
         take_short(peer, pattern, |len| room.get_mut(..len))
     }
 
-    /// Posts a receive from one station of which nothing has come that was not received. Gives `room` back if more has to
-    /// be looked at.
+    /// Posts a receive from one station of which nothing has come that was not received, or from any, if that is so of all.
+    /// Gives `room` back if more has to be looked at.
     #[inline(always)]
     pub(crate) fn post_short(
         &mut self,
@@ -100,16 +100,17 @@ impl Messages {
         pattern: Pattern,
         room: Box<dyn Buffer>,
     ) -> core::result::Result<(), Box<dyn Buffer>> {
-        match pattern.from {
-            Source::Pe(pe) if self.is_idle(pe) => {
-                let ticket = self
-                    .requests
-                    .add_receive(queue, pattern, Target::Owned(room));
-                self.requests.post(ticket);
-                Ok(())
-            }
-            _ => Err(room),
+        let is_idle = match pattern.from {
+            Source::Pe(pe) => self.is_idle(pe),
+            Source::Any => self.are_idle(),
+        };
+        if !is_idle {
+            return Err(room);
         }
+        let target = Target::Owned(room);
+        let ticket = self.requests.add_receive(queue, pattern, target);
+        self.requests.post(ticket);
+        Ok(())
     }
 
     /// Looks at what a turn of progress would look at. A message of a line or two that comes next in a ring goes to the
@@ -263,12 +264,16 @@ fn take_short<'a>(
     room: impl FnOnce(usize) -> Option<&'a mut [u8]>,
 ) -> Option<Envelope> {
     let (head, words) = peer.receiver.front_at_once()?;
-    let (kind, envelope) = short(peer.pe, head, words)?;
+    let (kind, envelope, is_wide) = short(peer.pe, head, words)?;
     if !pattern.takes(kind, &envelope) {
         return None;
     }
     let room = room(envelope.len_bytes)?;
-    peer.receiver
-        .take_behind_at_once(head, room)
-        .then_some(envelope)
+    let is_taken = match is_wide {
+        true => peer.receiver.take_behind_at_once(head, room),
+        false => peer
+            .receiver
+            .take_line_at_once(head.kind, head.tag, room, 1),
+    };
+    is_taken.then_some(envelope)
 }
