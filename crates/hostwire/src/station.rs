@@ -353,8 +353,7 @@ impl Station {
     }
 
     /// Posts a receive from a station of this host of which nothing has come, or from any if that is so of all, as
-    /// [`receive`](Self::receive) would. Gives
-    /// `room` back if that has to look.
+    /// [`receive`](Self::receive) would. Gives `room` back if that has to look.
     #[inline(always)]
     pub fn post_short(
         &self,
