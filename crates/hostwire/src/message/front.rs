@@ -90,6 +90,18 @@ pub(super) enum Form {
     Announced(Announcement),
 }
 
+/// The kind of a message that comes whole, and whether it has a [prefix](PREFIX_BYTES), by the ring's kind.
+#[inline(always)]
+fn whole_kind(of_ring: u8) -> Option<(Kind, bool)> {
+    match of_ring {
+        1 => Some((Kind::User, false)),
+        2 => Some((Kind::Team, false)),
+        WIDE => Some((Kind::User, true)),
+        WIDE_OF_TEAM => Some((Kind::Team, true)),
+        _ => None,
+    }
+}
+
 /// The message that comes next in the ring of a peer, if its first line is there and the rest follows in the
 /// ring: what it is, and how many bytes stand in front of it. What is wrong with a line, [`Peer::look`] says.
 #[inline]
@@ -97,12 +109,8 @@ pub(super) fn whole(peer: &mut Peer) -> Result<Option<(Kind, Envelope, usize)>> 
     let Some(head) = peer.receiver.peek()? else {
         return Ok(None);
     };
-    let (kind, is_wide) = match head.kind {
-        1 => (Kind::User, false),
-        2 => (Kind::Team, false),
-        WIDE => (Kind::User, true),
-        WIDE_OF_TEAM => (Kind::Team, true),
-        _ => return Ok(None),
+    let Some((kind, is_wide)) = whole_kind(head.kind) else {
+        return Ok(None);
     };
     let mut envelope = Envelope {
         from: peer.pe,
@@ -134,6 +142,7 @@ pub(super) fn short(
     head: Head,
     [high, data]: [u64; FRONT_WORDS],
 ) -> Option<(Kind, Envelope, bool)> {
+    let (kind, is_wide) = whole_kind(head.kind)?;
     let mut envelope = Envelope {
         from: pe,
         tag: u64::from(head.tag),
@@ -141,13 +150,9 @@ pub(super) fn short(
         has_data: false,
         len_bytes: head.len_bytes,
     };
-    let kind = match head.kind {
-        WIDE => Kind::User,
-        WIDE_OF_TEAM => Kind::Team,
-        1 => return Some((Kind::User, envelope, false)),
-        2 => return Some((Kind::Team, envelope, false)),
-        _ => return None,
-    };
+    if !is_wide {
+        return Some((kind, envelope, false));
+    }
     let has_data = high & HAS_DATA != 0;
     let is_sound = (high & !HAS_DATA) >> 32 == 0 && (has_data || data == 0);
     envelope.tag |= high << 32;
@@ -175,13 +180,9 @@ impl Peer {
             },
             form: Form::Whole(0),
         };
-        match head.kind {
-            1 => {}
-            2 => front.kind = Kind::Team,
-            WIDE | WIDE_OF_TEAM => {
-                if head.kind == WIDE_OF_TEAM {
-                    front.kind = Kind::Team;
-                }
+        if let Some((kind, is_wide)) = whole_kind(head.kind) {
+            front.kind = kind;
+            if is_wide {
                 let [high, data] = self.words(head.len_bytes, PREFIX_BYTES)?;
                 let (high, data) = from_upper_word(self.pe, high, data)?;
                 front.envelope.tag |= u64::from(high) << 32;
@@ -189,6 +190,9 @@ impl Peer {
                 front.envelope.len_bytes -= PREFIX_BYTES;
                 front.form = Form::Whole(PREFIX_BYTES);
             }
+            return Ok(Some(Next::Message(front)));
+        }
+        match head.kind {
             ANSWER if head.len_bytes > ANSWER_BYTES => {
                 return Ok(Some(Next::Remote(head.len_bytes)));
             }

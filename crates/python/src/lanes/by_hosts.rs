@@ -22,65 +22,45 @@ impl Members {
         values: &mut [u8],
         combine: &dyn Combine,
     ) -> Done {
-        let (near, across) = (&*hosts.near, &*hosts.across);
+        let Hosts { near, across } = hosts;
         let piece_bytes = PIECE_BYTES.min(self.buffer_bytes());
         let cut = Cut::of(values.len(), near.members().len(), piece_bytes);
         for turn in 0..cut.blocks + 4 {
             let block = |step: usize| turn.checked_sub(step).filter(|block| *block < cut.blocks);
             if let Some(block) = block(0) {
                 for (place, other) in near.others() {
-                    self.put_some(other, &values[cut.piece(block, place)])?;
+                    self.put_some(other, &values[cut.piece(block, place)], KIND)?;
                 }
             }
             if let Some(block) = block(1) {
                 let own = &mut values[cut.piece(block, near.own())];
-                if !own.is_empty() {
-                    self.fold(near, own, combine, KIND, Then::Keep)?;
-                }
+                self.fold(near, own, combine, KIND, Then::Keep)?;
                 for (place, other) in across.others() {
-                    self.put_some(other, &own[part(own.len(), across, place)])?;
+                    self.put_some(other, &own[part(own.len(), across, place)], KIND)?;
                 }
             }
             if let Some(block) = block(2) {
                 let own = &mut values[cut.piece(block, near.own())];
                 let part = part(own.len(), across, across.own());
-                let own = &mut own[part];
-                if !own.is_empty() {
-                    self.fold(across, own, combine, KIND, Then::PutToAll)?;
-                }
+                self.fold(across, &mut own[part], combine, KIND, Then::PutToAll)?;
             }
             if let Some(block) = block(3) {
                 let own = &mut values[cut.piece(block, near.own())];
                 for (place, other) in across.others() {
                     let part = part(own.len(), across, place);
-                    self.receive_some(other, &mut own[part])?;
+                    self.receive_some(other, &mut own[part], KIND)?;
                 }
                 for (_, other) in near.others() {
-                    self.put_some(other, own)?;
+                    self.put_some(other, own, KIND)?;
                 }
             }
             if let Some(block) = block(4) {
                 for (place, other) in near.others() {
-                    self.receive_some(other, &mut values[cut.piece(block, place)])?;
+                    self.receive_some(other, &mut values[cut.piece(block, place)], KIND)?;
                 }
             }
         }
         Ok(())
-    }
-
-    /// Nothing is sent of nothing.
-    fn put_some(&mut self, to: usize, values: &[u8]) -> Done {
-        match values.is_empty() {
-            true => Ok(()),
-            false => self.put(to, values, KIND),
-        }
-    }
-
-    fn receive_some(&mut self, from: usize, out: &mut [u8]) -> Done {
-        match out.is_empty() {
-            true => Ok(()),
-            false => self.receive(from, out, KIND),
-        }
     }
 }
 

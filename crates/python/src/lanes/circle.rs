@@ -1,7 +1,5 @@
 //! Which members do something together.
 
-use std::sync::Arc;
-
 /// Members of a group in the order of their ranks, of which this one is one.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Circle {
@@ -38,10 +36,10 @@ impl Circle {
 
 /// A group whose members are spread over hosts, as many on each: those of this host, and of each host the one
 /// that has this one's place there.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Hosts {
-    pub(super) near: Arc<Circle>,
-    pub(super) across: Arc<Circle>,
+    pub(super) near: Circle,
+    pub(super) across: Circle,
 }
 
 impl Hosts {
@@ -64,9 +62,6 @@ impl Hosts {
         let near = Circle::new(rank, here.iter().copied())?;
         let across = hosts.iter().map(|(_, members)| members[near.own()]);
         let across = Circle::new(rank, across)?;
-        Some(Self {
-            near: Arc::new(near),
-            across: Arc::new(across),
-        })
+        Some(Self { near, across })
     }
 }

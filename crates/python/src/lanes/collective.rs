@@ -43,7 +43,7 @@ impl Members {
         }
         let all = self.all();
         if values.len() <= ONE_SHOT_BYTES.min(self.buffer_bytes()) {
-            for other in self.others() {
+            for (_, other) in all.others() {
                 self.put(other, values, kind)?;
             }
             return self.fold(&all, values, combine, kind, Then::Keep);
@@ -61,25 +61,18 @@ impl Members {
         // sent and taken in one order, and no more than the buffers are on their way.
         for step in 0..cut.blocks + 2 {
             if step < cut.blocks {
-                for other in self.others() {
-                    let piece = cut.piece(step, other);
-                    if !piece.is_empty() {
-                        self.put(other, &values[piece], kind)?;
-                    }
+                for (_, other) in all.others() {
+                    self.put_some(other, &values[cut.piece(step, other)], kind)?;
                 }
             }
             if (1..=cut.blocks).contains(&step) {
                 let own = &mut values[cut.piece(step - 1, self.rank())];
-                if !own.is_empty() {
-                    self.fold(&all, own, combine, kind, Then::PutToAll)?;
-                }
+                self.fold(&all, own, combine, kind, Then::PutToAll)?;
             }
             if step >= 2 {
-                for other in self.others() {
+                for (_, other) in all.others() {
                     let piece = cut.piece(step - 2, other);
-                    if !piece.is_empty() {
-                        self.receive(other, &mut values[piece], kind)?;
-                    }
+                    self.receive_some(other, &mut values[piece], kind)?;
                 }
             }
         }
@@ -110,19 +103,15 @@ impl Members {
         let steps = longest.div_ceil(step_bytes);
         // A piece is on its way while the one before it is combined.
         for step in 0..=steps {
-            for other in self.others() {
+            for (_, other) in all.others() {
                 let piece = nth(values[other].len(), step, step_bytes);
-                if !piece.is_empty() {
-                    self.put(other, &values[other][piece], kind)?;
-                }
+                self.put_some(other, &values[other][piece], kind)?;
             }
             let Some(before) = step.checked_sub(1) else {
                 continue;
             };
             let own = &mut out[nth(values[self.rank()].len(), before, step_bytes)];
-            if !own.is_empty() {
-                self.fold(&all, own, combine, kind, Then::Keep)?;
-            }
+            self.fold(&all, own, combine, kind, Then::Keep)?;
         }
         Ok(())
     }
@@ -134,7 +123,7 @@ impl Members {
         outs: &mut [&mut [u8]],
         kind: Kind,
     ) -> Done {
-        let rank = self.rank();
+        let (all, rank) = (self.all(), self.rank());
         if !outs[rank].is_empty() {
             copy(values[rank], outs[rank])?;
         }
@@ -143,20 +132,16 @@ impl Members {
         let lengths = lengths.chain(values.iter().map(|part| part.len()));
         let steps = lengths.max().unwrap_or(0).div_ceil(step_bytes);
         for step in 0..=steps {
-            for other in self.others() {
+            for (_, other) in all.others() {
                 let piece = nth(values[other].len(), step, step_bytes);
-                if !piece.is_empty() {
-                    self.put(other, &values[other][piece], kind)?;
-                }
+                self.put_some(other, &values[other][piece], kind)?;
             }
             let Some(before) = step.checked_sub(1) else {
                 continue;
             };
-            for other in self.others() {
+            for (_, other) in all.others() {
                 let piece = nth(outs[other].len(), before, step_bytes);
-                if !piece.is_empty() {
-                    self.receive(other, &mut outs[other][piece], kind)?;
-                }
+                self.receive_some(other, &mut outs[other][piece], kind)?;
             }
         }
         Ok(())
@@ -176,13 +161,28 @@ impl Members {
         Ok(())
     }
 
-    pub(super) fn receive(&mut self, from: usize, out: &mut [u8], kind: Kind) -> Done {
+    /// Nothing is sent of nothing.
+    pub(super) fn put_some(&mut self, to: usize, values: &[u8], kind: Kind) -> Done {
+        match values.is_empty() {
+            true => Ok(()),
+            false => self.put(to, values, kind),
+        }
+    }
+
+    pub(super) fn receive_some(&mut self, from: usize, out: &mut [u8], kind: Kind) -> Done {
+        match out.is_empty() {
+            true => Ok(()),
+            false => self.receive(from, out, kind),
+        }
+    }
+
+    fn receive(&mut self, from: usize, out: &mut [u8], kind: Kind) -> Done {
         let at = self.take(from, out.len(), kind)?;
         self.read(at, out)?;
         self.release(from)
     }
 
-    /// Takes a piece from each other member of the circle, and combines them with `own`.
+    /// Takes a piece from each other member of the circle, and combines them with `own`. Nothing comes for nothing.
     pub(super) fn fold(
         &mut self,
         circle: &Circle,
@@ -191,6 +191,9 @@ impl Members {
         kind: Kind,
         then: Then,
     ) -> Done {
+        if own.is_empty() {
+            return Ok(());
+        }
         let mut taken = Vec::with_capacity(circle.members().len());
         for (place, from) in circle.members().iter().enumerate() {
             taken.push(match place == circle.own() {
@@ -206,7 +209,7 @@ impl Members {
             }
         }
         let len_bytes = own.len();
-        let last = len_bytes.saturating_sub(1) / CHUNK_BYTES * CHUNK_BYTES;
+        let last = (len_bytes - 1) / CHUNK_BYTES * CHUNK_BYTES;
         let (mut total, mut next) = (Chunk([0; CHUNK_BYTES]), Chunk([0; CHUNK_BYTES]));
         let mut at = 0;
         for chunk in own.chunks_mut(CHUNK_BYTES) {

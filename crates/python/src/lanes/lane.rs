@@ -147,7 +147,7 @@ pub(super) struct Members {
     members: Vec<Member>,
     all: Arc<Circle>,
     /// If they are spread over hosts evenly.
-    hosts: Option<Hosts>,
+    hosts: Option<Arc<Hosts>>,
     deadline: Deadline,
 }
 
@@ -204,7 +204,7 @@ impl Members {
             buffer_bytes,
             members,
             all: Arc::new(all),
-            hosts: Hosts::of(rank, host_of),
+            hosts: Hosts::of(rank, host_of).map(Arc::new),
             deadline: None,
         })
     }
@@ -227,17 +227,11 @@ impl Members {
         self.buffer_bytes
     }
 
-    /// The others. Each rank begins with another, so that they do not all put to the same one.
-    pub(super) fn others(&self) -> impl Iterator<Item = usize> + use<> {
-        let (rank, size) = (self.rank, self.members.len());
-        (1..size).map(move |step| (rank + step) % size)
-    }
-
     pub(super) fn all(&self) -> Arc<Circle> {
         Arc::clone(&self.all)
     }
 
-    pub(super) fn hosts(&self) -> Option<Hosts> {
+    pub(super) fn hosts(&self) -> Option<Arc<Hosts>> {
         self.hosts.clone()
     }
 
@@ -346,7 +340,7 @@ impl Members {
     /// Tells the others that nothing more will come from here.
     pub(super) fn leave(&self) -> Done {
         let left = SignalOp::Set(self.number);
-        for other in self.others() {
+        for (_, other) in self.all.others() {
             let there = &self.members[other];
             let words = &self.words;
             self.data
