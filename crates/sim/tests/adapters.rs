@@ -2,14 +2,9 @@
 //! islands of cables. The suites for transports and for the API run over both, and over a network
 //! that loses, doubles and reorders frames.
 
-#[macro_use]
-#[path = "common/cases.rs"]
-mod cases;
-#[path = "common/sockets.rs"]
-mod sockets;
-
 use std::sync::Arc;
 
+use crate::common::sockets::run_on;
 use hostwire::AgentMode;
 use hostwire::conformance::Setup;
 use hostwire_sim::engine::{ComponentId, Ps};
@@ -21,7 +16,6 @@ use hostwire_sim::models::htea::fast;
 use hostwire_sim::wire::{Settings, WireError, run};
 use hostwire_transport::Transport;
 use hostwire_transport::conformance::{Case as WireCase, Fabric, Program};
-use sockets::run_on;
 
 const EIGHT: &str = include_str!("../clusters/htea-eight.toml");
 const ISLANDS: &str = include_str!("../clusters/two-islands.toml");

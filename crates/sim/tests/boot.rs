@@ -1,9 +1,8 @@
 //! Boots the paper's prototypes, and leaves out one measure after the other.
 
-#[path = "common/clusters.rs"]
-mod clusters;
-
-use clusters::{FOUR_SUPERNODES, ONE_BOARD, TWO_BOARDS, address, load, machine, store};
+use crate::common::clusters::{
+    FOUR_SUPERNODES, ONE_BOARD, TWO_BOARDS, address, load, machine, store,
+};
 use hostwire_sim::engine::{Ps, RunError};
 use hostwire_sim::firmware::{BootFailure, BootOptions, Measure, boot, boot_all};
 use hostwire_sim::machine::Machine;

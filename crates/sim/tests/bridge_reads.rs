@@ -1,14 +1,10 @@
 //! Reads through bridges from HyperTransport to PCI Express: of the DMA controllers of chips, from the
 //! memory of their sockets; and of processors, from the chips.
 
-#[path = "common/clusters.rs"]
-mod clusters;
-#[path = "common/seeds.rs"]
-mod seeds;
-
+use crate::common::seeds;
 use std::sync::{Arc, Mutex};
 
-use clusters::load;
+use crate::common::clusters::load;
 use hostwire_sim::engine::Ps;
 use hostwire_sim::engine::random::Random;
 use hostwire_sim::experiments::tccluster::booted;

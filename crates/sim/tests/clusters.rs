@@ -1,12 +1,9 @@
 //! Every cluster of `examples/clusters` is run, not only planned: messages between the first and
 //! the last processor, and a put to each kind of target.
 
-#[path = "common/clusters.rs"]
-mod clusters;
-
 use std::path::{Path, PathBuf};
 
-use clusters::load;
+use crate::common::clusters::load;
 use hostwire_plan::{Cluster, Fabric, GlobalAddress, LinkRole, Plan};
 use hostwire_sim::experiments::jobs::{Order, Pair, ping_pong, put};
 use hostwire_sim::experiments::tccluster::booted;

@@ -1,10 +1,6 @@
 //! The suites for transports and for the API in virtual time: on booted boards, and on hosts with
 //! PEACH2 chips.
 
-#[macro_use]
-#[path = "common/cases.rs"]
-mod cases;
-
 use hostwire::AgentMode;
 use hostwire::conformance::Setup;
 use hostwire::settings::Devices;

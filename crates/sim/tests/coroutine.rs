@@ -1,12 +1,9 @@
 //! Programs as ordinary code.
 
-#[path = "common/clusters.rs"]
-mod clusters;
-
 use std::cell::Cell;
 use std::rc::Rc;
 
-use clusters::{TWO_BOARDS, address, machine};
+use crate::common::clusters::{TWO_BOARDS, address, machine};
 use hostwire_sim::engine::{Ps, RunError};
 use hostwire_sim::firmware::boot_all;
 use hostwire_sim::models::DeviceEvent;

@@ -2,10 +2,7 @@
 //! refuses such routes, because posted writes have one virtual channel. Written into
 //! the registers by hand they stop the cluster, and the report names the cycle.
 
-#[path = "common/clusters.rs"]
-mod clusters;
-
-use clusters::{address, machine};
+use crate::common::clusters::{address, machine};
 use hostwire_sim::engine::RunError;
 use hostwire_sim::firmware::boot_all;
 use hostwire_sim::machine::{Machine, TrainingFailure};

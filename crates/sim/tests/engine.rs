@@ -1,17 +1,15 @@
 //! The engine's contract: determinism, order, traces, deadlock reports.
 
-#[path = "common/seven_senders.rs"]
-mod seven_senders;
-
+use crate::common::seven_senders;
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
+use crate::common::seven_senders::{Msg, SENDERS, Sink, build};
 use hostwire_sim::engine::{
     Component, ComponentId, Context, Event, InjectError, Priority, Ps, RunError, Sim, TRACE_MAGIC,
     TRACE_RECORD_BYTES, TraceError, TraceFilter, TraceReader,
 };
 use proptest::prelude::*;
-use seven_senders::{Msg, SENDERS, Sink, build};
 
 const PACKETS: u32 = 2_001;
 

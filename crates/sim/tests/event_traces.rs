@@ -1,13 +1,10 @@
 //! Event traces of recordings: what is in them, what filters leave, and what a broken file says.
 
-#[path = "common/clusters.rs"]
-mod clusters;
-
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::rc::Rc;
 
-use clusters::{TWO_BOARDS, address, machine, store};
+use crate::common::clusters::{TWO_BOARDS, address, machine, store};
 use hostwire_sim::engine::{EventHash, Ps, TraceError, TraceReader, TraceRecord};
 use hostwire_sim::firmware::boot_all;
 use hostwire_sim::record::{Events, RecordError, Recording};

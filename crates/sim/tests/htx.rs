@@ -1,25 +1,16 @@
 //! PEs on hosts with HTX boards: the suites for transports and for the API, as coroutines and as
 //! processes have it.
 
-#[macro_use]
-#[path = "common/cases.rs"]
-mod cases;
-
-#[path = "common/boards.rs"]
-mod boards;
-#[path = "common/threads.rs"]
-mod threads;
-
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use boards::Boards;
+use crate::common::boards::Boards;
+use crate::common::threads::run_threads;
 use hostwire::AgentMode;
 use hostwire::conformance::Setup;
 use hostwire_sim::wire::{Settings, WireError, run};
 use hostwire_transport::Transport;
 use hostwire_transport::conformance::{Case as WireCase, Fabric, Program};
-use threads::run_threads;
 
 /// Two PEs on each host.
 const PAIRS: Boards = Boards {

@@ -1,20 +1,10 @@
 //! Islands of sockets that networks of several kinds join: HTX boards, PEACH2 chips below bridges, HTEA.
 //! The suites for transports and for the API run over them, and each network's way is worked out.
 
-#[macro_use]
-#[path = "common/cases.rs"]
-mod cases;
-#[macro_use]
-#[path = "common/suites.rs"]
-mod suites;
-#[path = "common/clusters.rs"]
-mod clusters;
-#[path = "common/sockets.rs"]
-mod sockets;
-
 use std::sync::Arc;
 
-use clusters::load;
+use crate::common::clusters::load;
+use crate::common::sockets::run_on;
 use hostwire_sim::engine::Ps;
 use hostwire_sim::experiments::tccluster::booted;
 use hostwire_sim::machine::Machine;
@@ -25,7 +15,6 @@ use hostwire_sim::models::pcie::peach2::chip::Chip;
 use hostwire_sim::wire::{Settings, WireError, run};
 use hostwire_transport::Transport;
 use hostwire_transport::conformance::{Fabric, Program};
-use sockets::run_on;
 
 const MIXED: &str = include_str!("../clusters/mixed.toml");
 

@@ -1,15 +1,7 @@
 //! Long puts by the DMA controllers of PEACH2 chips below sockets, in clusters with networks of several
 //! kinds.
 
-#[macro_use]
-#[path = "common/cases.rs"]
-mod cases;
-#[macro_use]
-#[path = "common/suites.rs"]
-mod suites;
-#[path = "common/seeds.rs"]
-mod seeds;
-
+use crate::common::seeds;
 use std::sync::{Arc, Mutex};
 
 use hostwire_plan::NodeId;

@@ -1,15 +1,9 @@
 //! PEs that are no part of the run: here threads, each with a wire of its own, as processes have
 //! them. The suite for transports runs over it, and the events are those of coroutines.
 
-#[macro_use]
-#[path = "common/cases.rs"]
-mod cases;
-
-#[path = "common/threads.rs"]
-mod threads;
-
 use std::sync::Arc;
 
+use crate::common::threads::run_threads;
 use hostwire_sim::engine::Summary;
 use hostwire_sim::experiments::boards::Boards;
 use hostwire_sim::experiments::sub_clusters::SubClusters;
@@ -19,7 +13,6 @@ use hostwire_sim::tca::{Config, Engine, Puts, SubCluster};
 use hostwire_sim::wire::{Settings, WireError, run};
 use hostwire_transport::conformance::{Case, Fabric, Program};
 use hostwire_transport::{Block, BlockSource, PeId, Transport, TransportError};
-use threads::run_threads;
 
 /// No case needs so many; a job that polls for ever ends here.
 const EVENTS_MAX: u64 = 500_000_000;

@@ -2,23 +2,18 @@
 
 #![allow(clippy::print_stderr)]
 
-#[path = "common/clusters.rs"]
-mod clusters;
-#[path = "common/protobuf.rs"]
-mod protobuf;
-
 use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
-use clusters::{TWO_BOARDS, address, machine, store};
+use crate::common::clusters::{TWO_BOARDS, address, machine, store};
+use crate::common::protobuf::{Value, fields};
 use hostwire_packet::ht::PacketRepr;
 use hostwire_sim::engine::Ps;
 use hostwire_sim::firmware::boot_all;
 use hostwire_sim::machine::Machine;
 use hostwire_sim::record::{Direction, Encapsulation, Recording, TimeUnit};
 use hostwire_testing::pcapng::blocks;
-use protobuf::{Value, fields};
 
 /// Two boards; a line of 64 bytes, one of 4, and a read that is never answered.
 fn recorded(nops: bool) -> (Machine, Recording) {

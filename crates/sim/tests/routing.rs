@@ -1,9 +1,7 @@
 //! Packets follow the registers, not the plan.
 
-#[path = "common/clusters.rs"]
-mod clusters;
-
-use clusters::{FOUR_SUPERNODES, address, load, machine, store};
+use crate::common::clusters;
+use crate::common::clusters::{FOUR_SUPERNODES, address, load, machine, store};
 use hostwire_plan::GlobalAddress;
 use hostwire_plan::registers::opteron::{Destination, Northbridge};
 use hostwire_sim::firmware::boot_all;

@@ -1,19 +1,10 @@
 //! A node with several HTX boards, PEACH2 chips and HTEA adapters: the suites for transports and for the
 //! API run over it, and long puts of its processors go by the controllers of its chips.
 
-#[macro_use]
-#[path = "common/cases.rs"]
-mod cases;
-#[macro_use]
-#[path = "common/suites.rs"]
-mod suites;
-#[path = "common/seeds.rs"]
-mod seeds;
-#[path = "common/sockets.rs"]
-mod sockets;
-
+use crate::common::seeds;
 use std::sync::{Arc, Mutex};
 
+use crate::common::sockets::run_on;
 use hostwire_sim::engine::random::Random;
 use hostwire_sim::engine::{Ps, Summary};
 use hostwire_sim::experiments::tccluster::booted;
@@ -26,7 +17,6 @@ use hostwire_sim::models::pcie::peach2::chip::Chip;
 use hostwire_sim::wire::{Settings, VirtualWire, run};
 use hostwire_transport::Transport;
 use hostwire_transport::conformance::{Fabric, Program};
-use sockets::run_on;
 
 const SEVERAL: &str = include_str!("../clusters/several.toml");
 /// No case needs so many; a job that polls for ever ends here.

@@ -18,7 +18,7 @@ macro_rules! suites {
             use super::*;
 
             fn run(name: &str) {
-                suites::wire(name, &$clusters);
+                $crate::common::suites::wire(name, &$clusters);
             }
 
             hostwire_transport::transport_cases!(cases!());
@@ -28,7 +28,7 @@ macro_rules! suites {
             use super::*;
 
             fn run(name: &str) {
-                suites::api(name, &$api);
+                $crate::common::suites::api(name, &$api);
             }
 
             hostwire::conformance_cases!(cases!());
