@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use hostwire_borrow::uffd::Uffd;
-use hostwire_testing::{is_installed, left_out, need};
+use hostwire_testing::{built, is_installed, left_out, need};
 
 const HOSTWIRE: &str = env!("CARGO_BIN_EXE_hostwire");
 /// For a hang; nothing takes this long.
@@ -32,24 +32,13 @@ fn succeeds(command: &mut Command) {
     assert!(output.status.success(), "{command:?}: {errors}");
 }
 
-/// Where cargo puts what it builds for these tests.
-fn folder() -> &'static Path {
-    Path::new(HOSTWIRE).parent().unwrap()
-}
-
-/// The folder with the library for programs, which cargo builds once.
+/// The folder with the library for programs.
 pub fn library_folder() -> &'static Path {
-    static BUILT: OnceLock<()> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--quiet", "-p", "hostwire-preload", "--target-dir"]);
-        cargo.arg(folder().parent().unwrap());
-        if folder().ends_with("release") {
-            cargo.arg("--release");
-        }
-        succeeds(&mut cargo);
-    });
-    folder()
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let library = built::library("libhostwire_remote.so");
+        library.parent().unwrap().to_owned()
+    })
 }
 
 /// A program of this folder, compiled once per test.

@@ -1,10 +1,10 @@
 //! `hostwire env mpi` and `hostwire doctor --mpi`.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use hostwire_testing::{is_installed, need};
+use hostwire_testing::{built, is_installed, need};
 use tempfile::TempDir;
 
 /// The command and something in the place of its provider, laid out as an installation.
@@ -28,16 +28,9 @@ impl Installation {
         all
     }
 
-    /// With the provider that was built with this command; `None` if it was not.
-    fn real() -> Option<Self> {
-        let built = Path::new(env!("CARGO_BIN_EXE_hostwire")).with_file_name("libhostwire_fi.so");
-        match fs::read(&built) {
-            Ok(bytes) => Some(Self::with(&bytes)),
-            Err(error) => {
-                eprintln!("left out: {}: {error}", built.display());
-                None
-            }
-        }
+    /// With the provider that was built with this command.
+    fn real() -> Self {
+        Self::with(&fs::read(built::library("libhostwire_fi.so")).unwrap())
     }
 
     fn provider(&self) -> PathBuf {
@@ -217,9 +210,7 @@ fn the_doctor_is_content_with_open_mpi_in_that_environment() {
     {
         return;
     }
-    let Some(here) = Installation::real() else {
-        return;
-    };
+    let here = Installation::real();
     let mut command = here.hostwire(&["doctor", "--mpi", "mpirun.openmpi"]);
     let output = command.output().unwrap();
     assert_eq!(output.status.code(), Some(1));

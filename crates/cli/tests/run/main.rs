@@ -9,6 +9,7 @@ mod bad_input;
 #[path = "../sim/browser.rs"]
 mod browser;
 mod command;
+mod device_copies;
 mod job;
 mod nothing_stays;
 mod output;

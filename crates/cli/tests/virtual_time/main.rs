@@ -8,14 +8,16 @@ mod recordings;
 mod stations;
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::OnceLock;
 
+use hostwire_testing::built;
 use job::{Ended, Job, eventually, hostwire, is_running};
 use rustix::process::Signal;
 
+/// The library that `hostwire run --cluster` loads into programs.
+const CLOCKS: &str = "libhostwire_clock.so";
+
 /// The folder of what has been built.
-fn built() -> PathBuf {
+fn folder() -> PathBuf {
     let command = Path::new(env!("CARGO_BIN_EXE_hostwire"));
     command.parent().unwrap().to_owned()
 }
@@ -26,34 +28,13 @@ fn cluster(name: &str) -> String {
 }
 
 fn probe() -> String {
-    build_clocks();
-    let probe = built().join("examples").join("fault_probe");
+    built::library(CLOCKS);
+    let probe = folder().join("examples").join("fault_probe");
     assert!(
         probe.exists(),
         "build it first: cargo build --package hostwire-cli --examples"
     );
     probe.display().to_string()
-}
-
-/// The library that `hostwire run --cluster` loads into programs.
-fn build_clocks() {
-    static BUILT: OnceLock<()> = OnceLock::new();
-    BUILT.get_or_init(|| build_library("hostwire-clock"));
-}
-
-/// Tests do not build the libraries by themselves that programs load, as they are no dependencies of
-/// theirs.
-fn build_library(package: &str) {
-    let target = built();
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["build", "--quiet", "-p", package, "--target-dir"]);
-    cargo.arg(target.parent().unwrap());
-    if target.ends_with("release") {
-        cargo.arg("--release");
-    }
-    let built = cargo.output().unwrap();
-    let errors = String::from_utf8_lossy(&built.stderr);
-    assert!(built.status.success(), "{errors}");
 }
 
 /// The arguments of a job on a cluster.

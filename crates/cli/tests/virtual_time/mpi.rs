@@ -4,12 +4,12 @@
 use std::process::Command;
 use std::sync::OnceLock;
 
-use hostwire_testing::{left_out, mpich_over_libfabric, need};
+use hostwire_testing::{built, left_out, mpich_over_libfabric, need};
 use rustix::process::Signal;
 use tempfile::TempDir;
 
 use super::job::{self, Ended, Job, hostwire};
-use super::{KINDS, build_library, cluster};
+use super::{CLOCKS, KINDS, cluster};
 
 const SOURCE: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
@@ -21,8 +21,8 @@ fn program() -> Option<String> {
     static MADE: OnceLock<Result<(TempDir, String), String>> = OnceLock::new();
     let make = || {
         let tools = mpich_over_libfabric()?;
-        build_library("hostwire-clock");
-        build_library("hostwire-fabric-provider");
+        built::library(CLOCKS);
+        built::library("libhostwire_fi.so");
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("mpi_times");
         let mut compiler = Command::new(tools.join("mpicc"));

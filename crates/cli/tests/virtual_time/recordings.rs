@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use hostwire_testing::{is_installed, need};
 use rustix::process::Signal;
 
-use crate::{arguments, built, cluster, job, on, probe, simulated};
+use crate::{arguments, cluster, folder, job, on, probe, simulated};
 
 /// The program that says hello in a ring, on so many PEs of a cluster.
 fn hello(cluster: &str, pes: &str, more: &[&str]) -> job::Ended {
     probe();
-    let hello = built().join("hello");
+    let hello = folder().join("hello");
     assert!(
         hello.exists(),
         "build it first: cargo build --package hostwire-examples --bins"
