@@ -4,7 +4,7 @@
 #     GASNET=FOLDER [RANKS=2] [PROVIDER=FOLDER] bench/peers/gasnet-tests.sh [TEST]...
 #
 # FOLDER is a build of GASNet-EX (https://gasnet.lbl.gov): `configure --enable-ofi --with-ofi-provider=generic
-# --with-ofi-spawner=mpi`, and `make seq tests-seq` in ofi-conduit. Its launcher is that of the MPI that it was configured
+# --with-ofi-spawner=mpi`, and `make seq tests-seq testhello` in ofi-conduit. Its launcher is that of the MPI that it was configured
 # with. Before `make`, gasnet_config.h needs `hostwire` in GASNETC_OFI_PROVIDER_LIST: GASNet takes no other providers, and
 # configure knows none by this name. PROVIDER has libhostwire-fi.so; without it, that of target/release is built. ITERATIONS are what a test is given
 # as its first argument. The status is 1 if something fails; outputs are in out/gasnet.

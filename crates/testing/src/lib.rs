@@ -1,4 +1,4 @@
-//! What the tests of this repository need of a machine, and what happens where it is not there.
+//! What the tests of this repository need of a machine, and what happens where it is not there; what cargo has [`built`] for them.
 //!
 //! A test that cannot run here says so by [`left_out`] and passes. Where the environment has
 //! [`DEMAND`], as `scripts/test.sh` sets it for continuous integration, it fails instead, unless

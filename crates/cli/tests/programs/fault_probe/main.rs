@@ -17,6 +17,7 @@ mod turns;
 mod work;
 
 use std::error::Error;
+use std::io::Write;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -24,7 +25,9 @@ fn main() -> ExitCode {
     match run(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("fault_probe: {error}");
+            // At once: a launcher that ends this PE leaves no half of it.
+            let line = format!("fault_probe: {error}\n");
+            let _ = std::io::stderr().write_all(line.as_bytes());
             ExitCode::FAILURE
         }
     }
