@@ -1,0 +1,31 @@
+"""The race of examples/python, with all who can take part."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from conftest import BIN, LIMIT_S
+
+EXAMPLES = Path(__file__).parents[4] / "examples" / "python"
+
+
+def test_hostwire_gloo_and_sockets_run_a_race(tmp_path):
+    command = [BIN / "hostwire", "run", "-n", 2, sys.executable, EXAMPLES / "race.py"]
+    command += ["--bytes", 8, 49152, "--rounds", 1, "--calls", 2]
+    done = subprocess.run(
+        [str(word) for word in command],
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    said = done.stdout.splitlines()
+    assert said[0] == "8 bytes, 2 PEs" and said[5] == "49152 bytes, 2 PEs", said
+    # The program itself looks whether the sums are right.
+    for rows in (said[1:5], said[6:10]):
+        names = sorted(row[:18].strip() for row in rows)
+        assert names == ["hostwire", "sockets", "torch, gloo", "torch, hostwire"], rows
+        latencies = [float(row[18:].split()[0]) for row in rows]
+        assert latencies == sorted(latencies)
