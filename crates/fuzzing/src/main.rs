@@ -14,6 +14,7 @@
 
 #![forbid(unsafe_code)]
 
+use std::alloc::System;
 use std::error::Error;
 use std::fs::File;
 use std::io::Write;
@@ -23,15 +24,14 @@ use std::process::{Command, ExitCode, ExitStatus};
 use hostwire_fuzzing::report::{Failure, from_hex};
 use hostwire_fuzzing::run::{self, CPU_MAX, Meter, Plan, WAIT_MAX};
 use hostwire_fuzzing::{Target, corpus, libfuzzer, target, targets};
-use peak_alloc::PeakAlloc;
+use peakmem_alloc::{PeakMemAlloc, PeakMemAllocTrait};
 
 #[global_allocator]
-static PEAK: PeakAlloc = PeakAlloc;
+static PEAK: PeakMemAlloc<System> = PeakMemAlloc::system();
 
 const METER: Meter = Meter {
-    current_bytes: || PEAK.current_usage(),
-    peak_bytes: || PEAK.peak_usage(),
-    reset: || PEAK.reset_peak_usage(),
+    peak_bytes: || PEAK.get_peak_memory(),
+    reset: || PEAK.reset_peak_memory(),
 };
 const CASES: &str = "FUZZ_CASES";
 const SEED: &str = "FUZZ_SEED";

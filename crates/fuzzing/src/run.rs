@@ -33,11 +33,9 @@ const SHORTENED_MAX: usize = 2_000;
 /// How much memory there is, as the allocator of the program counts it.
 #[derive(Debug, Clone, Copy)]
 pub struct Meter {
-    /// Bytes now.
-    pub current_bytes: fn() -> usize,
-    /// Most bytes since the last `reset`.
+    /// Most bytes more than there were at the last `reset`.
     pub peak_bytes: fn() -> usize,
-    /// Forgets the peak.
+    /// Counts from here.
     pub reset: fn(),
 }
 
@@ -174,12 +172,11 @@ pub fn fails(target: &Target, bytes: &[u8], plan: &Plan, meter: Meter) -> Option
         // Without it, only the input is missing in the report of a process that dies.
         let _ = file.write_all_at(&at_hand(target.name, bytes), 0);
     }
-    let before = (meter.current_bytes)();
     (meter.reset)();
     let begin = cpu_time(ClockId::ThreadCPUTime);
     let caught = panic::catch_unwind(AssertUnwindSafe(|| (target.check)(bytes)));
     let taken = cpu_time(ClockId::ThreadCPUTime).saturating_sub(begin);
-    let most = (meter.peak_bytes)().saturating_sub(before);
+    let most = (meter.peak_bytes)();
     if caught.is_err() {
         return Some(SAID.take());
     }
