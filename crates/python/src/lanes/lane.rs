@@ -367,7 +367,9 @@ impl Members {
                 Some((deadline, _)) => deadline.saturating_duration_since(Instant::now()).min(LOOK),
                 None => LOOK,
             };
-            if self.words.wait_until_for(at, compare, value, look)? {
+            // Who has left the group may be leaving the job as well, which is an error by itself.
+            let waited = self.words.wait_until_for(at, compare, value, look);
+            if matches!(waited, Ok(true)) {
                 return Ok(());
             }
             let has_left = self.words.load(self.members[for_whom].left)? == self.number;
@@ -378,6 +380,7 @@ impl Members {
             if has_left {
                 return Err(Fault::Left(for_whom));
             }
+            waited?;
             if look.is_zero() {
                 return Err(Fault::Late(for_whom));
             }
