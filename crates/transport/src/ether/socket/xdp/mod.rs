@@ -33,9 +33,9 @@ const PLACE_BYTES_MAX: u64 = 4096;
 const HEADROOM_BYTES: usize = 256;
 const STATION_LEN: usize = 6;
 const ETHERNET_LEN: usize = 14;
-/// The kernel lets go of a socket that was closed a moment later; who still has the queue
-/// after this time, uses it.
-const LETS_GO: Duration = Duration::from_secs(1);
+/// The kernel lets go of a socket that was closed a moment later, more than a second where four programs share
+/// a core; who still has the queue after this time, uses it.
+const LETS_GO: Duration = Duration::from_secs(5);
 const AGAIN: Duration = Duration::from_millis(5);
 
 /// An AF_XDP socket of one interface and one EtherType. A process that is forked has it as well,
