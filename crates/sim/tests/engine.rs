@@ -1,10 +1,9 @@
 //! The engine's contract: determinism, order, traces, deadlock reports.
 
-use crate::common::seven_senders;
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
-use crate::common::seven_senders::{Msg, SENDERS, Sink, build};
+use crate::common::seven_senders::{self, Msg, SENDERS, Sink, build};
 use hostwire_sim::engine::{
     Component, ComponentId, Context, Event, InjectError, Priority, Ps, RunError, Sim, TRACE_MAGIC,
     TRACE_RECORD_BYTES, TraceError, TraceFilter, TraceReader,

@@ -1,7 +1,6 @@
 //! Packets follow the registers, not the plan.
 
-use crate::common::clusters;
-use crate::common::clusters::{FOUR_SUPERNODES, address, load, machine, store};
+use crate::common::clusters::{self, FOUR_SUPERNODES, address, load, machine, store};
 use hostwire_plan::GlobalAddress;
 use hostwire_plan::registers::opteron::{Destination, Northbridge};
 use hostwire_sim::firmware::boot_all;
