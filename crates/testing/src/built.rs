@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 /// A library that programs load, with this name, beside the commands that look for it there. The package of the test that
-/// calls this has the crate of the library as a dependency, or dev-dependency, so cargo has built it; but cargo leaves it in the
+/// calls this is the library's, or has it as a dependency or dev-dependency, so cargo has built it; but cargo leaves it in the
 /// folder of what tests are made of.
 ///
 /// # Panics

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use hostwire_testing::{is_installed, left_out, mpich_over_libfabric, need, open_mpi_5};
+use hostwire_testing::{built, is_installed, left_out, mpich_over_libfabric, need, open_mpi_5};
 use tempfile::TempDir;
 
 /// For a program that hangs. It is killed: a handler of one of libfabric's providers can keep a
@@ -20,11 +20,8 @@ const C: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c");
 /// A folder with the library under the name that libfabric looks for.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let me = std::env::current_exe().unwrap();
-    let built = me.parent().unwrap();
-    let library = built.join("libhostwire_fi.so");
     let named = folder.path().join("libhostwire-fi.so");
-    std::fs::copy(&library, named).unwrap_or_else(|e| panic!("{}: {e}", library.display()));
+    std::fs::copy(built::library("libhostwire_fi.so"), named).unwrap();
     folder
 }
 

@@ -1,6 +1,6 @@
 //! Cluster files for tests.
 
-#![allow(dead_code, clippy::unwrap_used)]
+#![allow(clippy::unwrap_used)]
 
 use std::sync::LazyLock;
 
