@@ -51,6 +51,9 @@ tcaError tcaMalloc(tcaAddress *address, int device, size_t len, size_t align);
 tcaError tcaFree(tcaAddress address, int device);
 /* Where the CPU reaches host memory that tcaMalloc gave, from its first byte on; NULL for anything else. */
 void *tcaHostPointer(tcaAddress address);
+/* Where kernels of CUDA reach memory of a GPU that tcaMalloc gave, from its first byte on; NULL for anything
+ * else. Finish a kernel before its result is copied, and a copy before a kernel reads it. */
+void *tcaDevicePointer(tcaAddress address, int device);
 /* Copies between ordinary memory and memory that tcaMalloc gave; returns when it is done. */
 tcaError tcaWrite(tcaAddress to, int device, const void *from, size_t len);
 tcaError tcaRead(void *to, tcaAddress from, int device, size_t len);

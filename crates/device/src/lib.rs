@@ -157,6 +157,13 @@ pub trait Device: fmt::Debug + Send + Sync {
         Ok(())
     }
 
+    /// Where kernels of this process reach the byte at `at`: a `CUdeviceptr` of the device's primary context.
+    /// `None`: no code runs on the device.
+    fn pointer(&self, at: u64) -> Option<u64> {
+        let _ = at;
+        None
+    }
+
     /// A name of an allocation, for other processes of this host.
     ///
     /// # Errors

@@ -4,10 +4,10 @@ use core::ffi::c_int;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hostwire::tca::{self, Config, DeviceId, Stride};
-use pyo3::exceptions::PyBufferError;
+use pyo3::exceptions::{PyAttributeError, PyBufferError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict};
 
 use crate::arguments::Whole;
 use crate::buffer::{in_place, with_bytes};
@@ -190,6 +190,7 @@ impl Spot {
 }
 
 /// Memory of this PE. Host memory has the buffer protocol: `numpy.frombuffer(buffer, dtype)` copies nothing.
+/// Memory of a GPU has `__cuda_array_interface__`: `torch.as_tensor(buffer, device="cuda")` copies nothing.
 #[pyclass(frozen, module = "hostwire.tca")]
 pub struct Buffer {
     shared: Arc<Shared>,
@@ -212,6 +213,25 @@ impl Buffer {
 
     fn __len__(&self) -> usize {
         self.buffer.len()
+    }
+
+    /// The bytes as an array of `uint8` for CuPy, PyTorch, Numba and others that run kernels of CUDA; only memory
+    /// of a GPU has it. Nothing is copied. Finish kernels before copies of what they write, and copies before
+    /// kernels that read what they bring.
+    #[getter]
+    fn __cuda_array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let Some(at) = self.buffer.device_ptr() else {
+            return Err(PyAttributeError::new_err(
+                "only memory of a GPU has __cuda_array_interface__",
+            ));
+        };
+        let interface = PyDict::new(py);
+        interface.set_item("shape", (self.buffer.len(),))?;
+        interface.set_item("typestr", "|u1")?;
+        interface.set_item("data", (at, false))?;
+        interface.set_item("strides", py.None())?;
+        interface.set_item("version", 3)?;
+        Ok(interface)
     }
 
     /// Copies bytes, or the elements of an array, to `offset_bytes`.

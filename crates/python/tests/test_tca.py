@@ -1,5 +1,8 @@
 """Copies between memory of hosts and devices."""
 
+import ctypes
+from importlib.util import find_spec
+
 import pytest
 
 AROUND = """
@@ -81,6 +84,8 @@ def test_host_memory_is_an_array_and_spots_travel(run):
                 except hostwire.CallerError as error:
                     print(error)
             device = t.malloc(8, 0)
+            assert not hasattr(device, "__cuda_array_interface__")
+            assert not hasattr(memory, "__cuda_array_interface__")
             try:
                 memoryview(device)
             except BufferError as error:
@@ -91,3 +96,76 @@ def test_host_memory_is_an_array_and_spots_travel(run):
     assert len(lines) == 12
     for text in ("only writes cross between PEs", "not in an allocation of this PE", "has no device 99"):
         assert sum(text in line for line in lines) == 2
+
+
+def gpus():
+    """How many GPUs the driver of CUDA shows."""
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return 0
+    count = ctypes.c_int()
+    return count.value if driver.cuInit(0) == 0 == driver.cuDeviceGetCount(ctypes.byref(count)) else 0
+
+
+on_a_gpu = pytest.mark.skipif(not gpus(), reason="not run: the driver of CUDA shows no GPU")
+
+
+@on_a_gpu
+def test_bytes_go_around_between_gpus(run):
+    lines = run(3, AROUND.replace("DEVICE", "0"), launcher=["--devices", "cuda"])
+    assert lines == [f"CUDA device 0 {gpus()}"] * 3
+
+
+KERNELS = {
+    "torch": """
+        import torch
+
+        def array(buffer):
+            return torch.as_tensor(buffer, device="cuda:0").view(torch.float32)
+
+        arange, finish = torch.arange, torch.cuda.synchronize
+    """,
+    "cupy": """
+        import cupy
+
+        def array(buffer):
+            return cupy.asarray(buffer).view("float32")
+
+        arange, finish = cupy.arange, cupy.cuda.get_current_stream().synchronize
+    """,
+}
+
+
+@on_a_gpu
+@pytest.mark.parametrize("library", KERNELS)
+def test_kernels_use_memory_of_a_gpu(run, library):
+    if find_spec(library) is None:
+        pytest.skip(f"{library} is not installed")
+    lines = run(
+        2,
+        KERNELS[library]
+        + """
+        from hostwire import tca
+
+        with hostwire.Job() as job, tca.open(job) as t:
+            inbox, outbox, words = t.malloc(4 << 20, 0), t.malloc(4 << 20, 0), t.malloc(64)
+            spots, flags = t.exchange(inbox), t.exchange(words)
+            other = 1 - job.pe
+            stream, mine, theirs = t.stream(), array(outbox), array(inbox)
+            numbers = arange(1 << 20, device="cuda:0") if "torch" in globals() else arange(1 << 20)
+            for turn in range(1, 6):
+                mine[:] = numbers % 4096 + turn + job.pe
+                finish()
+                stream.memcpy_peer(spots[other], outbox.spot, 4 << 20)
+                stream.signal(flags[other], turn)
+                words.wait_until(0, turn)
+                assert bool((theirs == numbers % 4096 + turn + other).all()), turn
+                stream.synchronize()
+                job.barrier()
+            del mine, theirs
+            print("fine")
+        """,
+        launcher=["--devices", "cuda"],
+    )
+    assert lines == ["fine"] * 2

@@ -149,6 +149,17 @@ pub extern "C" fn tcaHostPointer(address: u64) -> *mut c_void {
     }
 }
 
+#[unsafe(no_mangle)]
+pub extern "C" fn tcaDevicePointer(address: u64, of: c_int) -> *mut c_void {
+    let found = device(of).and_then(|device| state()?.find(device, address));
+    let at = match found {
+        Ok((buffer, 0)) => buffer.device_ptr(),
+        _ => None,
+    };
+    // An address of the GPU, which this process only hands on.
+    core::ptr::without_provenance_mut(at.unwrap_or(0) as usize)
+}
+
 /// # Safety
 /// `from` has `len` bytes.
 #[unsafe(no_mangle)]

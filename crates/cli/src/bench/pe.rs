@@ -230,6 +230,13 @@ impl Context {
         })
     }
 
+    /// PE 0 says something to people.
+    pub fn say(&self, text: &str) {
+        if self.is_first() && !self.json {
+            report::out(text);
+        }
+    }
+
     /// PE 0 prints.
     pub fn print(&self, line: &Line) {
         if self.is_first() {

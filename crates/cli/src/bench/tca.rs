@@ -1,11 +1,10 @@
-//! Copies between memory of hosts and of modelled devices: bytes per second over size, for one copy, a chain of
-//! 255 and 255 blocks at a distance, as the figures of the TCA paper.
+//! Copies between memory of hosts and of devices: bytes per second over size, for one copy, a chain of 255 and 255
+//! blocks at a distance, as the figures of the TCA paper.
 //!
-//! The limit of what goes from host to host is a memcpy of as many bytes. From device to device a copy reads
-//! the device, crosses the wire in pieces, and writes the other device; there is no bare limit for that.
+//! The limit of what goes from host to host is a memcpy of as many bytes. Devices are GPUs if there are any, and
+//! modelled otherwise: there is no bare limit for them (`bench/peers/cuda.sh` compares GPUs with the driver alone).
 
 use hostwire::Result;
-use hostwire::settings::Devices;
 use hostwire::tca::{Buffer, Chain, Config, DeviceId, Prepared, Spot, Stride, Tca};
 
 use super::bandwidth::memcpy;
@@ -15,10 +14,21 @@ use super::pe::Context;
 /// Descriptors of a chain, as many as the table of the chip has.
 pub const CHAIN: u64 = 255;
 /// Sizes of one copy, and of the blocks of the others.
-pub const SINGLE_BYTES: [u64; 6] = [256, 1 << 10, 4 << 10, 32 << 10, 256 << 10, 1 << 20];
+pub const SINGLE_BYTES: [u64; 8] = [
+    256,
+    1 << 10,
+    4 << 10,
+    32 << 10,
+    256 << 10,
+    1 << 20,
+    4 << 20,
+    32 << 20,
+];
 pub const BLOCK_BYTES: [u64; 5] = [64, 256, 1 << 10, 4 << 10, 16 << 10];
 /// Bytes of each buffer: the blocks of the longest chain, twice as far apart as they are long.
 const BUFFER_BYTES: usize = 2 * 255 * (16 << 10);
+/// The same on a device, where longer copies pay.
+const DEVICE_BUFFER_BYTES: usize = 64 << 20;
 
 /// What is copied in one turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,17 +73,25 @@ impl Shape {
 pub fn run(bench: &Context) -> Result<()> {
     let config = Config {
         host_bytes: BUFFER_BYTES + 4096,
-        devices: Some(Devices::Modelled(1)),
+        devices: None,
     };
     let tca = Tca::new(&bench.job, config)?;
-    for (index, device) in [DeviceId::HOST, DeviceId::new(0)].into_iter().enumerate() {
-        let buffer = tca.malloc(device, BUFFER_BYTES, 64)?;
+    let kinds = [
+        (DeviceId::HOST, BUFFER_BYTES),
+        (DeviceId::new(0), DEVICE_BUFFER_BYTES),
+    ];
+    for (index, (device, buffer_bytes)) in kinds.into_iter().enumerate() {
+        if device != DeviceId::HOST && tca.devices() == 0 {
+            continue;
+        }
+        bench.say(&format!("copies from and to {}", tca.device_name(device)?));
+        let buffer = tca.malloc(device, buffer_bytes, 64)?;
         let mut spots = [buffer.spot(); 2];
         bench.job.all_gather(&[buffer.spot()], &mut spots)?;
         for shape in Shape::ALL {
             for size in bench.sizes(shape.sizes()) {
                 let bytes = shape.bytes(size);
-                if bytes * 2 <= BUFFER_BYTES as u64 {
+                if bytes * 2 <= buffer_bytes as u64 {
                     one(
                         bench,
                         &tca,

@@ -16,6 +16,8 @@ use crate::plot::{Chart, Kind, Scale, Series};
 const RING: &str = include_str!("../../clusters/peach2-ring.toml");
 /// What the wire of simulated figures is called.
 const WIRE: &str = "peach2";
+/// Longer copies are not simulated: the rate does not change any more.
+const SIMULATED_BYTES_MAX: u64 = 1 << 20;
 
 /// The simulated figures for the sizes that were measured.
 ///
@@ -26,7 +28,8 @@ pub fn lines(measured: &[Line]) -> Result<Vec<Line>, String> {
     for shape in Shape::ALL {
         for (name, device) in shape.names().into_iter().zip([Device::Host, Device::Gpu0]) {
             let sizes = measured.iter().filter(|line| line.bench == name);
-            for size in sizes.map(|line| line.size_bytes) {
+            let sizes = sizes.map(|line| line.size_bytes);
+            for size in sizes.filter(|size| *size <= SIMULATED_BYTES_MAX) {
                 // A descriptor has whole words, and a table has 255.
                 let Some(rate) = rate(shape, device, size)? else {
                     continue;
@@ -93,7 +96,7 @@ fn chart(lines: &[Line], shape: Shape) -> Chart {
     };
     let series: Vec<Series> = [
         ("host to host", host, false),
-        ("modelled device to modelled device", device, false),
+        ("device to device", device, false),
         ("simulated PEACH2, host to host", host, true),
         ("simulated PEACH2, GPU to GPU", device, true),
     ]

@@ -175,6 +175,20 @@ impl Buffer {
         }
     }
 
+    /// Where kernels of this process reach it: a `CUdeviceptr` of the GPU's primary context, which the runtime of
+    /// CUDA uses, too. `None` for memory of the host or of a device that runs no code. The memory stays as long as
+    /// this buffer lives.
+    ///
+    /// Copies are not ordered with kernels: finish a kernel (`cudaStreamSynchronize`) before its result is copied,
+    /// and [`synchronize`](super::Stream::synchronize), or wait for a [signal](super::Stream::signal), before a
+    /// kernel reads what was copied.
+    pub fn device_ptr(&self) -> Option<u64> {
+        match &self.memory {
+            Owned::Host(_) => None,
+            Owned::Device(allocation) => allocation.device.pointer(allocation.at),
+        }
+    }
+
     fn check(&self, offset: usize, count: usize) -> Result<()> {
         match offset <= self.len && count <= self.len - offset {
             true => Ok(()),

@@ -2,6 +2,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from os import PathLike
 from typing import IO, Any, TypeVar
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as pads
@@ -84,6 +85,8 @@ class Warehouse:
     def owners(self) -> list[int]: ...
     @property
     def buffer_bytes(self) -> int: ...
+    @property
+    def buffers(self) -> np.ndarray[Any, np.dtype[np.uint8]]: ...
     @property
     def store_bytes(self) -> int: ...
     @property

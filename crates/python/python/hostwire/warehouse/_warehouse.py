@@ -91,6 +91,13 @@ class Warehouse:
         return len(self._memory.pool)
 
     @property
+    def buffers(self):
+        """That memory, as an array of bytes that may be read: to pin it for a GPU, for example."""
+        pool = self._memory.pool.local.view()
+        pool.flags.writeable = False
+        return pool
+
+    @property
     def store_bytes(self):
         """The memory for tables of each owner."""
         return len(self._memory.store)
