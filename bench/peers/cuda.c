@@ -3,7 +3,6 @@
  *
  *     cuda peer SIZE...   cudaMemcpyPeer from device 0 to the last device (itself if there is one), in one process
  *     cuda ipc SIZE...    cudaMemcpyAsync to memory of another process, which it has as an IPC handle
- *     cuda host SIZE...   cudaMemcpyAsync from pinned host memory to device 0
  */
 #include <cuda_runtime_api.h>
 #include <stdio.h>
@@ -63,11 +62,11 @@ int main(int count, char **words) {
         most = size > most ? size : most;
     }
     if (most == 0) {
-        fprintf(stderr, "cuda: expected peer, ipc or host, and sizes\n");
+        fprintf(stderr, "cuda: expected peer or ipc, and sizes\n");
         return 2;
     }
     const char *name = words[1];
-    int has_ipc = strcmp(name, "ipc") == 0, is_host = strcmp(name, "host") == 0;
+    int has_ipc = strcmp(name, "ipc") == 0;
     int handles[2], done[2];
     cudaIpcMemHandle_t handle;
     void *from, *to;
@@ -96,18 +95,15 @@ int main(int count, char **words) {
     check(cudaGetDeviceCount(&last), "cudaGetDeviceCount");
     last -= 1;
     if (!has_ipc) {
-        check(cudaSetDevice(is_host ? 0 : last), "cudaSetDevice");
+        check(cudaSetDevice(last), "cudaSetDevice");
         check(cudaMalloc(&to, most), "cudaMalloc");
     }
     check(cudaSetDevice(0), "cudaSetDevice");
-    if (is_host)
-        check(cudaMallocHost(&from, most), "cudaMallocHost");
-    else
-        check(cudaMalloc(&from, most), "cudaMalloc");
+    check(cudaMalloc(&from, most), "cudaMalloc");
     cudaStream_t stream;
     check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
     for (int word = 2; word < count; word++)
-        measure(name, to, from, strtoull(words[word], NULL, 0), has_ipc || is_host ? -1 : last, stream);
+        measure(name, to, from, strtoull(words[word], NULL, 0), has_ipc ? -1 : last, stream);
     if (has_ipc) {
         check(cudaIpcCloseMemHandle(to), "cudaIpcCloseMemHandle");
         close(done[1]);

@@ -94,6 +94,27 @@ pub enum DeviceError {
     },
 }
 
+/// Blocks of one length, whose beginnings are so far apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Blocks {
+    /// Bytes of each.
+    pub len: usize,
+    /// How many; 1 or more.
+    pub count: usize,
+    /// Bytes between beginnings at the target.
+    pub to_step: usize,
+    /// Bytes between beginnings at the source.
+    pub from_step: usize,
+}
+
+impl Blocks {
+    /// Bytes from the first one's first to the last one's last, if they are `step` apart.
+    pub fn extent(&self, step: usize) -> Option<usize> {
+        let steps = step.checked_mul(self.count.checked_sub(1)?)?;
+        steps.checked_add(self.len)
+    }
+}
+
 /// Memory that is reached by copies alone. Any thread may use it.
 ///
 /// Addresses are the device's own. Whoever starts a copy sees to it that the bytes of the host stay and
@@ -145,8 +166,30 @@ pub trait Device: fmt::Debug + Send + Sync {
     /// [`DeviceError::Lost`].
     fn finished(&self) -> Result<Ticket>;
 
-    /// Waits until another copy has finished, for `limit` at most. It may come back early.
-    fn wait(&self, limit: Duration);
+    /// Starts to copy blocks as [`copy`](Self::copy) copies one: as many of them, from the first on, as it takes
+    /// at once. How many that are, at least one; `None` as `copy`.
+    ///
+    /// # Errors
+    /// As `write`.
+    fn copy_blocks(&self, to: u64, from: u64, blocks: Blocks) -> Result<Option<(Ticket, usize)>> {
+        let mut begun = None;
+        for block in 0..blocks.count {
+            let at = |first: u64, step: usize| first + (block * step) as u64;
+            let to = at(to, blocks.to_step);
+            match self.copy(to, at(from, blocks.from_step), blocks.len) {
+                Ok(Some(ticket)) => begun = Some((ticket, block + 1)),
+                Ok(None) => break,
+                // Of the others it is told when they have their turn.
+                Err(_) if begun.is_some() => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(begun)
+    }
+
+    /// Waits until copy `ticket` has finished, for `limit` at most, and keeps its core for up to `busy` of it. It may
+    /// come back early.
+    fn wait(&self, ticket: Ticket, limit: Duration, busy: Duration);
 
     /// Host memory that copies use often. It makes them faster where it can be.
     ///

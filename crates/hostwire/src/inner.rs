@@ -14,6 +14,7 @@ use crate::attachment::{Attachment, Pace};
 pub(crate) use crate::attachment::{Departure, Watch};
 use crate::core::Caller;
 use crate::error::Result;
+use crate::helpers::Helpers;
 use crate::message::Messages;
 use crate::symmetric::Heap;
 
@@ -24,6 +25,7 @@ pub(crate) struct Inner {
     messages: OwnerLock<Messages>,
     /// Symmetric objects whose handles were dropped here, by offset in the segment.
     dropped: Mutex<Vec<usize>>,
+    pub(crate) helpers: Helpers,
 }
 
 impl Deref for Inner {
@@ -52,6 +54,7 @@ impl Inner {
             heap: Mutex::new(Heap::new(attachment.layout.heap_bytes())),
             messages: OwnerLock::new(messages),
             dropped: Mutex::new(Vec::new()),
+            helpers: Helpers::default(),
             attachment,
         }
     }
@@ -134,6 +137,7 @@ impl Inner {
     /// As [`progress`](Self::progress), and looks for what is missing in a long wait.
     pub(crate) fn get_on(&self, pace: Pace) -> Result<()> {
         self.progress()?;
+        self.helpers.help()?;
         match pace {
             Pace::Quick => Ok(()),
             Pace::Slow => self.audit(),

@@ -70,6 +70,7 @@ mod error;
 #[cfg(all(feature = "fuzzing", target_os = "linux"))]
 #[doc(hidden)]
 pub mod fuzzing;
+mod helpers;
 mod inner;
 mod job;
 pub mod launch;

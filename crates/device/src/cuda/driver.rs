@@ -10,11 +10,12 @@
 use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::OnceLock;
 
-use crate::{DeviceError, Export, Result};
+use crate::{Blocks, DeviceError, Export, Result};
 
 const NAME: &CStr = c"libcuda.so.1";
 
 const SUCCESS: c_int = 0;
+const INVALID_VALUE: c_int = 1;
 const NOT_READY: c_int = 600;
 const OUT_OF_MEMORY: c_int = 2;
 /// `CU_STREAM_NON_BLOCKING`.
@@ -26,6 +27,11 @@ const IPC_LAZY_PEER_ACCESS: c_uint = 1;
 /// `CU_MEMHOSTREGISTER_PORTABLE`.
 const HOST_REGISTER_PORTABLE: c_uint = 1;
 
+/// `CU_MEMORYTYPE_DEVICE`.
+const MEMORY_TYPE_DEVICE: c_uint = 2;
+/// The least that `CU_DEVICE_ATTRIBUTE_MAX_PITCH` is on any device.
+const PITCH_BYTES_MAX: usize = (1 << 31) - 1;
+
 type Handle = *mut c_void;
 /// `CUdeviceptr` on 64-bit systems.
 pub(super) type Address = u64;
@@ -35,6 +41,27 @@ pub(super) type Address = u64;
 #[repr(C)]
 struct IpcHandle {
     reserved: Export,
+}
+
+/// `CUDA_MEMCPY2D`: rows of bytes.
+#[repr(C)]
+struct Rows {
+    from_x: usize,
+    from_y: usize,
+    from_type: c_uint,
+    from_host: *const c_void,
+    from: Address,
+    from_array: Handle,
+    from_pitch: usize,
+    to_x: usize,
+    to_y: usize,
+    to_type: c_uint,
+    to_host: *mut c_void,
+    to: Address,
+    to_array: Handle,
+    to_pitch: usize,
+    width: usize,
+    height: usize,
 }
 
 /// Declares the table of functions, and how it is filled.
@@ -80,6 +107,7 @@ functions! {
     to_device = c"cuMemcpyHtoDAsync_v2" (Address, *const c_void, usize, Handle);
     to_host = c"cuMemcpyDtoHAsync_v2" (*mut c_void, Address, usize, Handle);
     copy = c"cuMemcpyAsync" (Address, Address, usize, Handle);
+    copy_rows = c"cuMemcpy2DAsync_v2" (*const Rows, Handle);
     stream_create = c"cuStreamCreate" (*mut Handle, c_uint);
     stream_destroy = c"cuStreamDestroy_v2" (Handle);
     stream_synchronize = c"cuStreamSynchronize" (Handle);
@@ -227,6 +255,14 @@ unsafe impl Send for Context {}
 // SAFETY: as above: nothing here changes after `open`.
 unsafe impl Sync for Context {}
 
+/// What the driver says to a copy between host and device.
+pub(super) enum HostCopy {
+    /// It is under way.
+    Started,
+    /// An argument is not valid. That is so if a part of the host's bytes is pinned, and a part is not.
+    Refused,
+}
+
 /// Marks a point in the stream of a [`Context`].
 pub(super) struct Mark(Handle);
 
@@ -286,23 +322,68 @@ impl Context {
     /// # Safety
     /// `len` bytes at `from` stay mapped until the copy is done, and `len` bytes at `to` are of allocations that
     /// this process has.
-    pub(super) unsafe fn to_device(&self, to: Address, from: *const u8, len: usize) -> Result<()> {
+    pub(super) unsafe fn to_device(
+        &self,
+        to: Address,
+        from: *const u8,
+        len: usize,
+    ) -> Result<HostCopy> {
         self.enter()?;
         // SAFETY: as the caller promises.
         let status =
             unsafe { (self.driver.functions.to_device)(to, from.cast(), len, self.stream) };
-        self.driver.check("cuMemcpyHtoDAsync", status)
+        self.host_copy("cuMemcpyHtoDAsync", status)
     }
 
     /// Starts a copy to the host.
     ///
     /// # Safety
     /// As [`to_device`](Self::to_device), and no Rust reference leads to `to`.
-    pub(super) unsafe fn to_host(&self, to: *mut u8, from: Address, len: usize) -> Result<()> {
+    pub(super) unsafe fn to_host(
+        &self,
+        to: *mut u8,
+        from: Address,
+        len: usize,
+    ) -> Result<HostCopy> {
         self.enter()?;
         // SAFETY: as the caller promises.
         let status = unsafe { (self.driver.functions.to_host)(to.cast(), from, len, self.stream) };
-        self.driver.check("cuMemcpyDtoHAsync", status)
+        self.host_copy("cuMemcpyDtoHAsync", status)
+    }
+
+    fn host_copy(&self, what: &str, status: c_int) -> Result<HostCopy> {
+        match status {
+            INVALID_VALUE => Ok(HostCopy::Refused),
+            status => self.driver.check(what, status).map(|()| HostCopy::Started),
+        }
+    }
+
+    /// Copies to the device, and waits for the end.
+    ///
+    /// # Safety
+    /// As many bytes at `to` are of allocations that this process has.
+    pub(super) unsafe fn to_device_now(&self, to: Address, from: &[u8]) -> Result<()> {
+        // SAFETY: `from` stays until `finish` has returned; for `to` the caller promises it.
+        let copy = unsafe { self.to_device(to, from.as_ptr(), from.len())? };
+        self.now("cuMemcpyHtoDAsync", copy)
+    }
+
+    /// Copies to the host, and waits for the end.
+    ///
+    /// # Safety
+    /// As many bytes at `from` are of allocations that this process has.
+    pub(super) unsafe fn to_host_now(&self, to: &mut [u8], from: Address) -> Result<()> {
+        // SAFETY: `to` stays, and nobody else uses it, until `finish` has returned; for `from` the caller promises
+        // it.
+        let copy = unsafe { self.to_host(to.as_mut_ptr(), from, to.len())? };
+        self.now("cuMemcpyDtoHAsync", copy)
+    }
+
+    fn now(&self, what: &str, copy: HostCopy) -> Result<()> {
+        match copy {
+            HostCopy::Started => self.finish(),
+            HostCopy::Refused => self.driver.check(what, INVALID_VALUE),
+        }
     }
 
     /// Starts a copy between memory of devices, of this one or of one that was opened.
@@ -316,17 +397,65 @@ impl Context {
         self.driver.check("cuMemcpyAsync", status)
     }
 
-    /// Marks the end of what was started.
-    pub(super) fn mark(&self) -> Result<Mark> {
+    /// Whether blocks can be copied as rows.
+    pub(super) fn can_copy_blocks(blocks: Blocks) -> bool {
+        let is_pitch = |step| (blocks.len..=PITCH_BYTES_MAX).contains(&step);
+        blocks.len > 0 && is_pitch(blocks.to_step) && is_pitch(blocks.from_step)
+    }
+
+    /// Starts to copy blocks, as [`copy`](Self::copy) copies one, if they [can be](Self::can_copy_blocks).
+    ///
+    /// # Safety
+    /// All bytes from the first block to the last, at both ends, are of allocations that this process has or has
+    /// opened.
+    pub(super) unsafe fn copy_blocks(
+        &self,
+        to: Address,
+        from: Address,
+        blocks: Blocks,
+    ) -> Result<()> {
         self.enter()?;
-        let mut event = core::ptr::null_mut();
-        // SAFETY: the context is current. Stores a handle, which `is_past` or `forget` destroys.
-        let status =
-            unsafe { (self.driver.functions.event_create)(&mut event, EVENT_DISABLE_TIMING) };
-        self.driver.check("cuEventCreate", status)?;
+        let null = core::ptr::null_mut();
+        let rows = Rows {
+            from_x: 0,
+            from_y: 0,
+            from_type: MEMORY_TYPE_DEVICE,
+            from_host: null,
+            from,
+            from_array: null,
+            from_pitch: blocks.from_step,
+            to_x: 0,
+            to_y: 0,
+            to_type: MEMORY_TYPE_DEVICE,
+            to_host: null,
+            to,
+            to_array: null,
+            to_pitch: blocks.to_step,
+            width: blocks.len,
+            height: blocks.count,
+        };
+        // SAFETY: as the caller promises; the description is read before the call returns.
+        let status = unsafe { (self.driver.functions.copy_rows)(&rows, self.stream) };
+        self.driver.check("cuMemcpy2DAsync", status)
+    }
+
+    /// Marks the end of what was started, with a mark that is not needed any more if there is one.
+    pub(super) fn mark(&self, spare: Option<Mark>) -> Result<Mark> {
+        self.enter()?;
+        let mark = match spare {
+            Some(mark) => mark,
+            None => {
+                let mut event = core::ptr::null_mut();
+                // SAFETY: the context is current. Stores a handle, which `forget` destroys.
+                let status = unsafe {
+                    (self.driver.functions.event_create)(&mut event, EVENT_DISABLE_TIMING)
+                };
+                self.driver.check("cuEventCreate", status)?;
+                Mark(event)
+            }
+        };
         // SAFETY: an event and a stream of the same context.
-        let status = unsafe { (self.driver.functions.event_record)(event, self.stream) };
-        let mark = Mark(event);
+        let status = unsafe { (self.driver.functions.event_record)(mark.0, self.stream) };
         match self.driver.check("cuEventRecord", status) {
             Ok(()) => Ok(mark),
             Err(error) => {

@@ -1,32 +1,40 @@
 //! GPUs, by the driver's library, which is loaded at run time.
 //!
-//! A device has a stream of its own for all copies, and an event behind each: a copy has finished when its event
-//! has. Host memory that is [pinned](Device::pin) is copied by the GPU itself, while the CPU does other work; other
-//! host memory the driver copies in between.
+//! A device has a stream of its own for all copies. Events in it, *marks*, tell how far it is: behind each copy
+//! between host and device, so that what was read can go on at once, and behind as many copies within the device
+//! as were started since somebody asked. Host memory that is [pinned](Device::pin) is copied by the GPU itself,
+//! while the CPU does other work; other host memory the driver copies in between.
 //!
-//! *Not run*: no machine with a GPU was there when this was written. The tests of this file run where
-//! `libcuda.so.1` shows a device, and say in one line that they do not where it does not.
+//! The tests of this file run where `libcuda.so.1` shows a device, and say in one line that they do not where it
+//! does not.
 
 mod driver;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use hostwire_transport::Memory;
 
-use crate::{Device, DeviceError, Export, Kind, Result, Ticket};
-use driver::{Context, Mark};
+use crate::{Blocks, Device, DeviceError, Export, Kind, Result, Ticket};
+use driver::{Context, HostCopy, Mark};
 
-/// Copies that a device has to do at a time.
+/// Copies between host and device that it has to do at a time.
 const UNDER_WAY_MAX: usize = 64;
+/// Copies within the device that it has to do at a time. The driver takes about as many before it waits.
+const COPIES_MAX: u64 = 512;
+/// Marks that are not passed, of copies within the device.
+const MARKS_MAX: usize = 8;
 /// Bytes of a copy between host and device. Larger ones overlap less with the wire.
 const PIECE_BYTES_MAX: usize = 4 << 20;
 /// Pages that are pinned.
 const PAGE_BYTES: usize = 4096;
-/// How often a wait asks the driver.
-const LOOK: Duration = Duration::from_micros(5);
+/// The driver's memory begins at a multiple of this.
+const ALIGN_BYTES: usize = 256;
+/// How often a wait asks the driver once it gives its core away.
+const LOOK: Duration = Duration::from_micros(20);
 
 /// How many devices the driver shows.
 ///
@@ -40,21 +48,31 @@ pub fn count() -> Result<u32> {
 pub struct Gpu {
     number: u32,
     queue: Mutex<Queue>,
+    /// The last copy that is known to have finished.
+    finished: AtomicU64,
     context: Context,
 }
 
 #[derive(Default)]
 struct Queue {
     last: Ticket,
-    finished: Ticket,
-    /// Marks behind copies, and the host memory that the copy uses.
-    under_way: VecDeque<(Ticket, Mark, Option<Memory>)>,
+    /// Behind which copies there are marks that were not passed when somebody looked.
+    marks: VecDeque<(Ticket, Mark)>,
+    /// Marks to use again.
+    spare: Vec<Mark>,
+    /// The host memory that copies use.
+    in_use: VecDeque<(Ticket, Memory)>,
     /// Length of each allocation, by address, and of what was opened.
     memory: BTreeMap<u64, usize>,
     /// What the driver gave, for each allocation.
     bases: BTreeMap<u64, u64>,
-    pinned: Vec<Memory>,
+    /// Where pinned memory begins, and what keeps it.
+    pinned: Vec<(*mut u8, Memory)>,
 }
+
+// SAFETY: the pointers are where `pinned` memory begins, which the memory beside them keeps; nothing is read
+// through them.
+unsafe impl Send for Queue {}
 
 impl fmt::Debug for Gpu {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -81,6 +99,7 @@ impl Gpu {
         Ok(Self {
             number,
             queue: Mutex::default(),
+            finished: AtomicU64::new(0),
             context,
         })
     }
@@ -93,65 +112,105 @@ impl Gpu {
         crate::check_range(&queue.memory, at, len, || self.name())
     }
 
-    /// Takes the marks that the device has passed.
-    fn take(&self, queue: &mut Queue) -> Result<()> {
-        while let Some((ticket, mark, memory)) = queue.under_way.pop_front() {
-            match self.context.is_past(&mark) {
+    /// Sees which marks the device has passed.
+    fn look(&self, queue: &mut Queue) -> Result<()> {
+        while let Some((ticket, mark)) = queue.marks.front() {
+            match self.context.is_past(mark) {
                 Ok(true) => {
-                    queue.finished = ticket;
-                    self.context.forget(mark);
+                    self.has_finished(queue, *ticket);
+                    let passed = queue.marks.pop_front();
+                    queue.spare.extend(passed.map(|(_, mark)| mark));
                 }
-                Ok(false) => {
-                    queue.under_way.push_front((ticket, mark, memory));
-                    break;
-                }
+                Ok(false) => break,
                 // After an error of a kernel or a copy a context is of no use any more.
-                Err(error) => {
-                    self.context.forget(mark);
-                    let (device, why) = (self.name(), error.to_string());
-                    return Err(DeviceError::Lost { device, why });
-                }
+                Err(error) => return Err(self.lost(&error)),
             }
         }
         Ok(())
     }
 
-    /// Starts something, if there is room, and marks its end.
+    fn has_finished(&self, queue: &mut Queue, ticket: Ticket) {
+        self.finished.store(ticket, Ordering::Release);
+        while queue
+            .in_use
+            .front()
+            .is_some_and(|(last, _)| *last <= ticket)
+        {
+            queue.in_use.pop_front();
+        }
+    }
+
+    /// Marks the end of what was started, if there is no mark yet.
+    fn mark(&self, queue: &mut Queue) -> Result<()> {
+        let marked = queue.marks.back().map(|(ticket, _)| *ticket);
+        let marked = marked.unwrap_or_else(|| self.finished.load(Ordering::Acquire));
+        if marked == queue.last {
+            return Ok(());
+        }
+        let mark = self.context.mark(queue.spare.pop());
+        queue
+            .marks
+            .push_back((queue.last, mark.map_err(|error| self.lost(&error))?));
+        Ok(())
+    }
+
+    /// What a failure of the stream means.
+    fn lost(&self, error: &DeviceError) -> DeviceError {
+        let (device, why) = (self.name(), error.to_string());
+        DeviceError::Lost { device, why }
+    }
+
+    /// Starts a copy between host and device, if there is room; makes it `by_hand` if the driver refuses it.
     fn start(
         &self,
         queue: &mut Queue,
-        memory: Option<&Memory>,
-        start: impl FnOnce() -> Result<()>,
+        memory: &Memory,
+        start: impl FnOnce() -> Result<HostCopy>,
+        by_hand: impl FnOnce() -> Result<()>,
     ) -> Result<Option<Ticket>> {
-        self.take(queue)?;
-        if queue.under_way.len() >= UNDER_WAY_MAX {
+        self.look(queue)?;
+        if queue.in_use.len() >= UNDER_WAY_MAX {
             return Ok(None);
         }
-        start()?;
-        let mark = match self.context.mark() {
-            Ok(mark) => mark,
-            Err(error) => {
-                // The copy uses memory that may go when this returns.
-                self.context.finish()?;
-                return Err(error);
-            }
-        };
+        if let HostCopy::Refused = start()? {
+            by_hand()?;
+        }
         queue.last += 1;
-        queue
-            .under_way
-            .push_back((queue.last, mark, memory.cloned()));
+        // From here on the memory stays, also if the mark fails.
+        queue.in_use.push_back((queue.last, memory.clone()));
+        self.mark(queue)?;
+        Ok(Some(queue.last))
+    }
+
+    /// Starts copies within the device, if there is room.
+    fn start_within(
+        &self,
+        queue: &mut Queue,
+        start: impl FnOnce() -> Result<()>,
+    ) -> Result<Option<Ticket>> {
+        if queue.last - self.finished.load(Ordering::Acquire) >= COPIES_MAX {
+            self.look(queue)?;
+            self.mark(queue)?;
+            if queue.last - self.finished.load(Ordering::Acquire) >= COPIES_MAX {
+                return Ok(None);
+            }
+        }
+        start()?;
+        queue.last += 1;
         Ok(Some(queue.last))
     }
 }
 
 /// Where bytes of the host are, if they are all in the memory.
 fn range(memory: &Memory, offset: usize, len: usize) -> Result<*mut u8> {
-    memory
-        .range(offset, len)
-        .map_err(|error| DeviceError::Refused {
-            what: "copying between host memory and a GPU".into(),
-            why: error.to_string(),
-        })
+    memory.range(offset, len).map_err(|error| refused(&error))
+}
+
+fn refused(error: &hostwire_transport::TransportError) -> DeviceError {
+    DeviceError::Refused {
+        what: "copying between host memory and a GPU".into(),
+        why: error.to_string(),
+    }
 }
 
 impl Device for Gpu {
@@ -173,7 +232,8 @@ impl Device for Gpu {
             len,
             why: "no device has so many addresses".into(),
         };
-        let padded = len.max(1).checked_add(align).ok_or_else(full)?;
+        let padding = if align > ALIGN_BYTES { align } else { 0 };
+        let padded = len.max(1).checked_add(padding).ok_or_else(full)?;
         let base = self.context.allocate(padded)?;
         let at = base.next_multiple_of(align.max(1) as u64);
         let mut queue = self.queue();
@@ -196,62 +256,105 @@ impl Device for Gpu {
         let queue = &mut *self.queue();
         self.check(queue, to, len)?;
         let source = range(from, offset, len)?;
-        self.start(queue, Some(from), || {
-            // SAFETY: `range` has checked the source, which `under_way` keeps until the mark behind the copy is
-            // passed; `check` has found the allocation, which is released behind all copies.
-            unsafe { self.context.to_device(to, source, len) }
-        })
+        // SAFETY: `range` has checked the source, which `in_use` keeps until the mark behind the copy is passed;
+        // `check` has found the allocation, which is released behind all copies.
+        let start = || unsafe { self.context.to_device(to, source, len) };
+        let by_hand = || {
+            let mut bytes = vec![0; len];
+            from.copy_out(offset, &mut bytes)
+                .map_err(|error| refused(&error))?;
+            // SAFETY: `check` has found the allocation.
+            unsafe { self.context.to_device_now(to, &bytes) }
+        };
+        self.start(queue, from, start, by_hand)
     }
 
     fn read(&self, from: u64, into: &Memory, offset: usize, len: usize) -> Result<Option<Ticket>> {
         let queue = &mut *self.queue();
         self.check(queue, from, len)?;
         let target = range(into, offset, len)?;
-        self.start(queue, Some(into), || {
-            // SAFETY: as in `write`; no reference leads into a `Memory`.
-            unsafe { self.context.to_host(target, from, len) }
-        })
+        // SAFETY: as in `write`; no reference leads into a `Memory`.
+        let start = || unsafe { self.context.to_host(target, from, len) };
+        let by_hand = || {
+            let mut bytes = vec![0; len];
+            // SAFETY: `check` has found the allocation.
+            unsafe { self.context.to_host_now(&mut bytes, from)? };
+            into.copy_in(offset, &bytes)
+                .map_err(|error| refused(&error))
+        };
+        self.start(queue, into, start, by_hand)
     }
 
     fn copy(&self, to: u64, from: u64, len: usize) -> Result<Option<Ticket>> {
         let queue = &mut *self.queue();
         self.check(queue, to, len)?;
         self.check(queue, from, len)?;
-        self.start(queue, None, || {
-            // SAFETY: `check` has found both: they are allocated or opened until they are given back behind all
-            // copies.
-            unsafe { self.context.copy(to, from, len) }
-        })
+        // SAFETY: `check` has found both: they are allocated or opened until they are given back behind all copies.
+        self.start_within(queue, || unsafe { self.context.copy(to, from, len) })
+    }
+
+    fn copy_blocks(&self, to: u64, from: u64, blocks: Blocks) -> Result<Option<(Ticket, usize)>> {
+        let extents = blocks
+            .extent(blocks.to_step)
+            .zip(blocks.extent(blocks.from_step));
+        if let Some((to_len, from_len)) = extents
+            && Context::can_copy_blocks(blocks)
+        {
+            let queue = &mut *self.queue();
+            self.check(queue, to, to_len)?;
+            self.check(queue, from, from_len)?;
+            // SAFETY: as in `copy`, for all bytes from the first block to the last.
+            let start = || unsafe { self.context.copy_blocks(to, from, blocks) };
+            match self.start_within(queue, start) {
+                // The driver may refuse distances that it has not chosen itself.
+                Err(DeviceError::Refused { .. }) => {}
+                begun => return begun.map(|ticket| ticket.map(|ticket| (ticket, blocks.count))),
+            }
+        }
+        let ticket = self.copy(to, from, blocks.len)?;
+        Ok(ticket.map(|ticket| (ticket, 1)))
     }
 
     fn finished(&self) -> Result<Ticket> {
-        let queue = &mut *self.queue();
-        self.take(queue)?;
-        Ok(queue.finished)
+        let mut queue = match self.queue.try_lock() {
+            Ok(queue) => queue,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            // Who has it looks, too.
+            Err(TryLockError::WouldBlock) => return Ok(self.finished.load(Ordering::Acquire)),
+        };
+        self.look(&mut queue)?;
+        if queue.marks.len() < MARKS_MAX {
+            self.mark(&mut queue)?;
+        }
+        Ok(self.finished.load(Ordering::Acquire))
     }
 
-    fn wait(&self, limit: Duration) {
-        let (begin, before) = (Instant::now(), self.queue().finished);
+    fn wait(&self, ticket: Ticket, limit: Duration, busy: Duration) {
+        let begin = Instant::now();
         // An error is told by what is called next.
-        while begin.elapsed() < limit && self.finished().is_ok_and(|finished| finished == before) {
-            std::thread::sleep(LOOK);
+        while self.finished().is_ok_and(|finished| finished < ticket) {
+            match begin.elapsed() {
+                passed if passed >= limit => return,
+                passed if passed < busy => std::hint::spin_loop(),
+                _ => std::thread::sleep(LOOK),
+            }
         }
     }
 
     fn pin(&self, memory: &Memory, offset: usize, len: usize) -> Result<()> {
         let at = range(memory, offset, len)?;
-        let skipped = at.align_offset(PAGE_BYTES).min(len);
-        let len = (len - skipped) / PAGE_BYTES * PAGE_BYTES;
         if len == 0 {
             return Ok(());
         }
+        // Whole pages, those that the first and the last byte are in.
+        let skipped = at.addr() % PAGE_BYTES;
+        let begin = at.wrapping_sub(skipped);
+        let padded = (skipped + len).next_multiple_of(PAGE_BYTES);
         let queue = &mut *self.queue();
-        let at = range(memory, offset + skipped, len)?;
-        // SAFETY: `range` has checked the bytes, and `pinned` keeps them until they are unpinned.
-        unsafe { self.context.pin(at, len)? };
-        let part = memory.part(offset + skipped, len);
-        // At a multiple of a page.
-        queue.pinned.extend(part.ok());
+        // SAFETY: `range` has checked the bytes, each of the pages has one of them, so it is mapped, and `pinned`
+        // keeps them until they are unpinned.
+        unsafe { self.context.pin(begin, padded)? };
+        queue.pinned.push((begin, memory.clone()));
         Ok(())
     }
 
@@ -291,12 +394,13 @@ impl Drop for Gpu {
         // If the device has failed there are no copies any more.
         let _ = self.context.finish();
         let queue = self.queue.get_mut().unwrap_or_else(PoisonError::into_inner);
-        for (_, mark, _) in queue.under_way.drain(..) {
+        let marks = queue.marks.drain(..).map(|(_, mark)| mark);
+        for mark in marks.chain(queue.spare.drain(..)) {
             self.context.forget(mark);
         }
-        for memory in queue.pinned.drain(..) {
+        for (at, _memory) in queue.pinned.drain(..) {
             // SAFETY: pinned by `pin` at this address, and all copies are done.
-            let _ = unsafe { self.context.unpin(memory.base().as_ptr()) };
+            let _ = unsafe { self.context.unpin(at) };
         }
     }
 }

@@ -4,6 +4,8 @@ use hostwire_testing::{left_out, need};
 
 use super::*;
 
+const BUSY: Duration = Duration::from_micros(100);
+
 fn gpus() -> Vec<Gpu> {
     match count() {
         Ok(0) => left_out(&need::CUDA, "not run: the driver shows no GPU"),
@@ -20,7 +22,7 @@ fn gpus() -> Vec<Gpu> {
 fn finish(gpu: &Gpu, ticket: Option<Ticket>) {
     let ticket = ticket.unwrap();
     while gpu.finished().unwrap() < ticket {
-        gpu.wait(Duration::from_millis(10));
+        gpu.wait(ticket, Duration::from_millis(10), BUSY);
     }
 }
 
@@ -42,6 +44,101 @@ fn bytes_go_there_and_back() {
         assert!(got == expected);
         assert!(gpu.write(at + 1, &host, 0, 1 << 20).is_err());
         gpu.release(at).unwrap();
+    }
+}
+
+#[test]
+fn host_memory_may_be_pinned_in_part() {
+    const PAGE: usize = PAGE_BYTES;
+    for gpu in gpus() {
+        let at = gpu.allocate(8 * PAGE, 64).unwrap();
+        let host = Memory::anonymous(20 * PAGE);
+        gpu.pin(&host, 2 * PAGE, 3 * PAGE).unwrap();
+        let bytes: Vec<u8> = (0..8 * PAGE).map(|byte| (byte % 253) as u8).collect();
+        host.copy_in(0, &bytes).unwrap();
+        gpu.write(at, &host, 0, 8 * PAGE).unwrap().unwrap();
+        gpu.pin(&host, 14 * PAGE, PAGE).unwrap();
+        finish(&gpu, gpu.read(at, &host, 10 * PAGE, 8 * PAGE).unwrap());
+        let mut got = vec![0; 8 * PAGE];
+        host.copy_out(10 * PAGE, &mut got).unwrap();
+        assert!(got == bytes);
+    }
+}
+
+#[test]
+fn blocks_at_distances() {
+    for gpu in gpus() {
+        let (from, to) = (gpu.allocate(1000, 64), gpu.allocate(1000, 64));
+        let (from, to) = (from.unwrap(), to.unwrap());
+        let host = Memory::anonymous(1000);
+        let bytes: Vec<u8> = (0..1000).map(|byte| (byte % 249) as u8 + 1).collect();
+        host.copy_in(0, &bytes).unwrap();
+        gpu.write(from, &host, 0, 1000).unwrap().unwrap();
+        // As rows; closer than they are long, one by one; too far.
+        for (len, count, to_step, from_step) in [(7, 90, 11, 8), (20, 10, 20, 5), (1, 999, 1, 1)] {
+            let mut expected = vec![0; 1000];
+            finish(
+                &gpu,
+                gpu.write(to, &Memory::anonymous(1000), 0, 1000).unwrap(),
+            );
+            let mut done = 0;
+            while done < count {
+                let rest = Blocks {
+                    len,
+                    count: count - done,
+                    to_step,
+                    from_step,
+                };
+                let (at, source) = (done * to_step, done * from_step);
+                let begun = gpu
+                    .copy_blocks(to + at as u64, from + source as u64, rest)
+                    .unwrap();
+                let Some((_, taken)) = begun else { continue };
+                assert!(taken == 1 || taken == rest.count);
+                done += taken;
+            }
+            for block in 0..count {
+                let source = &bytes[block * from_step..][..len];
+                expected[block * to_step..][..len].copy_from_slice(source);
+            }
+            finish(&gpu, gpu.read(to, &host, 0, 1000).unwrap());
+            let mut got = vec![0; 1000];
+            host.copy_out(0, &mut got).unwrap();
+            assert!(got == expected);
+        }
+        let far = Blocks {
+            len: 8,
+            count: 126,
+            to_step: 8,
+            from_step: 8,
+        };
+        assert!(gpu.copy_blocks(to, from, far).is_err());
+    }
+}
+
+#[test]
+fn many_copies_are_under_way() {
+    for gpu in gpus() {
+        let at = gpu.allocate(1 << 20, 64).unwrap();
+        let host = Memory::anonymous(1 << 20);
+        let mut last = 0;
+        for copy in 0..5000 {
+            let begun = match copy % 3 {
+                0 => gpu.write(at, &host, 0, 64),
+                1 => gpu.read(at, &host, 64, 64),
+                _ => gpu.copy(at + 4096, at, 64),
+            };
+            match begun.unwrap() {
+                Some(ticket) => {
+                    assert_eq!(ticket, last + 1);
+                    last = ticket;
+                }
+                None => gpu.wait(last, Duration::from_millis(10), BUSY),
+            }
+            assert!(gpu.finished().unwrap() <= last);
+        }
+        finish(&gpu, Some(last));
+        assert_eq!(gpu.finished().unwrap(), last);
     }
 }
 

@@ -10,7 +10,7 @@ fn finish(device: &Modelled, ticket: Ticket) {
     let begin = Instant::now();
     while device.finished().unwrap() < ticket {
         assert!(begin.elapsed() < Duration::from_secs(20));
-        device.wait(Duration::from_millis(10));
+        device.wait(ticket, Duration::from_millis(10), Duration::ZERO);
     }
 }
 
@@ -19,7 +19,7 @@ fn started(device: &Modelled, mut start: impl FnMut() -> Result<Option<Ticket>>)
     loop {
         match start().unwrap() {
             Some(ticket) => return ticket,
-            None => device.wait(Duration::from_millis(10)),
+            None => device.wait(Ticket::MAX, Duration::from_millis(10), Duration::ZERO),
         }
     }
 }

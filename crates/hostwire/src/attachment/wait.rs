@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hostwire_transport::wait::{Backoff, WaitStep};
+use hostwire_transport::wait::{Backoff, WaitLimits, WaitStep};
 
 use crate::error::{Error, Result};
 
@@ -43,10 +43,38 @@ impl Attachment {
         deadline: Option<Duration>,
         watch: Watch<'_>,
         progress: impl Fn(Pace) -> Result<()>,
+        poll: impl FnMut() -> Result<Option<R>>,
+    ) -> Result<R> {
+        self.wait_by(self.limits, deadline, watch, progress, poll)
+    }
+
+    /// As [`wait_before`](Self::wait_before), for a thread of the library: it leaves the core to the program.
+    pub(crate) fn sleep_before<R>(
+        &self,
+        deadline: Duration,
+        poll: impl FnMut() -> Result<Option<R>>,
+    ) -> Result<R> {
+        let limits = WaitLimits {
+            spins: 0,
+            pauses: 0,
+            looks: 0,
+            ..self.limits
+        };
+        let progress = |_| self.progress();
+        self.wait_by(limits, Some(deadline), Watch::All(&[]), progress, poll)
+    }
+
+    #[inline]
+    fn wait_by<R>(
+        &self,
+        limits: WaitLimits,
+        deadline: Option<Duration>,
+        watch: Watch<'_>,
+        progress: impl Fn(Pace) -> Result<()>,
         mut poll: impl FnMut() -> Result<Option<R>>,
     ) -> Result<R> {
         self.origin.check()?;
-        let mut backoff = Backoff::new(self.limits);
+        let mut backoff = Backoff::new(limits);
         loop {
             if let Some(result) = poll()? {
                 return Ok(result);

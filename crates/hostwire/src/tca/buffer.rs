@@ -84,6 +84,8 @@ enum Owned {
 
 /// What may come back early is asked again after this.
 const LOOK: Duration = Duration::from_millis(20);
+/// The same where a device has too much to do.
+const LOOK_BUSY: Duration = Duration::from_micros(200);
 /// A piece of what the CPU writes to or reads from a device.
 const PIECE_BYTES: usize = 256 << 10;
 
@@ -310,11 +312,12 @@ fn run(
     let ticket = loop {
         match start().map_err(failed)? {
             Some(ticket) => break ticket,
-            None => there.device.wait(LOOK),
+            // Until something has ended: it may come back early.
+            None => there.device.wait(Ticket::MAX, LOOK_BUSY, LOOK_BUSY),
         }
     };
     while there.device.finished().map_err(failed)? < ticket {
-        there.device.wait(LOOK);
+        there.device.wait(ticket, LOOK, LOOK_BUSY);
     }
     Ok(())
 }

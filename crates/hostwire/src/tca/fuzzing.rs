@@ -124,7 +124,7 @@ impl Device for Plain {
         Ok(self.state().0)
     }
 
-    fn wait(&self, _: Duration) {}
+    fn wait(&self, _: Ticket, _: Duration, _: Duration) {}
 
     fn export(&self, _: u64) -> hostwire_device::Result<Export> {
         Err(DeviceError::Refused {

@@ -9,17 +9,16 @@ use std::sync::{Arc, Mutex, PoisonError, TryLockError, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use hostwire_device::Device;
 use hostwire_transport::{Memory, PeId, TransportError, Visibility};
 
 use super::buffer::Pool;
 use super::devices::Devices;
 use super::door::Door;
-use super::engine::{Engine, Work};
+use super::engine::{Awaited, Engine, Work};
 use super::peers::Peers;
 use super::stream::State;
-use crate::attachment::Watch;
 use crate::error::Result;
+use crate::helpers::Helper;
 use crate::inner::Inner;
 
 /// Copies of up to so many bytes are made at once by who gives them, if they can be. Fitted: waking the thread
@@ -29,6 +28,12 @@ const AT_ONCE_BYTES_MAX: u64 = 64 << 10;
 const LOOK: Duration = Duration::from_millis(100);
 /// How long a wait for a device takes at most, so that what else there is gets its turn.
 const DEVICE_LOOK: Duration = Duration::from_micros(500);
+/// How much of it keeps the core: a short copy has ended by then. Fitted.
+const BUSY: Duration = Duration::from_micros(100);
+/// The same for the thread of the engine, where the program may want the core. Fitted.
+const BUSY_IN_BACKGROUND: Duration = Duration::from_micros(15);
+/// How long the thread leaves the engine to threads of the program that let it work.
+const ASIDE: Duration = Duration::from_micros(250);
 
 /// See the [module text](self).
 pub(super) struct Shared {
@@ -43,6 +48,10 @@ pub(super) struct Shared {
     streams: AtomicU64,
     /// By PE, whether it is known to take pieces for its devices.
     serving: Box<[AtomicBool]>,
+    /// Whether a thread of the program has let the engine work since the engine's looked last.
+    attended: AtomicBool,
+    /// Whether waits of the PE let the engine take what comes.
+    is_helper: AtomicBool,
     stop: AtomicBool,
     thread: Mutex<Option<JoinHandle<()>>>,
     /// For the thread, which must not keep it alive.
@@ -58,6 +67,8 @@ impl Shared {
             peers: Peers::default(),
             streams: AtomicU64::new(0),
             serving: (0..inner.pes).map(|_| AtomicBool::new(false)).collect(),
+            attended: AtomicBool::new(false),
+            is_helper: AtomicBool::new(false),
             stop: AtomicBool::new(false),
             thread: Mutex::default(),
             this: this.clone(),
@@ -107,21 +118,28 @@ impl Shared {
 
     /// Lets the engine do what it can do now, unless another thread does so.
     pub(super) fn help(&self) -> Result<()> {
+        self.attended.store(true, Ordering::Relaxed);
         self.work_once().map(|_| ())
     }
 
-    /// As [`help`](Self::help), and waits a moment if only a device can go on. Whether anything was done.
-    pub(super) fn work(&self) -> Result<bool> {
+    /// As [`help`](Self::help), and waits a moment if only a device can go on.
+    pub(super) fn work(&self) -> Result<()> {
+        self.attended.store(true, Ordering::Relaxed);
+        self.work_for(BUSY).map(|_| ())
+    }
+
+    /// Whether anything was done.
+    fn work_for(&self, busy: Duration) -> Result<bool> {
         let (worked, awaited) = self.work_once()?;
-        if let Some(device) = &awaited {
+        if let Some((device, ticket)) = &awaited {
             // Nothing else would end a sleep when it is done.
-            device.wait(DEVICE_LOOK);
+            device.wait(*ticket, DEVICE_LOOK, busy);
         }
         Ok(worked || awaited.is_some())
     }
 
-    /// Whether anything was done, and a device that has something to do.
-    fn work_once(&self) -> Result<(bool, Option<Arc<dyn Device>>)> {
+    /// Whether anything was done, and a copy of a device that is waited for.
+    fn work_once(&self) -> Result<(bool, Option<Awaited>)> {
         self.inner.check_is_here()?;
         let mut engine = match self.engine.try_lock() {
             Ok(engine) => engine,
@@ -152,6 +170,9 @@ impl Shared {
     /// From now on this PE takes pieces for its devices.
     pub(super) fn serve(&self) -> Result<()> {
         self.work_in_background()?;
+        if !self.is_helper.swap(true, Ordering::AcqRel) {
+            self.inner.helpers.add(self.this.clone());
+        }
         let segment = self.inner.segment();
         Ok(segment.put_word_unannounced(self.door.serving(), 1)?)
     }
@@ -192,6 +213,18 @@ impl Shared {
     }
 }
 
+impl Helper for Shared {
+    /// Takes what comes for the devices, in whatever a thread of the program waits for.
+    fn step(&self) -> Result<()> {
+        self.attended.store(true, Ordering::Relaxed);
+        match self.engine.try_lock() {
+            Ok(mut engine) => engine.take_arrivals(self).map(drop),
+            // Who has it takes them, too.
+            Err(_) => Ok(()),
+        }
+    }
+}
+
 /// The thread of the engine.
 fn run(shared: &Weak<Shared>) {
     while let Some(shared) = shared.upgrade() {
@@ -200,18 +233,19 @@ fn run(shared: &Weak<Shared>) {
             return;
         }
         let inner = &shared.inner;
-        let attachment: &crate::attachment::Attachment = inner;
+        if shared.attended.swap(false, Ordering::Relaxed) {
+            // The program lets the engine work while it waits, and wants the core for that.
+            inner.wire.nap(ASIDE);
+            continue;
+        }
         let until = inner.wire.now().saturating_add(LOOK);
-        let worked = attachment.wait_before(
-            Some(until),
-            Watch::All(&[]),
-            |_| attachment.progress(),
-            || {
-                let worked = shared.work()?;
-                let is_over = shared.stop.load(Ordering::Acquire) || inner.wire.now() >= until;
-                Ok((worked || is_over).then_some(()))
-            },
-        );
+        let worked = inner.sleep_before(until, || {
+            let worked = shared.work_for(BUSY_IN_BACKGROUND)?;
+            let is_over = shared.stop.load(Ordering::Acquire)
+                || shared.attended.load(Ordering::Relaxed)
+                || inner.wire.now() >= until;
+            Ok((worked || is_over).then_some(()))
+        });
         if worked.is_err() {
             // The PE cannot go on, and hears so itself.
             return;

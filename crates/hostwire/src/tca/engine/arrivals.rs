@@ -3,11 +3,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use hostwire_device::{Device, Ticket};
+use hostwire_device::Ticket;
 use hostwire_transport::PeId;
 use hostwire_transport::sync::{Ordering, fence};
 use zerocopy::IntoBytes;
 
+use super::Awaited;
 use crate::error::Result;
 use crate::tca::devices::Allocation;
 use crate::tca::door::{HEAD_WORDS, Head, Outcome, SLOTS};
@@ -130,10 +131,10 @@ impl Arrivals {
         Ok(worked)
     }
 
-    /// A device whose copies are waited for.
-    pub(super) fn awaited(&self) -> Option<Arc<dyn Device>> {
+    /// A copy of a device that is waited for.
+    pub(super) fn awaited(&self) -> Option<Awaited> {
         match &self.under_way.front()?.state {
-            State::Writing { there, .. } => Some(Arc::clone(&there.device)),
+            State::Writing { there, ticket } => Some((Arc::clone(&there.device), *ticket)),
             _ => None,
         }
     }

@@ -9,7 +9,7 @@ mod outgoing;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hostwire_device::Device;
+use hostwire_device::{Device, Ticket};
 use hostwire_transport::PeId;
 
 use super::chain::Steps;
@@ -20,6 +20,9 @@ use crate::error::{Result, TcaError};
 use arrivals::Arrivals;
 use channel::Channel;
 use outgoing::Outgoing;
+
+/// A copy that a device has to end.
+pub(super) type Awaited = (Arc<dyn Device>, Ticket);
 
 /// What a stream has to do.
 pub(super) enum Work {
@@ -63,12 +66,7 @@ impl Engine {
     /// # Errors
     /// If this PE can store nothing more to anybody.
     pub(super) fn step(&mut self, shared: &Shared) -> Result<bool> {
-        let mut worked = false;
-        if shared.devices.count() > 0 {
-            for (pe, arrivals) in (0..).zip(&mut self.arrivals) {
-                worked |= arrivals.step(shared, pe)?;
-            }
-        }
+        let mut worked = self.take_arrivals(shared)?;
         for stream in self.streams.values_mut() {
             let room = outgoing::Room {
                 channels: &mut self.channels,
@@ -80,8 +78,22 @@ impl Engine {
         Ok(worked)
     }
 
-    /// A device whose copies something waits for.
-    pub(super) fn awaited(&self) -> Option<Arc<dyn Device>> {
+    /// Takes what other PEs have put here for devices. Whether that was anything.
+    ///
+    /// # Errors
+    /// As [`step`](Self::step).
+    pub(super) fn take_arrivals(&mut self, shared: &Shared) -> Result<bool> {
+        let mut worked = false;
+        if shared.devices.count() > 0 {
+            for (pe, arrivals) in (0..).zip(&mut self.arrivals) {
+                worked |= arrivals.step(shared, pe)?;
+            }
+        }
+        Ok(worked)
+    }
+
+    /// A copy of a device that something waits for.
+    pub(super) fn awaited(&self) -> Option<Awaited> {
         let streams = self.streams.values().find_map(Outgoing::awaited);
         streams.or_else(|| self.arrivals.iter().find_map(Arrivals::awaited))
     }

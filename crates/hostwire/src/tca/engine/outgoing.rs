@@ -6,11 +6,11 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use hostwire_device::{Device, Ticket};
+use hostwire_device::{Blocks, Device, Ticket};
 use hostwire_transport::{Block, PeId};
 
 use super::channel::{Channel, Landed};
-use super::{Work, failed};
+use super::{Awaited, Work, failed};
 use crate::error::{Result, TcaError};
 use crate::tca::chain::{Source, Step, Steps, Stride, Target, not_there};
 use crate::tca::devices::Allocation;
@@ -71,6 +71,17 @@ enum Flight {
     },
 }
 
+impl Flight {
+    /// The copy of a device that it waits for.
+    fn copy(&self) -> Option<(&Arc<Allocation>, Ticket)> {
+        match self {
+            Self::Reading { from, ticket, .. } => Some((from, *ticket)),
+            Self::Writing { there, ticket, .. } => Some((there, *ticket)),
+            Self::Landed { .. } => None,
+        }
+    }
+}
+
 /// Where a piece goes.
 #[derive(Clone)]
 enum To {
@@ -129,14 +140,12 @@ impl Outgoing {
         }
     }
 
-    /// A device whose copies are waited for.
-    pub(super) fn awaited(&self) -> Option<Arc<dyn Device>> {
-        self.flights.iter().find_map(|flight| match flight {
-            Flight::Reading { from: there, .. } | Flight::Writing { there, .. } => {
-                Some(Arc::clone(&there.device))
-            }
-            Flight::Landed { .. } => None,
-        })
+    /// A copy of a device that is waited for: the first one.
+    pub(super) fn awaited(&self) -> Option<Awaited> {
+        let mut copies = self.flights.iter().filter_map(Flight::copy);
+        copies
+            .next()
+            .map(|(there, ticket)| (Arc::clone(&there.device), ticket))
     }
 
     /// Does what can be done now. Whether that was anything.
@@ -167,6 +176,7 @@ impl Outgoing {
     fn settle(&mut self, shared: &Shared, room: &mut Room<'_>) -> Result<bool> {
         let mut worked = false;
         let mut is_blocked = false;
+        let mut progress = Progress::default();
         let mut all = Ok(());
         for _ in 0..self.flights.len() {
             let Some(flight) = self.flights.pop_front() else {
@@ -174,7 +184,7 @@ impl Outgoing {
             };
             let waits = is_blocked && matches!(flight, Flight::Reading { .. });
             let next = match all {
-                Ok(()) if !waits => self.go_on(shared, room, flight),
+                Ok(()) if !waits => self.go_on(shared, room, &mut progress, flight),
                 _ => Ok(Next::Stays(flight)),
             };
             match next {
@@ -193,20 +203,20 @@ impl Outgoing {
         all.map(|()| worked)
     }
 
-    fn go_on(&self, shared: &Shared, room: &mut Room<'_>, flight: Flight) -> Result<Next> {
-        let finished = match &flight {
-            Flight::Landed { .. } => None,
-            Flight::Writing { there, ticket, .. }
-            | Flight::Reading {
-                from: there,
-                ticket,
-                ..
-            } => match there.device.finished() {
-                Ok(finished) if finished < *ticket => return Ok(Next::Stays(flight)),
-                other => Some(other.map(|_| ()).map_err(|fault| failed(shared, fault))),
+    fn go_on(
+        &self,
+        shared: &Shared,
+        room: &mut Room<'_>,
+        progress: &mut Progress,
+        flight: Flight,
+    ) -> Result<Next> {
+        let finished = match flight.copy() {
+            None => Ok(()),
+            Some((there, ticket)) => match progress.of(&there.device) {
+                Ok(finished) if finished < ticket => return Ok(Next::Stays(flight)),
+                other => other.map(|_| ()).map_err(|fault| failed(shared, fault)),
             },
         };
-        let finished = finished.unwrap_or(Ok(()));
         match flight {
             Flight::Landed {
                 pe,
@@ -402,20 +412,28 @@ impl Outgoing {
             Source::Host { at, .. } => {
                 let len = left.min(longest(shared, &to)) as usize;
                 let sent = send(shared, room, to, (at + skipped as usize, len), None)?;
-                sent.map(|next| (next, len))
+                sent.map(|next| (next, len, 1))
             }
             Source::Device { there, at } => {
-                let most = there.device.piece_bytes_max().min(shared.door.piece_bytes);
-                self.read(shared, room, (there, at + skipped), to, left, most)?
+                let rest = Blocks {
+                    len: left as usize,
+                    count: match self.done_bytes {
+                        0 => (stride.blocks - self.block) as usize,
+                        _ => 1,
+                    },
+                    to_step: stride.to_step as usize,
+                    from_step: stride.from_step as usize,
+                };
+                self.read(shared, room, (there, at + skipped), to, rest)?
             }
         };
-        let Some((next, len)) = flight else {
+        let Some((next, len, blocks)) = flight else {
             return Ok(false);
         };
         if let Next::Goes(flight) | Next::Stays(flight) = next {
-            self.flights.push_back(flight);
+            self.fly(flight);
         }
-        self.advance(steps, stride, len as u64);
+        self.advance(steps, stride, len as u64, blocks);
         if let (Target::Host { pe, .. }, true) = (target, self.is_between_steps()) {
             // A wire may reorder stores, and steps have an order.
             shared.inner.fence_of(*pe)?;
@@ -428,55 +446,72 @@ impl Outgoing {
         self.block == 0 && self.done_bytes == 0
     }
 
-    /// Begins to read a piece of a device, or to copy it within the device.
+    /// A piece is under way. Of copies that a device makes itself one flight stands for all.
+    fn fly(&mut self, flight: Flight) {
+        if let (
+            Some(Flight::Writing {
+                there: of,
+                ticket: last,
+                piece: None,
+            }),
+            Flight::Writing {
+                there,
+                ticket,
+                piece: None,
+            },
+        ) = (self.flights.back_mut(), &flight)
+            && Arc::ptr_eq(of, there)
+        {
+            *last = *ticket;
+            return;
+        }
+        self.flights.push_back(flight);
+    }
+
+    /// Begins to read a piece of a device, or to copy blocks within the device. How long each is, and how many.
     fn read(
         &self,
         shared: &Shared,
         room: &mut Room<'_>,
         (from, at): (&Arc<Allocation>, u64),
         to: To,
-        left: u64,
-        most: usize,
-    ) -> Result<Option<(Next, usize)>> {
+        rest: Blocks,
+    ) -> Result<Option<(Next, usize, u64)>> {
         let fault = |fault| failed(shared, fault);
         let at = from.at + at;
-        if let To::Near { there, at: to } = &to
-            && Arc::ptr_eq(&there.device, &from.device)
-        {
-            let len = left as usize;
-            let copying = there.device.copy(there.at + to, at, len).map_err(fault)?;
-            return Ok(copying.map(|ticket| {
-                let there = Arc::clone(there);
-                (
-                    Next::Goes(Flight::Writing {
-                        there,
-                        ticket,
-                        piece: None,
-                    }),
-                    len,
-                )
+        let direct = match &to {
+            To::Near { there, at: to } if Arc::ptr_eq(&there.device, &from.device) => {
+                Some((there.at + to, rest, there))
+            }
+            To::Far(spot) => {
+                let find = |len: u64| {
+                    let (peers, device) = (&shared.peers, (&from.device, from.number));
+                    peers.find((&shared.inner, &shared.door), device, (*spot, len))
+                };
+                let all = rest.extent(rest.to_step).map(|len| find(len as u64));
+                let one = Blocks { count: 1, ..rest };
+                match all.transpose()?.flatten() {
+                    Some(there) => Some((there, rest, from)),
+                    // What is wrong with a block is told when it has its turn.
+                    None => find(rest.len as u64)?.map(|there| (there, one, from)),
+                }
+            }
+            _ => None,
+        };
+        if let Some((there, blocks, kept)) = direct {
+            let copying = from.device.copy_blocks(there, at, blocks).map_err(fault)?;
+            return Ok(copying.map(|(ticket, count)| {
+                let there = Arc::clone(kept);
+                let flight = Flight::Writing {
+                    there,
+                    ticket,
+                    piece: None,
+                };
+                (Next::Goes(flight), blocks.len, count as u64)
             }));
         }
-        if let To::Far(spot) = to {
-            let (peers, device) = (&shared.peers, (&from.device, from.number));
-            let found = peers.find((&shared.inner, &shared.door), device, (spot, left))?;
-            if let Some(there) = found {
-                let len = left as usize;
-                let copying = from.device.copy(there, at, len).map_err(fault)?;
-                return Ok(copying.map(|ticket| {
-                    let there = Arc::clone(from);
-                    (
-                        Next::Goes(Flight::Writing {
-                            there,
-                            ticket,
-                            piece: None,
-                        }),
-                        len,
-                    )
-                }));
-            }
-        }
-        let len = (left as usize).min(most);
+        let most = from.device.piece_bytes_max().min(shared.door.piece_bytes);
+        let len = rest.len.min(most);
         let Some(piece) = room.staging.pop() else {
             return Ok(None);
         };
@@ -501,19 +536,37 @@ impl Outgoing {
                 len,
             }),
             len,
+            1,
         )))
     }
 
-    /// Counts a piece that has begun.
-    fn advance(&mut self, steps: &Steps, stride: Stride, len: u64) {
+    /// Counts a piece that has begun, or whole blocks.
+    fn advance(&mut self, steps: &Steps, stride: Stride, len: u64, blocks: u64) {
         debug_assert!(self.step < steps.steps.len());
         self.done_bytes += len;
         if self.done_bytes == stride.block_bytes {
-            (self.block, self.done_bytes) = (self.block + 1, 0);
+            (self.block, self.done_bytes) = (self.block + blocks, 0);
         }
         if self.block == stride.blocks {
             (self.step, self.block) = (self.step + 1, 0);
         }
+    }
+}
+
+/// How far a device is, asked once for all pieces that it has: they end in order.
+#[derive(Default)]
+struct Progress(Option<(Arc<dyn Device>, Ticket)>);
+
+impl Progress {
+    fn of(&mut self, device: &Arc<dyn Device>) -> hostwire_device::Result<Ticket> {
+        if let Some((known, finished)) = &self.0
+            && Arc::ptr_eq(known, device)
+        {
+            return Ok(*finished);
+        }
+        let finished = device.finished()?;
+        self.0 = Some((Arc::clone(device), finished));
+        Ok(finished)
     }
 }
 

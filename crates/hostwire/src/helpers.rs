@@ -1,0 +1,53 @@
+//! What else a wait of the PE lets work, beside the agent and messages: nothing in most programs.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, TryLockError, Weak};
+
+use crate::error::Result;
+
+/// Does what can be done now, and does not wait.
+pub(crate) trait Helper: Send + Sync {
+    /// # Errors
+    /// If the PE cannot go on.
+    fn step(&self) -> Result<()>;
+}
+
+/// See the [module text](self).
+#[derive(Default)]
+pub(crate) struct Helpers {
+    is_any: AtomicBool,
+    all: Mutex<Vec<Weak<dyn Helper>>>,
+}
+
+impl Helpers {
+    /// Waits let it work from now on, for as long as it is there.
+    pub(crate) fn add(&self, helper: Weak<dyn Helper>) {
+        let mut all = self
+            .all
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        all.retain(|known| known.strong_count() > 0);
+        all.push(helper);
+        self.is_any.store(true, Ordering::Release);
+    }
+
+    /// Lets all work, unless that happens already: in another thread, or because one of them waits.
+    #[inline]
+    pub(crate) fn help(&self) -> Result<()> {
+        match self.is_any.load(Ordering::Relaxed) {
+            true => self.help_all(),
+            false => Ok(()),
+        }
+    }
+
+    #[cold]
+    fn help_all(&self) -> Result<()> {
+        let all = match self.all.try_lock() {
+            Ok(all) => all,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return Ok(()),
+        };
+        let here = all.iter().filter_map(Weak::upgrade);
+        here.into_iter().try_for_each(|helper| helper.step())
+    }
+}
