@@ -72,6 +72,11 @@ fn cuda() {
     }
 }
 
+#[test]
+fn cuda_by_a_stand_in() {
+    hostwire_testing::stand_in::repeat_with_cuda("cuda", "stand_in");
+}
+
 const SIZES: Sizes = Sizes {
     ring_bytes: 4096,
     heap_bytes: 64 << 20,

@@ -20,6 +20,7 @@
 pub mod built;
 pub mod need;
 pub mod pcapng;
+pub mod stand_in;
 
 use std::ffi::OsStr;
 use std::fmt::Display;

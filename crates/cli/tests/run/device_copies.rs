@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use hostwire_testing::{built, is_installed, need};
+use hostwire_testing::{built, is_installed, need, stand_in};
 
 use crate::job::{self, Job};
 
@@ -30,14 +30,18 @@ fn the_example_in_c_copies_from_device_to_device() {
     let errors = String::from_utf8_lossy(&compiled.stderr);
     assert!(compiled.status.success(), "{errors}");
     let program = program.display().to_string();
+    // There is a compiler.
+    let driver = stand_in::cuda_driver().unwrap();
+    let libraries = std::env::join_paths([folder, &driver]).unwrap();
     for (devices, pes, way) in [
         ("modelled", 3, "device to device"),
+        ("cuda", 3, "device to device"),
         ("none", 2, "host to host"),
     ] {
         let count = pes.to_string();
         let arguments = ["run", "-n", &count, "--devices", devices, "--", &program];
         let mut command = job::hostwire(&arguments);
-        command.env("LD_LIBRARY_PATH", folder);
+        command.env("LD_LIBRARY_PATH", &libraries);
         let ended = Job::start(command).end();
         assert_eq!(ended.status, 0, "{ended:?}");
         let told = format!("came 3 times, {way}");

@@ -143,6 +143,11 @@ fn many_copies_are_under_way() {
 }
 
 #[test]
+fn all_this_by_a_stand_in() {
+    hostwire_testing::stand_in::repeat_with_cuda("cuda::tests", "stand_in");
+}
+
+#[test]
 fn without_a_driver_the_error_says_so() {
     if let Err(why) = count() {
         assert!(

@@ -1,4 +1,4 @@
-"""The race of examples/python, with all who can take part."""
+"""examples/python with PyTorch: the race, with all who can take part; queries of the warehouse."""
 
 import subprocess
 import sys
@@ -29,3 +29,23 @@ def test_hostwire_gloo_and_sockets_run_a_race(tmp_path):
         assert names == ["hostwire", "sockets", "torch, gloo", "torch, hostwire"], rows
         latencies = [float(row[18:].split()[0]) for row in rows]
         assert latencies == sorted(latencies)
+
+
+def test_pytorch_answers_queries_of_the_warehouse(tmp_path):
+    command = [BIN / "hostwire", "run", "-n", 3, "--heap", "256M", sys.executable, EXAMPLES / "warehouse_gpu.py"]
+    # Seven row groups; on a GPU if there is one.
+    command += ["--scale", 0.05, "--turns", 1, "--check"]
+    done = subprocess.run(
+        [str(word) for word in command],
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    said = done.stdout.splitlines()
+    assert [line.split(":")[0] for line in said if line.startswith("q")] == ["q1", "q21"], said
+    verdicts = [line.split(": ")[1] for line in said if line.startswith("DuckDB")]
+    assert verdicts == ["the same", "the same"], said
+    assert any(line.startswith("A F ") for line in said) and any("Supplier#" in line for line in said)

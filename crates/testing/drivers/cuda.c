@@ -1,0 +1,281 @@
+/* A stand-in for the driver of CUDA, for tests where there is no GPU: the functions that hostwire-device calls.
+ *
+ * Device memory is memory of this process. A copy is made when it is started, and an event says that it has ended 8 us
+ * later, so programs have to wait. As the driver was seen to do, it refuses to open memory of the same process, and to copy host memory of
+ * which a part alone is pinned. What it cannot do at all (graphs, kernels, several devices) is not here.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_READY = 600, MANY = 4096, COPY_NS = 8000 };
+
+/* What is allocated or pinned: `file` is -1 for the latter. */
+struct range {
+    uint64_t at;
+    size_t len;
+    int file;
+};
+
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+static struct range ranges[MANY];
+/* When all copies will have ended. */
+static int64_t idle_ns;
+
+static int64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+static int started(void) {
+    int64_t now = now_ns();
+    pthread_mutex_lock(&turn);
+    idle_ns = (idle_ns > now ? idle_ns : now) + COPY_NS;
+    pthread_mutex_unlock(&turn);
+    return SUCCESS;
+}
+
+static int add(uint64_t at, size_t len, int file) {
+    int status = OUT_OF_MEMORY;
+    pthread_mutex_lock(&turn);
+    for (int place = 0; place < MANY && status != SUCCESS; place++)
+        if (ranges[place].len == 0) {
+            ranges[place] = (struct range){at, len, file};
+            status = SUCCESS;
+        }
+    pthread_mutex_unlock(&turn);
+    return status;
+}
+
+/* Takes a range away; its length is 0 if there is none. */
+static struct range take(uint64_t at, int is_pinned) {
+    struct range found = {0, 0, -1};
+    pthread_mutex_lock(&turn);
+    for (int place = 0; place < MANY && found.len == 0; place++)
+        if (ranges[place].len != 0 && ranges[place].at == at && (ranges[place].file < 0) == is_pinned) {
+            found = ranges[place];
+            ranges[place].len = 0;
+        }
+    pthread_mutex_unlock(&turn);
+    return found;
+}
+
+/* Whether one part of host memory is pinned, and another is not. */
+static int is_mixed(const void *host, size_t len) {
+    uint64_t first = (uintptr_t)host, end = first + len;
+    int mixed = 0;
+    pthread_mutex_lock(&turn);
+    for (int place = 0; place < MANY; place++) {
+        struct range pinned = ranges[place];
+        if (pinned.len == 0 || pinned.file >= 0)
+            continue;
+        int overlaps = first < pinned.at + pinned.len && pinned.at < end;
+        int holds = pinned.at <= first && end <= pinned.at + pinned.len;
+        mixed |= overlaps && !holds;
+    }
+    pthread_mutex_unlock(&turn);
+    return mixed;
+}
+
+int cuInit(unsigned flags) { return flags == 0 ? SUCCESS : INVALID_VALUE; }
+
+int cuGetErrorString(int status, const char **text) {
+    *text = status == INVALID_VALUE ? "invalid argument" : status == OUT_OF_MEMORY ? "out of memory" : "another error";
+    return SUCCESS;
+}
+
+int cuDeviceGetCount(int *count) {
+    *count = 1;
+    return SUCCESS;
+}
+
+int cuDeviceGet(int *device, int number) {
+    *device = number;
+    return number == 0 ? SUCCESS : INVALID_VALUE;
+}
+
+int cuDeviceGetName(char *name, int len, int device) {
+    snprintf(name, len, "stand-in %d", device);
+    return SUCCESS;
+}
+
+int cuDevicePrimaryCtxRetain(void **context, int device) {
+    *context = &ranges[device];
+    return SUCCESS;
+}
+
+int cuDevicePrimaryCtxRelease_v2(int device) { return device == 0 ? SUCCESS : INVALID_VALUE; }
+
+int cuCtxSetCurrent(void *context) { return context == ranges ? SUCCESS : INVALID_VALUE; }
+
+static int map(uint64_t *at, size_t len, int file) {
+    void *memory = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (memory == MAP_FAILED)
+        return OUT_OF_MEMORY;
+    *at = (uintptr_t)memory;
+    return add(*at, len, file);
+}
+
+int cuMemAlloc_v2(uint64_t *at, size_t len) {
+    int file = memfd_create("stand-in", MFD_CLOEXEC);
+    if (len == 0 || len > ((size_t)1 << 40) || file < 0 || ftruncate(file, len) != 0)
+        return OUT_OF_MEMORY;
+    return map(at, len, file);
+}
+
+int cuMemFree_v2(uint64_t at) {
+    struct range found = take(at, 0);
+    if (found.len == 0)
+        return INVALID_VALUE;
+    munmap((void *)(uintptr_t)at, found.len);
+    close(found.file);
+    return SUCCESS;
+}
+
+int cuMemsetD8Async(uint64_t at, uint8_t value, size_t len, void *stream) {
+    (void)stream;
+    memset((void *)(uintptr_t)at, value, len);
+    return started();
+}
+
+int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t len, void *stream) {
+    (void)stream;
+    if (is_mixed(from, len))
+        return INVALID_VALUE;
+    memcpy((void *)(uintptr_t)to, from, len);
+    return started();
+}
+
+int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t len, void *stream) {
+    (void)stream;
+    if (is_mixed(to, len))
+        return INVALID_VALUE;
+    memcpy(to, (void *)(uintptr_t)from, len);
+    return started();
+}
+
+int cuMemcpyAsync(uint64_t to, uint64_t from, size_t len, void *stream) {
+    (void)stream;
+    memmove((void *)(uintptr_t)to, (void *)(uintptr_t)from, len);
+    return started();
+}
+
+struct rows {
+    size_t from_x, from_y;
+    unsigned from_type;
+    const void *from_host;
+    uint64_t from;
+    void *from_array;
+    size_t from_pitch;
+    size_t to_x, to_y;
+    unsigned to_type;
+    void *to_host;
+    uint64_t to;
+    void *to_array;
+    size_t to_pitch;
+    size_t width, height;
+};
+
+int cuMemcpy2DAsync_v2(const struct rows *rows, void *stream) {
+    (void)stream;
+    if (rows->from_type != 2 || rows->to_type != 2 || rows->from_pitch < rows->width || rows->to_pitch < rows->width)
+        return INVALID_VALUE;
+    for (size_t row = 0; row < rows->height; row++)
+        memcpy((char *)(uintptr_t)rows->to + row * rows->to_pitch,
+               (char *)(uintptr_t)rows->from + row * rows->from_pitch, rows->width);
+    return started();
+}
+
+int cuStreamCreate(void **stream, unsigned flags) {
+    (void)flags;
+    *stream = &turn;
+    return SUCCESS;
+}
+
+int cuStreamDestroy_v2(void *stream) { return stream == &turn ? SUCCESS : INVALID_VALUE; }
+
+static int64_t end_ns(void) {
+    pthread_mutex_lock(&turn);
+    int64_t end = idle_ns;
+    pthread_mutex_unlock(&turn);
+    return end;
+}
+
+int cuStreamSynchronize(void *stream) {
+    (void)stream;
+    for (int64_t end = end_ns(); now_ns() < end;)
+        ;
+    return SUCCESS;
+}
+
+int cuEventCreate(void **event, unsigned flags) {
+    (void)flags;
+    *event = calloc(1, sizeof(int64_t));
+    return *event ? SUCCESS : OUT_OF_MEMORY;
+}
+
+int cuEventRecord(void *event, void *stream) {
+    (void)stream;
+    *(int64_t *)event = end_ns();
+    return SUCCESS;
+}
+
+int cuEventQuery(void *event) { return now_ns() < *(int64_t *)event ? NOT_READY : SUCCESS; }
+
+int cuEventDestroy_v2(void *event) {
+    free(event);
+    return SUCCESS;
+}
+
+/* The process, its descriptor, and the length. */
+struct handle {
+    union {
+        char bytes[64];
+        struct {
+            int process, file;
+            size_t len;
+        };
+    };
+};
+
+int cuIpcGetMemHandle(struct handle *handle, uint64_t at) {
+    int status = INVALID_VALUE;
+    pthread_mutex_lock(&turn);
+    for (int place = 0; place < MANY; place++)
+        if (ranges[place].len != 0 && ranges[place].at == at && ranges[place].file >= 0) {
+            memset(handle, 0, sizeof *handle);
+            handle->process = getpid();
+            handle->file = ranges[place].file;
+            handle->len = ranges[place].len;
+            status = SUCCESS;
+        }
+    pthread_mutex_unlock(&turn);
+    return status;
+}
+
+int cuIpcOpenMemHandle_v2(uint64_t *at, struct handle handle, unsigned flags) {
+    (void)flags;
+    char path[64];
+    if (handle.process == getpid())
+        return INVALID_VALUE;
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", handle.process, handle.file);
+    int file = open(path, O_RDWR | O_CLOEXEC);
+    return file < 0 ? INVALID_VALUE : map(at, handle.len, file);
+}
+
+int cuIpcCloseMemHandle(uint64_t at) { return cuMemFree_v2(at); }
+
+int cuMemHostRegister_v2(void *at, size_t len, unsigned flags) {
+    (void)flags;
+    return len == 0 ? INVALID_VALUE : add((uintptr_t)at, len, -1);
+}
+
+int cuMemHostUnregister(void *at) { return take((uintptr_t)at, 1).len != 0 ? SUCCESS : INVALID_VALUE; }
