@@ -153,8 +153,8 @@ pub trait Device: fmt::Debug + Send + Sync {
     /// As `write`.
     fn read(&self, from: u64, into: &Memory, offset: usize, len: usize) -> Result<Option<Ticket>>;
 
-    /// Starts to copy bytes within the device, or from memory of another one that was
-    /// [opened](Self::open). `None` as [`write`](Self::write).
+    /// Starts to copy bytes within the device, or to memory of another one that was [opened](Self::open) or is
+    /// [reached](Self::reaches). `None` as [`write`](Self::write).
     ///
     /// # Errors
     /// As `write`.
@@ -205,6 +205,13 @@ pub trait Device: fmt::Debug + Send + Sync {
     fn pointer(&self, at: u64) -> Option<u64> {
         let _ = at;
         None
+    }
+
+    /// Whether it [copies](Self::copy) to memory of another device of this process, at the address that the other
+    /// one has for it. The copy has a ticket of this one.
+    fn reaches(&self, other: &dyn Device) -> bool {
+        let _ = other;
+        false
     }
 
     /// A name of an allocation, for other processes of this host.

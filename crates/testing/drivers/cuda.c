@@ -2,7 +2,8 @@
  *
  * Device memory is memory of this process. A copy is made when it is started, and an event says that it has ended 8 us
  * later, so programs have to wait. As the driver was seen to do, it refuses to open memory of the same process, and to copy host memory of
- * which a part alone is pinned. What it cannot do at all (graphs, kernels, several devices) is not here.
+ * which a part alone is pinned. There are two devices. Where the driver would copy through host memory, between devices without access to
+ * each other, it refuses to. What it cannot do at all (graphs, kernels) is not here.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -15,19 +16,23 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_READY = 600, MANY = 4096, COPY_NS = 8000 };
+enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_READY = 600, MANY = 4096, COPY_NS = 8000, DEVICES = 2 };
 
-/* What is allocated or pinned: `file` is -1 for the latter. */
+/* What is allocated, opened (`device` is -1), or pinned (`file` is, too). */
 struct range {
     uint64_t at;
     size_t len;
-    int file;
+    int file, device;
 };
 
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 static struct range ranges[MANY];
 /* When all copies will have ended. */
 static int64_t idle_ns;
+/* A context is the address of what its device has access to. */
+static int access_to[DEVICES][DEVICES];
+/* What the thread has made current, the program itself none. */
+static _Thread_local int current = -1, stack[8], depth;
 
 static int64_t now_ns(void) {
     struct timespec now;
@@ -37,18 +42,20 @@ static int64_t now_ns(void) {
 
 static int started(void) {
     int64_t now = now_ns();
+    if (current < 0)
+        return INVALID_VALUE;
     pthread_mutex_lock(&turn);
     idle_ns = (idle_ns > now ? idle_ns : now) + COPY_NS;
     pthread_mutex_unlock(&turn);
     return SUCCESS;
 }
 
-static int add(uint64_t at, size_t len, int file) {
+static int add(uint64_t at, size_t len, int file, int device) {
     int status = OUT_OF_MEMORY;
     pthread_mutex_lock(&turn);
     for (int place = 0; place < MANY && status != SUCCESS; place++)
         if (ranges[place].len == 0) {
-            ranges[place] = (struct range){at, len, file};
+            ranges[place] = (struct range){at, len, file, device};
             status = SUCCESS;
         }
     pthread_mutex_unlock(&turn);
@@ -57,7 +64,7 @@ static int add(uint64_t at, size_t len, int file) {
 
 /* Takes a range away; its length is 0 if there is none. */
 static struct range take(uint64_t at, int is_pinned) {
-    struct range found = {0, 0, -1};
+    struct range found = {0, 0, -1, -1};
     pthread_mutex_lock(&turn);
     for (int place = 0; place < MANY && found.len == 0; place++)
         if (ranges[place].len != 0 && ranges[place].at == at && (ranges[place].file < 0) == is_pinned) {
@@ -93,13 +100,13 @@ int cuGetErrorString(int status, const char **text) {
 }
 
 int cuDeviceGetCount(int *count) {
-    *count = 1;
+    *count = DEVICES;
     return SUCCESS;
 }
 
 int cuDeviceGet(int *device, int number) {
     *device = number;
-    return number == 0 ? SUCCESS : INVALID_VALUE;
+    return number >= 0 && number < DEVICES ? SUCCESS : INVALID_VALUE;
 }
 
 int cuDeviceGetName(char *name, int len, int device) {
@@ -108,27 +115,77 @@ int cuDeviceGetName(char *name, int len, int device) {
 }
 
 int cuDevicePrimaryCtxRetain(void **context, int device) {
-    *context = &ranges[device];
+    *context = access_to[device];
     return SUCCESS;
 }
 
-int cuDevicePrimaryCtxRelease_v2(int device) { return device == 0 ? SUCCESS : INVALID_VALUE; }
+int cuDevicePrimaryCtxRelease_v2(int device) { return device < DEVICES ? SUCCESS : INVALID_VALUE; }
 
-int cuCtxSetCurrent(void *context) { return context == ranges ? SUCCESS : INVALID_VALUE; }
+static int device_of(void *context) {
+    for (int device = 0; device < DEVICES; device++)
+        if (context == access_to[device])
+            return device;
+    return -1;
+}
 
-static int map(uint64_t *at, size_t len, int file) {
+int cuCtxPushCurrent_v2(void *context) {
+    int device = device_of(context);
+    if (device < 0 || depth == 8)
+        return INVALID_VALUE;
+    stack[depth++] = current;
+    current = device;
+    return SUCCESS;
+}
+
+int cuCtxPopCurrent_v2(void **context) {
+    if (depth == 0)
+        return INVALID_VALUE;
+    *context = access_to[current];
+    current = stack[--depth];
+    return SUCCESS;
+}
+
+int cuCtxEnablePeerAccess(void *context, unsigned flags) {
+    int device = device_of(context);
+    if (device < 0 || device == current || flags != 0)
+        return INVALID_VALUE;
+    if (current < 0)
+        return INVALID_VALUE;
+    int before = access_to[current][device];
+    access_to[current][device] = 1;
+    return before ? 704 : SUCCESS;
+}
+
+/* Whether the current device may copy there. */
+static int is_within_reach(uint64_t at) {
+    int reached = 0;
+    pthread_mutex_lock(&turn);
+    for (int place = 0; place < MANY; place++) {
+        struct range range = ranges[place];
+        if (range.len == 0 || range.file < 0 || at < range.at || at >= range.at + range.len)
+            continue;
+        reached |= current >= 0 &&
+                   (range.device < 0 || range.device == current || access_to[current][range.device]);
+    }
+    pthread_mutex_unlock(&turn);
+    return reached;
+}
+
+static int map(uint64_t *at, size_t len, int file, int device) {
     void *memory = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (memory == MAP_FAILED)
         return OUT_OF_MEMORY;
     *at = (uintptr_t)memory;
-    return add(*at, len, file);
+    return add(*at, len, file, device);
 }
 
 int cuMemAlloc_v2(uint64_t *at, size_t len) {
+    if (current < 0)
+        return INVALID_VALUE;
     int file = memfd_create("stand-in", MFD_CLOEXEC);
     if (len == 0 || len > ((size_t)1 << 40) || file < 0 || ftruncate(file, len) != 0)
         return OUT_OF_MEMORY;
-    return map(at, len, file);
+    return map(at, len, file, current);
 }
 
 int cuMemFree_v2(uint64_t at) {
@@ -164,6 +221,8 @@ int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t len, void *stream) {
 
 int cuMemcpyAsync(uint64_t to, uint64_t from, size_t len, void *stream) {
     (void)stream;
+    if (!is_within_reach(to) || !is_within_reach(from))
+        return INVALID_VALUE;
     memmove((void *)(uintptr_t)to, (void *)(uintptr_t)from, len);
     return started();
 }
@@ -186,7 +245,7 @@ struct rows {
 
 int cuMemcpy2DAsync_v2(const struct rows *rows, void *stream) {
     (void)stream;
-    if (rows->from_type != 2 || rows->to_type != 2 || rows->from_pitch < rows->width || rows->to_pitch < rows->width)
+    if (rows->from_type != 2 || rows->to_type != 2 || rows->from_pitch < rows->width || rows->to_pitch < rows->width || !is_within_reach(rows->to) || !is_within_reach(rows->from))
         return INVALID_VALUE;
     for (size_t row = 0; row < rows->height; row++)
         memcpy((char *)(uintptr_t)rows->to + row * rows->to_pitch,
@@ -268,14 +327,14 @@ int cuIpcOpenMemHandle_v2(uint64_t *at, struct handle handle, unsigned flags) {
         return INVALID_VALUE;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", handle.process, handle.file);
     int file = open(path, O_RDWR | O_CLOEXEC);
-    return file < 0 ? INVALID_VALUE : map(at, handle.len, file);
+    return file < 0 ? INVALID_VALUE : map(at, handle.len, file, -1);
 }
 
 int cuIpcCloseMemHandle(uint64_t at) { return cuMemFree_v2(at); }
 
 int cuMemHostRegister_v2(void *at, size_t len, unsigned flags) {
     (void)flags;
-    return len == 0 ? INVALID_VALUE : add((uintptr_t)at, len, -1);
+    return len == 0 ? INVALID_VALUE : add((uintptr_t)at, len, -1, -1);
 }
 
 int cuMemHostUnregister(void *at) { return take((uintptr_t)at, 1).len != 0 ? SUCCESS : INVALID_VALUE; }

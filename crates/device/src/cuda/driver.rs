@@ -1,14 +1,14 @@
 //! The functions of the CUDA driver, from `libcuda.so.1`, which is loaded at run time.
 //!
 //! Every call of the driver is here, and checks what it returns. A [`Context`] is the device's primary one, and
-//! is made current on the calling thread before each call that needs one, so that any thread may call.
+//! is made current on the calling thread around each call that needs one, so that any thread may call.
 //!
 //! # Source
 //! CUDA driver API reference, 12.x: types and constants of `cuda.h`; the functions named `_v2` there are those
 //! that the header's macros mean.
 
 use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::{Blocks, DeviceError, Export, Result};
 
@@ -100,7 +100,9 @@ functions! {
     device_name = c"cuDeviceGetName" (*mut c_char, c_int, c_int);
     retain = c"cuDevicePrimaryCtxRetain" (*mut Handle, c_int);
     release = c"cuDevicePrimaryCtxRelease_v2" (c_int);
-    set_current = c"cuCtxSetCurrent" (Handle);
+    push_current = c"cuCtxPushCurrent_v2" (Handle);
+    pop_current = c"cuCtxPopCurrent_v2" (*mut Handle);
+    enable_peer = c"cuCtxEnablePeerAccess" (Handle, c_uint);
     alloc = c"cuMemAlloc_v2" (*mut Address, usize);
     free = c"cuMemFree_v2" (Address);
     set_bytes = c"cuMemsetD8Async" (Address, u8, usize, Handle);
@@ -230,13 +232,40 @@ impl Driver {
             stream: core::ptr::null_mut(),
             name,
         };
-        opened.enter()?;
+        let _entered = self.enter(context)?;
         // SAFETY: the context is current. Stores a handle, which `Context` destroys.
         let status =
             unsafe { (self.functions.stream_create)(&mut opened.stream, STREAM_NON_BLOCKING) };
         self.check("cuStreamCreate", status)?;
+        opened.meet_others();
         Ok(opened)
     }
+
+    /// Makes a context the current one of this thread, until what is returned is dropped.
+    fn enter(&'static self, context: Handle) -> Result<Entered> {
+        // SAFETY: a context that the caller retains.
+        let status = unsafe { (self.functions.push_current)(context) };
+        self.check("cuCtxPushCurrent", status)?;
+        Ok(Entered(self))
+    }
+}
+
+/// While it is there, a context of ours is the current one of this thread.
+struct Entered(&'static Driver);
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        let mut ours = core::ptr::null_mut();
+        // SAFETY: `enter` has pushed one on this thread. Stores its handle.
+        unsafe { (self.0.functions.pop_current)(&mut ours) };
+    }
+}
+
+/// The devices that are in use, and their contexts, which stay while they are in here: one for each [`Context`].
+static MET: Mutex<Vec<(c_int, Address)>> = Mutex::new(Vec::new());
+
+fn met() -> MutexGuard<'static, Vec<(c_int, Address)>> {
+    MET.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A device that is in use, with a stream of its own.
@@ -270,16 +299,36 @@ pub(super) struct Mark(Handle);
 unsafe impl Send for Mark {}
 
 impl Context {
-    /// Makes it the current one of this thread.
-    fn enter(&self) -> Result<()> {
-        // SAFETY: a context that is retained until `self` is dropped.
-        let status = unsafe { (self.driver.functions.set_current)(self.context) };
-        self.driver.check("cuCtxSetCurrent", status)
+    /// Makes it the current one of this thread, until what is returned is dropped: the program has its own.
+    fn enter(&self) -> Result<Entered> {
+        self.driver.enter(self.context)
+    }
+
+    /// Gives this device and those that were opened before access to each other. Where the hardware does not let
+    /// them, the driver copies through host memory.
+    fn meet_others(&self) {
+        let own = self.context.expose_provenance() as Address;
+        let mut met = met();
+        for (device, context) in &*met {
+            if *device == self.device {
+                continue;
+            }
+            let other = core::ptr::with_exposed_provenance_mut(*context as usize);
+            for (from, to) in [(self.context, other), (other, self.context)] {
+                // Both are retained: this one by `self`, the other one while it is in the list, which is locked.
+                let Ok(_entered) = self.driver.enter(from) else {
+                    continue;
+                };
+                // SAFETY: as above. It is no error that they have access already, or cannot have it.
+                unsafe { (self.driver.functions.enable_peer)(to, 0) };
+            }
+        }
+        met.push((self.device, own));
     }
 
     /// Zeroed memory; at a multiple of 256 at least, as the driver promises.
     pub(super) fn allocate(&self, len: usize) -> Result<Address> {
-        self.enter()?;
+        let _entered = self.enter()?;
         let functions = &self.driver.functions;
         let mut at = 0;
         // SAFETY: the context is current. Stores an address.
@@ -311,7 +360,7 @@ impl Context {
 
     /// Waits for all copies.
     pub(super) fn finish(&self) -> Result<()> {
-        self.enter()?;
+        let _entered = self.enter()?;
         // SAFETY: the stream of this context.
         let status = unsafe { (self.driver.functions.stream_synchronize)(self.stream) };
         self.driver.check("cuStreamSynchronize", status)
@@ -328,7 +377,7 @@ impl Context {
         from: *const u8,
         len: usize,
     ) -> Result<HostCopy> {
-        self.enter()?;
+        let _entered = self.enter()?;
         // SAFETY: as the caller promises.
         let status =
             unsafe { (self.driver.functions.to_device)(to, from.cast(), len, self.stream) };
@@ -345,7 +394,7 @@ impl Context {
         from: Address,
         len: usize,
     ) -> Result<HostCopy> {
-        self.enter()?;
+        let _entered = self.enter()?;
         // SAFETY: as the caller promises.
         let status = unsafe { (self.driver.functions.to_host)(to.cast(), from, len, self.stream) };
         self.host_copy("cuMemcpyDtoHAsync", status)
@@ -391,7 +440,7 @@ impl Context {
     /// # Safety
     /// `len` bytes at both are of allocations that this process has or has opened.
     pub(super) unsafe fn copy(&self, to: Address, from: Address, len: usize) -> Result<()> {
-        self.enter()?;
+        let _entered = self.enter()?;
         // SAFETY: as the caller promises; all devices share one address space.
         let status = unsafe { (self.driver.functions.copy)(to, from, len, self.stream) };
         self.driver.check("cuMemcpyAsync", status)
@@ -414,7 +463,7 @@ impl Context {
         from: Address,
         blocks: Blocks,
     ) -> Result<()> {
-        self.enter()?;
+        let _entered = self.enter()?;
         let null = core::ptr::null_mut();
         let rows = Rows {
             from_x: 0,
@@ -441,7 +490,7 @@ impl Context {
 
     /// Marks the end of what was started, with a mark that is not needed any more if there is one.
     pub(super) fn mark(&self, spare: Option<Mark>) -> Result<Mark> {
-        self.enter()?;
+        let _entered = self.enter()?;
         let mark = match spare {
             Some(mark) => mark,
             None => {
@@ -467,7 +516,7 @@ impl Context {
 
     /// Whether the device has passed a mark.
     pub(super) fn is_past(&self, mark: &Mark) -> Result<bool> {
-        self.enter()?;
+        let _entered = self.enter()?;
         // SAFETY: an event that was not destroyed.
         match unsafe { (self.driver.functions.event_query)(mark.0) } {
             NOT_READY => Ok(false),
@@ -477,7 +526,7 @@ impl Context {
 
     /// A mark is not needed any more.
     pub(super) fn forget(&self, mark: Mark) {
-        if self.enter().is_ok() {
+        if let Ok(_entered) = self.enter() {
             // SAFETY: an event that is destroyed once, as the mark is consumed.
             unsafe { (self.driver.functions.event_destroy)(mark.0) };
         }
@@ -485,7 +534,7 @@ impl Context {
 
     /// Names an allocation for other processes.
     pub(super) fn export(&self, at: Address) -> Result<Export> {
-        self.enter()?;
+        let _entered = self.enter()?;
         let mut handle = IpcHandle { reserved: [0; 64] };
         // SAFETY: the caller has the allocation. Stores a handle of plain bytes.
         let status = unsafe { (self.driver.functions.ipc_get)(&mut handle, at) };
@@ -495,7 +544,7 @@ impl Context {
 
     /// Memory of another process.
     pub(super) fn import(&self, export: &Export) -> Result<Address> {
-        self.enter()?;
+        let _entered = self.enter()?;
         let (mut at, handle) = (0, IpcHandle { reserved: *export });
         // SAFETY: the context is current; the driver checks the handle. Stores an address.
         let status =
@@ -517,7 +566,7 @@ impl Context {
     /// # Safety
     /// `len` bytes at `at` stay mapped until they are [unpinned](Self::unpin).
     pub(super) unsafe fn pin(&self, at: *mut u8, len: usize) -> Result<()> {
-        self.enter()?;
+        let _entered = self.enter()?;
         // SAFETY: as the caller promises.
         let status = unsafe {
             (self.driver.functions.host_register)(at.cast(), len, HOST_REGISTER_PORTABLE)
@@ -530,7 +579,7 @@ impl Context {
     /// # Safety
     /// [`pin`](Self::pin) was called for this address, and no copy uses the memory.
     pub(super) unsafe fn unpin(&self, at: *mut u8) -> Result<()> {
-        self.enter()?;
+        let _entered = self.enter()?;
         // SAFETY: as the caller promises.
         let status = unsafe { (self.driver.functions.host_unregister)(at.cast()) };
         self.driver.check("cuMemHostUnregister", status)
@@ -542,6 +591,11 @@ impl Drop for Context {
         if !self.stream.is_null() && self.finish().is_ok() {
             // SAFETY: made in `open`, idle, and destroyed once.
             unsafe { (self.driver.functions.stream_destroy)(self.stream) };
+        }
+        let mut met = met();
+        let own = met.iter().position(|(device, _)| *device == self.device);
+        if let Some(own) = own {
+            met.swap_remove(own);
         }
         // SAFETY: retained in `open`, and released once.
         unsafe { (self.driver.functions.release)(self.device) };

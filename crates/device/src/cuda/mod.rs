@@ -5,6 +5,9 @@
 //! as were started since somebody asked. Host memory that is [pinned](Device::pin) is copied by the GPU itself,
 //! while the CPU does other work; other host memory the driver copies in between.
 //!
+//! All GPUs of a process have one address space, and those that are open have access to each other where the
+//! hardware lets them; elsewhere the driver copies through host memory.
+//!
 //! The tests of this file run where `libcuda.so.1` shows a device, and say in one line that they do not where it
 //! does not.
 
@@ -36,6 +39,13 @@ const ALIGN_BYTES: usize = 256;
 /// How often a wait asks the driver once it gives its core away.
 const LOOK: Duration = Duration::from_micros(20);
 
+/// Length of each allocation of the GPUs of this process, by address.
+static SPACE: Mutex<BTreeMap<u64, usize>> = Mutex::new(BTreeMap::new());
+
+fn space() -> MutexGuard<'static, BTreeMap<u64, usize>> {
+    SPACE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// How many devices the driver shows.
 ///
 /// # Errors
@@ -62,8 +72,8 @@ struct Queue {
     spare: Vec<Mark>,
     /// The host memory that copies use.
     in_use: VecDeque<(Ticket, Memory)>,
-    /// Length of each allocation, by address, and of what was opened.
-    memory: BTreeMap<u64, usize>,
+    /// Length of what was opened, by address.
+    opened: BTreeMap<u64, usize>,
     /// What the driver gave, for each allocation.
     bases: BTreeMap<u64, u64>,
     /// Where pinned memory begins, and what keeps it.
@@ -109,7 +119,10 @@ impl Gpu {
     }
 
     fn check(&self, queue: &Queue, at: u64, len: usize) -> Result<()> {
-        crate::check_range(&queue.memory, at, len, || self.name())
+        match crate::check_range(&queue.opened, at, len, String::new) {
+            Ok(()) => Ok(()),
+            Err(_) => crate::check_range(&space(), at, len, || self.name()),
+        }
     }
 
     /// Sees which marks the device has passed.
@@ -236,19 +249,16 @@ impl Device for Gpu {
         let padded = len.max(1).checked_add(padding).ok_or_else(full)?;
         let base = self.context.allocate(padded)?;
         let at = base.next_multiple_of(align.max(1) as u64);
-        let mut queue = self.queue();
-        queue.memory.insert(at, len.max(1));
-        queue.bases.insert(at, base);
+        space().insert(at, len.max(1));
+        self.queue().bases.insert(at, base);
         Ok(at)
     }
 
     fn release(&self, at: u64) -> Result<()> {
-        let base = {
-            let mut queue = self.queue();
-            queue.memory.remove(&at).and(queue.bases.remove(&at))
-        };
+        let base = self.queue().bases.remove(&at);
         let device = self.name();
         let base = base.ok_or(DeviceError::OutOfRange { device, at, len: 0 })?;
+        space().remove(&at);
         self.context.release(base)
     }
 
@@ -362,6 +372,10 @@ impl Device for Gpu {
         Some(at)
     }
 
+    fn reaches(&self, other: &dyn Device) -> bool {
+        other.kind() == Kind::Cuda
+    }
+
     fn export(&self, at: u64) -> Result<Export> {
         let base = self.queue().bases.get(&at).copied();
         let device = self.name();
@@ -377,12 +391,12 @@ impl Device for Gpu {
 
     fn open(&self, export: &Export, len: usize) -> Result<u64> {
         let at = self.context.import(export)?;
-        self.queue().memory.insert(at, len);
+        self.queue().opened.insert(at, len);
         Ok(at)
     }
 
     fn close(&self, at: u64) {
-        if self.queue().memory.remove(&at).is_some() {
+        if self.queue().opened.remove(&at).is_some() {
             // The memory is another process's; what the driver says changes nothing here.
             let _ = self.context.close(at);
         }

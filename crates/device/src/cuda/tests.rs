@@ -117,6 +117,39 @@ fn blocks_at_distances() {
 }
 
 #[test]
+fn gpus_of_a_process_reach_each_other() {
+    let gpus = gpus();
+    let pairs = gpus.iter().zip(gpus.iter().skip(1));
+    for (one, other) in pairs.flat_map(|(one, other)| [(one, other), (other, one)]) {
+        assert!(one.reaches(other));
+        let (from, to) = (
+            one.allocate(500, 64).unwrap(),
+            other.allocate(700, 64).unwrap(),
+        );
+        let host = Memory::anonymous(1500);
+        host.copy_in(0, &[7; 500]).unwrap();
+        finish(one, one.write(from, &host, 0, 500).unwrap());
+        finish(one, one.copy(to + 100, from, 400).unwrap());
+        let blocks = Blocks {
+            len: 10,
+            count: 10,
+            to_step: 20,
+            from_step: 10,
+        };
+        let rows = one.copy_blocks(to + 500, from, blocks).unwrap();
+        finish(one, rows.map(|(ticket, _)| ticket));
+        finish(other, other.read(to, &host, 500, 700).unwrap());
+        let mut got = [0; 700];
+        host.copy_out(500, &mut got).unwrap();
+        let is_copied =
+            |at: usize| (100..500).contains(&at) || (500..700).contains(&at) && at % 20 < 10;
+        assert!((0..700).all(|at| got[at] == if is_copied(at) { 7 } else { 0 }));
+        other.release(to).unwrap();
+        assert!(one.copy(to, from, 8).is_err());
+    }
+}
+
+#[test]
 fn many_copies_are_under_way() {
     for gpu in gpus() {
         let at = gpu.allocate(1 << 20, 64).unwrap();

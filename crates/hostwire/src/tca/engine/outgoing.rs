@@ -480,8 +480,11 @@ impl Outgoing {
         let fault = |fault| failed(shared, fault);
         let at = from.at + at;
         let direct = match &to {
-            To::Near { there, at: to } if Arc::ptr_eq(&there.device, &from.device) => {
-                Some((there.at + to, rest, there))
+            To::Near { there, at: to }
+                if Arc::ptr_eq(&there.device, &from.device)
+                    || from.device.reaches(&*there.device) =>
+            {
+                Some((there.at + to, rest))
             }
             To::Far(spot) => {
                 let find = |len: u64| {
@@ -491,17 +494,18 @@ impl Outgoing {
                 let all = rest.extent(rest.to_step).map(|len| find(len as u64));
                 let one = Blocks { count: 1, ..rest };
                 match all.transpose()?.flatten() {
-                    Some(there) => Some((there, rest, from)),
+                    Some(there) => Some((there, rest)),
                     // What is wrong with a block is told when it has its turn.
-                    None => find(rest.len as u64)?.map(|there| (there, one, from)),
+                    None => find(rest.len as u64)?.map(|there| (there, one)),
                 }
             }
             _ => None,
         };
-        if let Some((there, blocks, kept)) = direct {
+        if let Some((there, blocks)) = direct {
             let copying = from.device.copy_blocks(there, at, blocks).map_err(fault)?;
             return Ok(copying.map(|(ticket, count)| {
-                let there = Arc::clone(kept);
+                // The device whose ticket it is; the steps keep what it writes to.
+                let there = Arc::clone(from);
                 let flight = Flight::Writing {
                     there,
                     ticket,
