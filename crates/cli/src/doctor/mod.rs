@@ -4,11 +4,13 @@
 //! |---|---|
 //! | [`memory`] | the wire shm: memory files, barriers, limits |
 //! | [`network`] | the wires between hosts, hosts made of this machine, RDMA |
+//! | [`devices`] | GPUs |
 //! | [`launchers`] | who could start jobs here |
 //! | [`machine`] | CPUs and what a container leaves of them |
 //! | [`mpi`] | with `--mpi`, instead of these: whether an `mpirun` starts programs that use hostwire |
 //! | [`other`] | what other programs say of themselves |
 
+mod devices;
 mod launchers;
 mod machine;
 mod memory;
@@ -180,6 +182,7 @@ fn of_machine() -> Vec<Finding> {
     [
         memory::findings(),
         network::findings(),
+        devices::findings(),
         launchers::findings(),
         machine::findings(),
     ]

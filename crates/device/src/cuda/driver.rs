@@ -208,19 +208,29 @@ impl Driver {
         Ok(count.max(0).unsigned_abs())
     }
 
-    /// Opens device `number`, which is there.
-    pub(super) fn open(&'static self, number: u32) -> Result<Context> {
+    /// The driver's number of device `number`, which is there.
+    fn device(&self, number: u32) -> Result<c_int> {
         let mut device = 0;
         // SAFETY: stores a number.
         let status = unsafe { (self.functions.device_get)(&mut device, number as c_int) };
-        self.check("cuDeviceGet", status)?;
+        self.check("cuDeviceGet", status).map(|()| device)
+    }
+
+    /// What the driver calls device `number`, which is there.
+    pub(super) fn name(&self, number: u32) -> Result<String> {
+        let device = self.device(number)?;
         let mut name = [0; 256];
         // SAFETY: stores at most as many characters as is said, the last of them zero.
         let status = unsafe { (self.functions.device_name)(name.as_mut_ptr(), 255, device) };
         self.check("cuDeviceGetName", status)?;
         let bytes = name.map(|character| character as u8);
         let name = CStr::from_bytes_until_nul(&bytes).unwrap_or_default();
-        let name = name.to_string_lossy().into_owned();
+        Ok(name.to_string_lossy().into_owned())
+    }
+
+    /// Opens device `number`, which is there.
+    pub(super) fn open(&'static self, number: u32) -> Result<Context> {
+        let (device, name) = (self.device(number)?, self.name(number)?);
         let mut context = core::ptr::null_mut();
         // SAFETY: stores a handle, which `Context` releases.
         let status = unsafe { (self.functions.retain)(&mut context, device) };

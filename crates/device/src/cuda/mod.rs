@@ -54,6 +54,17 @@ pub fn count() -> Result<u32> {
     driver::driver()?.count()
 }
 
+/// What the driver calls the devices that it shows.
+///
+/// # Errors
+/// [`DeviceError::Refused`].
+pub fn names() -> Result<Vec<String>> {
+    let driver = driver::driver()?;
+    (0..driver.count()?)
+        .map(|number| driver.name(number))
+        .collect()
+}
+
 /// A GPU. See the [module text](self).
 pub struct Gpu {
     number: u32,

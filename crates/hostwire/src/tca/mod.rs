@@ -82,6 +82,15 @@ pub const HOST_BYTES_USUAL: usize = 16 << 20;
 /// The largest alignment of memory.
 pub const ALIGN_MAX: usize = 4096;
 
+/// What the driver of CUDA calls the GPUs that it shows.
+///
+/// # Errors
+/// Why there is no driver, or none that works.
+#[cfg(target_os = "linux")]
+pub fn gpus() -> std::result::Result<Vec<String>, String> {
+    hostwire_device::cuda::names().map_err(|fault| fault.to_string())
+}
+
 /// What [`Tca::new`] is told.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
