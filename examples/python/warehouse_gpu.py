@@ -15,7 +15,6 @@ import ctypes
 import time
 from decimal import Decimal
 
-import pyarrow as pa
 import pyarrow.types as types
 import torch
 
@@ -204,6 +203,7 @@ def q21(w, gpu):
 
 def same(got, expected):
     """Whether rows are the same; averages may differ in their last digits."""
+
     def near(a, b):
         return abs(a - b) <= 1e-9 * abs(b) if isinstance(a, float) else a == b
 
