@@ -20,14 +20,16 @@ pub(crate) struct Helpers {
 }
 
 impl Helpers {
-    /// Waits let it work from now on, for as long as it is there.
+    /// Waits let it work from now on, for as long as it is there. Once is enough.
     pub(crate) fn add(&self, helper: Weak<dyn Helper>) {
         let mut all = self
             .all
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
         all.retain(|known| known.strong_count() > 0);
-        all.push(helper);
+        if !all.iter().any(|known| known.ptr_eq(&helper)) {
+            all.push(helper);
+        }
         self.is_any.store(true, Ordering::Release);
     }
 

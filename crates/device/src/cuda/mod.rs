@@ -8,8 +8,7 @@
 //! All GPUs of a process have one address space, and those that are open have access to each other where the
 //! hardware lets them; elsewhere the driver copies through host memory.
 //!
-//! The tests of this file run where `libcuda.so.1` shows a device, and say in one line that they do not where it
-//! does not.
+//! The tests of this file run where `libcuda.so.1` shows a device, and everywhere on a library that stands for it.
 
 mod driver;
 

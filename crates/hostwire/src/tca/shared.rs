@@ -50,8 +50,6 @@ pub(super) struct Shared {
     serving: Box<[AtomicBool]>,
     /// Whether a thread of the program has let the engine work since the engine's looked last.
     attended: AtomicBool,
-    /// Whether waits of the PE let the engine take what comes.
-    is_helper: AtomicBool,
     stop: AtomicBool,
     thread: Mutex<Option<JoinHandle<()>>>,
     /// For the thread, which must not keep it alive.
@@ -68,7 +66,6 @@ impl Shared {
             streams: AtomicU64::new(0),
             serving: (0..inner.pes).map(|_| AtomicBool::new(false)).collect(),
             attended: AtomicBool::new(false),
-            is_helper: AtomicBool::new(false),
             stop: AtomicBool::new(false),
             thread: Mutex::default(),
             this: this.clone(),
@@ -170,9 +167,7 @@ impl Shared {
     /// From now on this PE takes pieces for its devices.
     pub(super) fn serve(&self) -> Result<()> {
         self.work_in_background()?;
-        if !self.is_helper.swap(true, Ordering::AcqRel) {
-            self.inner.helpers.add(self.this.clone());
-        }
+        self.inner.helpers.add(self.this.clone());
         let segment = self.inner.segment();
         Ok(segment.put_word_unannounced(self.door.serving(), 1)?)
     }

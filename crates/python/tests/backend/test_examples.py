@@ -9,19 +9,23 @@ from conftest import BIN, LIMIT_S
 EXAMPLES = Path(__file__).parents[4] / "examples" / "python"
 
 
-def test_hostwire_gloo_and_sockets_run_a_race(tmp_path):
-    command = [BIN / "hostwire", "run", "-n", 2, sys.executable, EXAMPLES / "race.py"]
-    command += ["--bytes", 8, 49152, "--rounds", 1, "--calls", 2]
+def printed(folder, launcher, example, arguments):
+    """The lines that an example prints, started so; a failure fails the test."""
+    command = [BIN / "hostwire", "run", *launcher, sys.executable, EXAMPLES / example, *arguments]
     done = subprocess.run(
         [str(word) for word in command],
         capture_output=True,
         text=True,
         timeout=LIMIT_S,
-        cwd=tmp_path,
+        cwd=folder,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    said = done.stdout.splitlines()
+    return done.stdout.splitlines()
+
+
+def test_hostwire_gloo_and_sockets_run_a_race(tmp_path):
+    said = printed(tmp_path, ["-n", 2], "race.py", ["--bytes", 8, 49152, "--rounds", 1, "--calls", 2])
     assert said[0] == "8 bytes, 2 PEs" and said[5] == "49152 bytes, 2 PEs", said
     # The program itself looks whether the sums are right.
     for rows in (said[1:5], said[6:10]):
@@ -32,19 +36,9 @@ def test_hostwire_gloo_and_sockets_run_a_race(tmp_path):
 
 
 def test_pytorch_answers_queries_of_the_warehouse(tmp_path):
-    command = [BIN / "hostwire", "run", "-n", 3, "--heap", "256M", sys.executable, EXAMPLES / "warehouse_gpu.py"]
     # Seven row groups; on a GPU if there is one.
-    command += ["--scale", 0.05, "--turns", 1, "--check"]
-    done = subprocess.run(
-        [str(word) for word in command],
-        capture_output=True,
-        text=True,
-        timeout=LIMIT_S,
-        cwd=tmp_path,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    said = done.stdout.splitlines()
+    arguments = ["--scale", 0.05, "--turns", 1, "--check"]
+    said = printed(tmp_path, ["-n", 3, "--heap", "256M"], "warehouse_gpu.py", arguments)
     assert [line.split(":")[0] for line in said if line.startswith("q")] == ["q1", "q21"], said
     verdicts = [line.split(": ")[1] for line in said if line.startswith("DuckDB")]
     assert verdicts == ["the same", "the same"], said
