@@ -75,7 +75,9 @@ pub struct Config {
     /// A link that does not open in this time is closed. `u64::MAX`: never.
     pub open_timeout_ns: u64,
     /// A link whose peer acknowledges nothing for this long is closed, though
-    /// not before it has been asked four times. `u64::MAX`: never.
+    /// not before it has been asked four times. While the kernel of its host answers
+    /// ([`Endpoint::host_answered`](crate::Endpoint::host_answered)) it may be silent for
+    /// [`STOPPED_LIMITS`](crate::silence::STOPPED_LIMITS) times as long. `u64::MAX`: never.
     pub dead_after_ns: u64,
     /// A peer that has been silent for this long is asked for an ack. So an end that
     /// sends nothing also notices the death of its peer. `u64::MAX`: never.

@@ -482,6 +482,24 @@ impl Endpoint {
         }
     }
 
+    /// The peers of open links that have been silent for half the time that they may be: whoever can ask the
+    /// kernels of their hosts now says what it [knows](Self::host_answered), before [`on_timeout`](Self::on_timeout).
+    pub fn in_doubt(&self, now: Ns) -> impl Iterator<Item = Node> + '_ {
+        let config = &self.shared.config;
+        let links = self.links.iter();
+        links
+            .filter(move |link| link.is_in_doubt(now, config))
+            .map(|link| link.peer)
+    }
+
+    /// When the kernel of the host of a peer has answered last; `None` if nobody asks it any more.
+    pub fn host_answered(&mut self, peer: Node, at: Option<Ns>) {
+        let id = self.by_node.get(&peer);
+        if let Some(link) = id.and_then(|id| self.links.get_mut(usize::from(*id))) {
+            link.host_answered_at = at;
+        }
+    }
+
     /// Closes a link to a peer that is said to have ended, and informs it, in case it has not.
     pub fn give_up(&mut self, now: Ns, link: LinkId) {
         if let Some(state) = self.links.get_mut(link.index()) {

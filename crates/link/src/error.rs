@@ -103,6 +103,18 @@ pub enum CloseReason {
         /// Since when it has not been heard.
         silent_ns: u64,
     },
+    /// The peer answered once, but no longer, and the kernel of its host does not answer either.
+    #[error("lost: silent for {} ms, and so is its host", silent_ns / 1_000_000)]
+    HostSilent {
+        /// Since when it has not been heard.
+        silent_ns: u64,
+    },
+    /// The peer answered once, but no longer, although the kernel of its host answers.
+    #[error("lost: silent for {} ms, though its host answers", silent_ns / 1_000_000)]
+    Stopped {
+        /// Since when it has not been heard.
+        silent_ns: u64,
+    },
     /// The peer is heard, but does not acknowledge what it is sent.
     #[error("lost: acknowledges nothing for {} ms, though it is heard (do long frames get through?)", stalled_ns / 1_000_000)]
     Stalled {

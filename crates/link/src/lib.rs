@@ -19,6 +19,7 @@ mod requests;
 mod rtt;
 pub mod seal;
 mod seq;
+pub mod silence;
 mod time;
 mod timers;
 

@@ -27,6 +27,7 @@ use crate::pool::Pool;
 use crate::queue::Queues;
 use crate::rtt::Rtt;
 use crate::seq::Seq;
+use crate::silence::{self, Verdict};
 use crate::time::Ns;
 
 /// The state that all links of an endpoint share.
@@ -109,6 +110,8 @@ pub(crate) struct Link {
     pub(crate) ledger: Ledger,
     pub(crate) expected: Seq,
     pub(crate) heard_at: Ns,
+    /// When the kernel of the peer's host has answered, as far as somebody asks it.
+    pub(crate) host_answered_at: Option<Ns>,
     ack_at: Ns,
     unacked: u16,
     pub(crate) early: Early,
@@ -162,6 +165,7 @@ impl Link {
             ledger: Ledger::default(),
             expected: Seq(0),
             heard_at: Ns(0),
+            host_answered_at: None,
             ack_at: Ns::MAX,
             unacked: 0,
             early: Early::default(),
@@ -345,16 +349,7 @@ impl Link {
         self.timeouts += 1;
         self.counters.timeouts += 1;
         self.excuse(now.since(due_at));
-        let stalled_ns = now.since(self.progress_at);
-        // Four times: a process that was stopped finds its clock far ahead, and has to
-        // ask before it may report that the peer does not answer.
-        if stalled_ns >= config.dead_after_ns && self.timeouts > 4 {
-            let silent_ns = now.since(self.heard_at);
-            let reason = if silent_ns >= config.dead_after_ns {
-                CloseReason::Silent { silent_ns }
-            } else {
-                CloseReason::Stalled { stalled_ns }
-            };
+        if let Some(reason) = self.lost(now, config) {
             self.close(now, reason, true, shared);
             return;
         }
@@ -363,6 +358,41 @@ impl Link {
         self.congestion.timed_out(self.flight.reached_seq());
         self.flight.go_back();
         self.probing = true;
+    }
+
+    /// Why the peer is lost, if it is.
+    fn lost(&self, now: Ns, config: &Config) -> Option<CloseReason> {
+        let stalled_ns = now.since(self.progress_at);
+        // Four times: a process that was stopped finds its clock far ahead, and has to
+        // ask before it may report that the peer does not answer.
+        if stalled_ns < config.dead_after_ns || self.timeouts <= 4 {
+            return None;
+        }
+        let silent_ns = now.since(self.heard_at);
+        if silent_ns < config.dead_after_ns {
+            return Some(CloseReason::Stalled { stalled_ns });
+        }
+        let host_silent_ns = self.host_answered_at.map(|at| now.since(at));
+        match silence::judge(silent_ns, config.dead_after_ns, host_silent_ns) {
+            Verdict::Waits => None,
+            Verdict::Silent => Some(CloseReason::Silent { silent_ns }),
+            Verdict::HostSilent => Some(CloseReason::HostSilent { silent_ns }),
+            Verdict::Stopped => Some(CloseReason::Stopped { silent_ns }),
+        }
+    }
+
+    /// A frame of the peer has come. One that was silent for long has not run, and acknowledges nothing that was sent
+    /// meanwhile before it runs again: only from now on that counts against it.
+    const fn heard(&mut self, now: Ns, config: &Config) {
+        if self.is_in_doubt(now, config) {
+            self.progress_at = now;
+        }
+        self.heard_at = now;
+    }
+
+    /// Whether the peer has been silent for half the time that it may be.
+    pub(crate) const fn is_in_doubt(&self, now: Ns, config: &Config) -> bool {
+        matches!(self.state, State::Open) && now.since(self.heard_at) >= config.dead_after_ns / 2
     }
 
     /// The clock was to be looked at `late_ns` ago. If this process did not run for so long, or

@@ -39,7 +39,7 @@ impl Link {
         if !is_near(Seq(header.sequence), self.expected) {
             return Err(DropCause::Stale);
         }
-        self.heard_at = now;
+        self.heard(now, &shared.config);
         if header.marked {
             self.congestion.marked(self.flight.reached_seq());
         }

@@ -197,9 +197,11 @@ impl Session {
         self.close = match reason {
             CloseReason::Finished => Some(htoe::CloseReason::Finished),
             CloseReason::Misbehaved(how) => Some(how.on_the_wire()),
-            CloseReason::Silent { .. } | CloseReason::Stalled { .. } | CloseReason::GivenUp => {
-                Some(htoe::CloseReason::Silent)
-            }
+            CloseReason::Silent { .. }
+            | CloseReason::HostSilent { .. }
+            | CloseReason::Stopped { .. }
+            | CloseReason::Stalled { .. }
+            | CloseReason::GivenUp => Some(htoe::CloseReason::Silent),
             _ => None,
         };
         self.close_due = tell && self.peer_incarnation != 0;

@@ -605,6 +605,58 @@ fn time_in_which_nobody_listened_is_not_the_silence_of_the_peer() {
     assert!(matches!(pair.closed(), Some(CloseReason::Silent { .. })));
 }
 
+/// A peer whose process gets no turn is not lost while its kernel answers, and what was not acknowledged meanwhile
+/// does not count against it when it is heard again.
+#[test]
+fn a_peer_whose_host_answers_has_more_time() {
+    const S: u64 = 1_000_000_000;
+    let mut pair = Pair::new(Config::default());
+    let limit_ns = Config::default().dead_after_ns;
+    let peer = pair.endpoint.peer(pair.link).unwrap();
+    pair.endpoint.put(pair.link, 0, &[1; 4]).unwrap();
+    pair.all_sent();
+    assert_eq!(pair.endpoint.in_doubt(pair.now).count(), 0);
+    let answers_for = |pair: &mut Pair, ns: u64| {
+        for _ in 0..ns / S {
+            let now = pair.now;
+            pair.endpoint.host_answered(peer, Some(now));
+            pair.listen(S);
+        }
+    };
+    answers_for(&mut pair, 3 * limit_ns);
+    assert_eq!(pair.endpoint.in_doubt(pair.now).next(), Some(peer));
+    assert_eq!(pair.closed(), None);
+    // It is heard again, at first with an ack of nothing new.
+    let ack = pair.ack(false);
+    pair.give(&ack).unwrap();
+    pair.listen(S);
+    assert_eq!(pair.closed(), None);
+    pair.expected = pair.expected.wrapping_add(1);
+    let ack = pair.ack(false);
+    pair.give(&ack).unwrap();
+    // It is stopped for good.
+    pair.endpoint.put(pair.link, 0, &[1; 4]).unwrap();
+    answers_for(&mut pair, 10 * limit_ns - S);
+    assert_eq!(pair.closed(), None);
+    answers_for(&mut pair, 2 * S);
+    assert!(matches!(pair.closed(), Some(CloseReason::Stopped { .. })));
+}
+
+#[test]
+fn a_peer_whose_host_is_silent_too_is_lost_after_the_limit() {
+    let mut pair = Pair::new(Config::default());
+    let limit_ns = Config::default().dead_after_ns;
+    let peer = pair.endpoint.peer(pair.link).unwrap();
+    pair.endpoint.put(pair.link, 0, &[1; 4]).unwrap();
+    pair.all_sent();
+    pair.endpoint.host_answered(peer, Some(pair.now));
+    pair.listen(limit_ns + 1_000_000_000);
+    assert!(matches!(
+        pair.closed(),
+        Some(CloseReason::HostSilent { .. })
+    ));
+}
+
 #[test]
 fn a_mark_goes_back_with_the_next_frame_once() {
     let mut pair = Pair::new(Config::default());
