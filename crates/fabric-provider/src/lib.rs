@@ -121,7 +121,12 @@ fn code(error: &Error) -> i32 {
 fn memory_code(error: &Error) -> i32 {
     match error {
         Error::PeerLost {
-            loss: Loss::Silent { .. } | Loss::Unacknowledged { .. } | Loss::Unreachable { .. },
+            loss:
+                Loss::Silent { .. }
+                | Loss::HostSilent { .. }
+                | Loss::Stopped { .. }
+                | Loss::Unacknowledged { .. }
+                | Loss::Unreachable { .. },
             ..
         } => -libc::ETIMEDOUT,
         Error::PeerLost { .. } | Error::PeerLeft { .. } => -libc::ESHUTDOWN,

@@ -42,9 +42,18 @@ fn on_host(pe: PeId) -> String {
 /// How a loss is known, and advice if it may be a false alarm.
 fn known_by(loss: Loss) -> String {
     match loss {
-        Loss::Silent { .. } | Loss::Unacknowledged { .. } | Loss::GaveUp => format!(
+        Loss::Silent { .. }
+        | Loss::HostSilent { .. }
+        | Loss::Unacknowledged { .. }
+        | Loss::GaveUp => format!(
             "{loss}. A PE is given up after {LOST_AFTER} seconds ({LOST_AFTER_S} if that is not \
              set): more is for hosts that have too much to do, and for cables that are out for long"
+        ),
+        #[cfg(target_os = "linux")]
+        Loss::Stopped { .. } => format!(
+            "{loss}. A PE whose host answers is given up after {} times {LOST_AFTER} seconds \
+             ({LOST_AFTER_S} if that is not set)",
+            hostwire_transport::STOPPED_LIMITS
         ),
         loss => loss.to_string(),
     }

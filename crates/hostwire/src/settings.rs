@@ -179,8 +179,12 @@ table! {
     /// Seconds of silence after which a PE on another host is lost
     pub(crate) lost_after_s: u64 = LOST_AFTER("HOSTWIRE_LOST_AFTER": Seconds = LOST_AFTER_S) {
         without: || LOST_AFTER_S.to_string(),
-        detail: || "Time in which this process itself did not run does not count. Set more for \
-                    overloaded hosts, for machines that are paused, and for cables that may be \
+        detail: || "While the kernel of its host answers, on a TCP connection between the hosts, it is \
+                    ten times as long: a process that gets no processor is not lost. With less than \
+                    5, a host that does not answer is lost after 2.5 seconds at the earliest. In a \
+                    window, with more than 251 hosts, and where no TCP connection can be made, \
+                    silence alone decides. Time in which this process itself did not run does not \
+                    count. Set more for machines that are paused, and for cables that may be \
                     unplugged for long. The error says how long the PE waited, and why it gave up. \
                     A PE that is killed is noticed at once: by other PEs of its host, else because \
                     TCP connections between the hosts end.".into(),

@@ -116,7 +116,8 @@ pub enum TransportError {
 }
 
 /// A PE of another host that has been silent for so long is lost, unless the options of its wire
-/// set another time. A shorter stop of a process or a cable does no harm.
+/// set another time. A shorter stop of a process or a cable does no harm. While the kernel of its host answers, it is
+/// lost after `STOPPED_LIMITS` times as long only.
 pub const LOST_AFTER: Duration = Duration::from_secs(10);
 
 /// How it is known that a peer is lost. If several causes are possible, all are named.
@@ -132,6 +133,16 @@ pub enum Loss {
         silent_ms: u64,
         /// Whether its process may have ended: nothing would have told of that.
         may_have_ended: bool,
+    },
+    /// It has been silent for too long, and its host does not answer either.
+    HostSilent {
+        /// For how long.
+        silent_ms: u64,
+    },
+    /// It has been silent for `STOPPED_LIMITS` times as long as a PE may be, although its host answers.
+    Stopped {
+        /// For how long.
+        silent_ms: u64,
     },
     /// Its frames arrive, but for too long none of the frames to it have arrived.
     Unacknowledged {
@@ -173,6 +184,18 @@ impl core::fmt::Display for Loss {
                     s(silent_ms)
                 )
             }
+            Self::HostSilent { silent_ms } => write!(
+                f,
+                "it has not been heard for {:.1} s, and its host does not answer either: the host is \
+                 off or hangs, or cannot be reached",
+                s(silent_ms)
+            ),
+            Self::Stopped { silent_ms } => write!(
+                f,
+                "it has not been heard for {:.1} s, although its host answers: its process is stopped \
+                 or gets no processor, or what it sends does not arrive",
+                s(silent_ms)
+            ),
             Self::Unacknowledged { stalled_ms } => write!(
                 f,
                 "it is heard, but has acknowledged nothing for {:.1} s: frames as long as those \

@@ -145,6 +145,8 @@ pub use chain::{Block, BlockSource, ChainLimits, Chains};
 pub use error::{
     EnvironmentFault, LOST_AFTER, Loss, Misbehaviour, PeId, SystemError, TransportError,
 };
+#[cfg(target_os = "linux")]
+pub use hostwire_link::silence::STOPPED_LIMITS;
 #[cfg(not(loom))]
 pub use memory::Memory;
 #[cfg(not(loom))]

@@ -65,18 +65,3 @@ fn who_is_killed_is_named_at_once() {
         assert!(!ended.stdout.contains("is fine"), "{ended:#?}");
     }
 }
-
-#[test]
-fn a_host_that_is_stopped_for_long_is_lost_by_its_silence() {
-    let Some(_turn) = may_make_hosts() else {
-        return;
-    };
-    let variables = [("HOSTWIRE_LOST_AFTER", "2")];
-    let mut steady = Steady::start_program_over(WIRE, 2, &["--keep-going"], &variables);
-    steady.signal(1, Signal::STOP);
-    let seen = steady.line();
-    let expected = "PE 0 saw: PE 1 on host1 is lost: it has not been heard for ";
-    assert!(seen.contains(expected), "{seen}");
-    steady.signal(1, Signal::CONT);
-    steady.end_by_itself();
-}

@@ -1,5 +1,7 @@
 //! Jobs over libfabric.
 
+use std::time::Duration;
+
 use hostwire_testing::{left_out, need};
 use hostwire_transport::fabric;
 use rustix::process::Signal;
@@ -73,6 +75,29 @@ fn names_the_killed(wire: &str, options: &[&str], variables: &[(&str, &str)]) {
         let seen = ended.stdout.contains("PE 0 saw: PE 1 on host1 is lost: ");
         assert!(seen, "{provider}: {ended:#?}");
     }
+}
+
+/// Its processes get no turn for several times as long as silence may last, and its kernel answers all the time.
+fn waits_for_the_stopped(wire: &str, options: &[&str], variables: &[(&str, &str)]) {
+    for provider in providers() {
+        let usual = [("HOSTWIRE_FABRIC", provider), ("HOSTWIRE_LOST_AFTER", "1")];
+        let variables = [&usual[..], variables].concat();
+        let program = [&fault_probe()[..], "steady", "20000"];
+        let steady = Steady::start_over(wire, 2, options, &variables, &program);
+        steady.signal(1, Signal::STOP);
+        std::thread::sleep(Duration::from_secs(4));
+        steady.signal(1, Signal::CONT);
+        steady.end_well();
+    }
+}
+
+#[test]
+fn a_pe_that_gets_no_turn_is_not_lost() {
+    let Some(_turn) = may_make_hosts() else {
+        return;
+    };
+    waits_for_the_stopped("fabric", &[INSECURE], &[]);
+    waits_for_the_stopped("udp", &BOTH, &[("HOSTWIRE_LONG_BYTES", "64")]);
 }
 
 /// Frames for what is short, and libfabric for what is long.

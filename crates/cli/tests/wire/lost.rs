@@ -207,30 +207,112 @@ fn adapter_beside(process: Pid) -> Pid {
     Pid::from_raw(found.next().unwrap().parse().unwrap()).unwrap()
 }
 
-/// A PE that is stopped does not end: it is lost by its silence, and the text says what that may
-/// come from and what sets the time.
+/// No process of a host gets a turn for several times as long as silence may last, and its kernel answers all the
+/// time: nobody takes it for lost.
+#[test]
+fn a_host_whose_processes_get_no_turn_is_not_lost() {
+    let Some(_turn) = may_make_hosts() else {
+        return;
+    };
+    let variables = [("HOSTWIRE_LOST_AFTER", "1")];
+    for (wire, pes, options) in [
+        ("ether", 2, &[][..]),
+        ("udp", 4, &["--hosts", "2"]),
+        ("tcp", 2, &[]),
+    ] {
+        let steady = Steady::start_program_over(wire, pes, options, &variables);
+        let mut there = steady.pids[pes as usize / 2..].to_vec();
+        if !options.is_empty() {
+            there.push(adapter_beside(there[0]));
+        }
+        for signal in [Signal::STOP, Signal::CONT] {
+            for process in &there {
+                kill_process(*process, signal).unwrap();
+            }
+            if signal == Signal::STOP {
+                std::thread::sleep(Duration::from_secs(4));
+            }
+        }
+        steady.end_well();
+    }
+}
+
+/// A PE that is stopped does not end, and its host answers. It is lost by its silence all the same, if that lasts ten
+/// times as long, and the text says what that may come from and what sets the time.
 #[test]
 fn a_host_that_is_stopped_for_long_is_lost_by_its_silence() {
     let Some(_turn) = may_make_hosts() else {
         return;
     };
-    let variables = [("HOSTWIRE_LOST_AFTER", "2")];
-    let mut steady = Steady::start(2, &["--keep-going"], &variables);
-    let begin = Instant::now();
-    steady.signal(1, Signal::STOP);
-    let seen = steady.line();
-    // Silence cannot be noticed before it has lasted.
-    assert!(begin.elapsed() >= Duration::from_secs(2), "{seen}");
-    for part in [
-        "PE 0 saw: PE 1 on host1 is lost: it has not been heard for ",
-        " s: its process does not run, or its host cannot be reached. ",
-        "A PE is given up after HOSTWIRE_LOST_AFTER seconds",
-    ] {
-        assert!(seen.contains(part), "{seen}");
+    let variables = [("HOSTWIRE_LOST_AFTER", "1")];
+    for wire in ["ether", "tcp"] {
+        let mut steady = Steady::start_program_over(wire, 2, &["--keep-going"], &variables);
+        let begin = Instant::now();
+        steady.signal(1, Signal::STOP);
+        let seen = steady.line();
+        // Silence cannot be noticed before it has lasted.
+        assert!(begin.elapsed() >= Duration::from_secs(10), "{seen}");
+        for part in [
+            "PE 0 saw: PE 1 on host1 is lost: it has not been heard for ",
+            " s, although its host answers: its process is stopped or gets no processor, ",
+            "A PE whose host answers is given up after 10 times HOSTWIRE_LOST_AFTER seconds",
+        ] {
+            assert!(seen.contains(part), "{seen}");
+        }
+        steady.signal(1, Signal::CONT);
+        let ended = steady.end_by_itself();
+        assert!(!ended.stdout.contains("is fine"), "{ended:#?}");
     }
-    steady.signal(1, Signal::CONT);
-    let ended = steady.end_by_itself();
-    assert!(!ended.stdout.contains("is fine"), "{ended:#?}");
+}
+
+/// Its host does not answer either, and it is lost after the time that is set, not after ten times as much.
+#[test]
+fn a_cable_that_is_out_for_long_is_a_loss() {
+    let Some(_turn) = may_make_hosts() else {
+        return;
+    };
+    let variables = [("HOSTWIRE_LOST_AFTER", "3")];
+    for wire in ["ether", "udp"] {
+        let mut steady = Steady::start_program_over(wire, 2, &["--keep-going"], &variables);
+        let begin = Instant::now();
+        steady.on_host_of(0, &["ip", "link", "set", "wire", "down"]);
+        let seen = steady.line();
+        let lasted = begin.elapsed();
+        let limits = Duration::from_secs(3)..Duration::from_secs(30);
+        assert!(limits.contains(&lasted), "{lasted:?}: {seen}");
+        for part in [
+            " is lost: it has not been heard for ",
+            " s, and its host does not answer either: ",
+            "A PE is given up after HOSTWIRE_LOST_AFTER seconds",
+        ] {
+            assert!(seen.contains(part), "{seen}");
+        }
+        let ended = steady.end_by_itself();
+        assert!(!ended.stdout.contains("is fine"), "{ended:#?}");
+    }
+}
+
+/// The kernels ask each other more often than Linux bears without an answer, if nobody tells it to. That ends no control
+/// connection: nobody takes the cable for the end of a process, and a true end is seen when the cable is back.
+#[test]
+fn a_cable_that_is_out_ends_no_control_connection() {
+    let Some(_turn) = may_make_hosts() else {
+        return;
+    };
+    let (goes_on, script) = shell_that_goes_on();
+    let options = ["--keep-going"];
+    let mut steady = Steady::start_command(2, &options, &NOT_BY_SILENCE, &["sh", "-c", &script]);
+    steady.on_host_of(0, &["ip", "link", "set", "wire", "down"]);
+    // 9 questions, one a second.
+    std::thread::sleep(Duration::from_secs(13));
+    steady.on_host_of(0, &["ip", "link", "set", "wire", "up"]);
+    steady.signal(1, Signal::KILL);
+    assert_eq!(
+        steady.line(),
+        "PE 0 saw: PE 1 on host1 is lost: its process has ended"
+    );
+    drop(goes_on);
+    steady.end_by_itself();
 }
 
 /// Without --keep-going the launcher ends all of them.

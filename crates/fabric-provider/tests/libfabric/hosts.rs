@@ -36,12 +36,10 @@ fn can_be_made() -> bool {
     })
 }
 
-/// A command on the first host. Its peers are lost late: ranks that look fill the cores of a small machine, and Linux 6.18
-/// was seen to give others no turn for 10 s (decision agents-that-come-by).
+/// A command on the first host.
 fn on_two_hosts(folder: &TempDir, command: &[&str]) -> Command {
     let mut hosts = with_provider(folder, "bash");
     hosts.arg(HOSTS).args(command);
-    hosts.env("HOSTWIRE_LOST_AFTER", "100");
     hosts
 }
 
@@ -93,8 +91,6 @@ fn open_mpi_runs_over_it_on_two_hosts() {
                 "HOSTWIRE_FAULTS",
                 "-x",
                 "HOSTWIRE_WIRE",
-                "-x",
-                "HOSTWIRE_LOST_AFTER",
             ];
             let chosen: Vec<&str> = OPEN_MPI_TAKES_IT.split_whitespace().collect();
             let here = ["-H", "fa:2,fb:2", "-np", ranks, program];
@@ -119,18 +115,18 @@ fn open_mpi_5_runs_over_it_on_two_hosts() {
     let folder = folder();
     for name in MPI_PROGRAMS {
         let here = ["-H", "fa:2,fb:2", "-np", "4"];
-        let output = open_mpi_5_of(&tools, &folder, name, here).output();
+        let output = open_mpi_5_of(&tools, &folder, name, &here).output();
         assert_eq!(assert_fine(&output.unwrap()), "ok 4\n");
     }
 }
 
 /// It runs one of our programs, which is compiled now.
-fn open_mpi_5_of(tools: &Path, folder: &TempDir, name: &str, here: [&str; 4]) -> Command {
+fn open_mpi_5_of(tools: &Path, folder: &TempDir, name: &str, here: &[&str]) -> Command {
     let (compiler, mpirun) = (tools.join("mpicc"), tools.join("mpirun"));
     let program = compiled(compiler.to_str().unwrap(), name, &[], folder).unwrap();
     let mut hosts = on_two_hosts(folder, &[mpirun.to_str().unwrap()]);
     hosts
-        .args(["-x", "FI_PROVIDER_PATH", "-x", "HOSTWIRE_LOST_AFTER"])
+        .args(["-x", "FI_PROVIDER_PATH"])
         .args(OPEN_MPI_TAKES_IT.split_whitespace())
         .args(here)
         .arg(&program);
@@ -145,11 +141,11 @@ fn what_open_mpi_5_could_not_read_ends_the_job() {
         Err(why) => return left_out(&need::OPEN_MPI_5, why),
     };
     let folder = folder();
-    let here = ["-H", "fa:1,fb:1", "-np", "2"];
-    let output = open_mpi_5_of(&tools, &folder, "mpi_stopped", here)
-        .env("HOSTWIRE_LOST_AFTER", "2")
-        .output()
-        .unwrap();
+    // Its host answers: it is lost after ten times that.
+    let lost_after = "HOSTWIRE_LOST_AFTER=1";
+    let here = ["-x", lost_after, "-H", "fa:1,fb:1", "-np", "2"];
+    let output = open_mpi_5_of(&tools, &folder, "mpi_stopped", &here).output();
+    let output = output.unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success(), "{said}");
     assert!(said.contains("Connection timed out"), "{said}");

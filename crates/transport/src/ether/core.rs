@@ -1,6 +1,7 @@
 //! The endpoint of a host and its socket: what is behind the lock.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use hostwire_link::packing::{Leave, Look, Packing, Timings, Turn};
@@ -13,6 +14,7 @@ use hostwire_packet::htoe::sealed;
 
 use super::alarm::Alarm;
 use super::apply::take_frame;
+use super::control::Kernels;
 use super::ended_pes::Told;
 use super::outbox::Outbox;
 use super::own::Own;
@@ -21,6 +23,8 @@ use super::tally::SocketCounters;
 use super::{Address, FrameNumbers, Lead, Meets};
 use crate::error::{PeId, TransportError};
 
+/// How often kernels are asked whether they have heard of those of silent peers: much more often than those answer.
+const ASK_KERNELS_NS: u64 = 100_000_000;
 /// What one packet can carry.
 const LINE_BYTES: usize = 64;
 
@@ -50,6 +54,9 @@ pub(super) struct Core {
     told_pes: Told,
     /// Who is told of links as they open and close.
     meets: Option<Meets>,
+    /// Who knows whether the hosts of silent peers answer.
+    kernels: Option<Arc<dyn Kernels>>,
+    kernels_asked_at: Ns,
     /// Stations that this one has met: where they are.
     stations: Vec<Option<Address>>,
     begin_ns: u64,
@@ -161,6 +168,8 @@ impl Core {
             told: HashSet::new(),
             told_pes: Told::default(),
             meets: None,
+            kernels: None,
+            kernels_asked_at: Ns(0),
             stations: Vec::new(),
             begin_ns: clock_ns(),
         }
@@ -170,6 +179,11 @@ impl Core {
     pub(super) fn that_meets(mut self, meets: Meets) -> Self {
         self.meets = Some(meets);
         self
+    }
+
+    /// From now on it is known whether the hosts of silent peers answer.
+    pub(super) fn ask_kernels(&mut self, kernels: Arc<dyn Kernels>) {
+        self.kernels = Some(kernels);
     }
 
     /// From now on frames leave for this station, and its frames are taken.
@@ -285,7 +299,7 @@ impl Core {
                 now
             }
         };
-        self.endpoint.on_timeout(now);
+        self.on_timeout(now);
         self.transmit(now);
     }
 
@@ -316,7 +330,7 @@ impl Core {
             }
         });
         self.counters.strangers += received.strangers as u64;
-        self.endpoint.on_timeout(now);
+        self.on_timeout(now);
         self.transmit(now);
         // In a job nobody waits for events: every operation looks at its link.
         while let Some(event) = self.endpoint.poll_event() {
@@ -325,6 +339,29 @@ impl Core {
             }
         }
         received.frames > 0
+    }
+
+    /// Does what is due. Before a peer can be lost for its silence, the endpoint knows whether its host answers.
+    #[inline]
+    fn on_timeout(&mut self, now: Ns) {
+        if now.since(self.kernels_asked_at) >= ASK_KERNELS_NS {
+            self.tell_of_kernels(now);
+        }
+        self.endpoint.on_timeout(now);
+    }
+
+    #[inline(never)]
+    fn tell_of_kernels(&mut self, now: Ns) {
+        self.kernels_asked_at = now;
+        let Some(kernels) = &self.kernels else {
+            return;
+        };
+        let in_doubt: Vec<Node> = self.endpoint.in_doubt(now).collect();
+        for peer in in_doubt {
+            let ago = kernels.answered_ago(peer.0);
+            let at = ago.map(|ago| Ns(now.0.saturating_sub(ago.as_nanos() as u64)));
+            self.endpoint.host_answered(peer, at);
+        }
     }
 
     /// Sends what is to be sent.

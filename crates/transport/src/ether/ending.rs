@@ -101,6 +101,12 @@ pub(super) fn loss(reason: CloseReason) -> Loss {
             silent_ms: silent_ns / MS,
             may_have_ended: true,
         },
+        CloseReason::HostSilent { silent_ns } => Loss::HostSilent {
+            silent_ms: silent_ns / MS,
+        },
+        CloseReason::Stopped { silent_ns } => Loss::Stopped {
+            silent_ms: silent_ns / MS,
+        },
         CloseReason::Stalled { stalled_ns } => Loss::Unacknowledged {
             stalled_ms: stalled_ns / MS,
         },
@@ -142,6 +148,15 @@ mod tests {
             may_have_ended: true,
         };
         assert_eq!(ended(3, silent), lost(not_heard));
+        let (silent_ns, silent_ms) = (12_345_000_000, 12_345);
+        assert_eq!(
+            ended(3, CloseReason::HostSilent { silent_ns }),
+            lost(Loss::HostSilent { silent_ms })
+        );
+        assert_eq!(
+            ended(3, CloseReason::Stopped { silent_ns }),
+            lost(Loss::Stopped { silent_ms })
+        );
         let stalled = CloseReason::Stalled {
             stalled_ns: 12_345_000_000,
         };

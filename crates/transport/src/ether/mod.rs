@@ -35,7 +35,8 @@
 //! still store to it, which does nothing, as with shared memory. If all PEs of a host end, their
 //! [control connection](ControlConnections) shows it at once. Of several PEs that share a host the one
 //! that ends alone is noticed by the adapter, which tells all other hosts (`ended_pes`). A host that is
-//! silent is lost after [`LOST_AFTER`](crate::LOST_AFTER), with all its PEs. Stores to a lost PE fail, and
+//! silent is lost after [`LOST_AFTER`](crate::LOST_AFTER), with all its PEs; while its kernel answers, after
+//! [`STOPPED_LIMITS`](crate::STOPPED_LIMITS) times as long. Stores to a lost PE fail, and
 //! so does the next quiet, once.
 
 pub mod adapter;
@@ -78,6 +79,7 @@ pub use self::adapter::{Adapter, Guest, Region};
 pub use self::address::{Address, AddressError, INTERFACES_MAX, PortAt, Several};
 use self::connect::pes_of;
 pub use self::connect::{EtherOptions, Roster, Secrets};
+pub(crate) use self::control::kernel::Connections;
 pub use self::control::{CONNECTIONS_MAX, Calls, ControlConnections, Door, Party};
 pub use self::interface::Interface;
 pub use self::local::{LocalOptions, LocalPe, LocalWire, local};
@@ -158,9 +160,11 @@ impl HostPath {
 }
 
 impl Ether {
-    /// From now on the end of all PEs of a host is known by its control connection.
+    /// From now on the end of all PEs of a host is known by its control connection, and whether its kernel answers.
     #[must_use]
     pub fn with_control(mut self, control: Arc<ControlConnections>) -> Self {
+        let kernels = Arc::clone(&control);
+        self.shared.lock().ask_kernels(kernels);
         self.control = Some(control);
         self
     }

@@ -43,8 +43,20 @@ pub(super) fn int(
     level: libc::c_int,
     name: libc::c_int,
 ) -> io::Result<libc::c_int> {
-    let mut value: libc::c_int = 0;
-    let mut len = size_of_val(&value) as libc::socklen_t;
+    bytes(socket, level, name).map(libc::c_int::from_ne_bytes)
+}
+
+/// The first bytes of an option, as many as are asked for.
+///
+/// # Errors
+/// As the system refuses; [`io::ErrorKind::InvalidData`] for one that has fewer.
+pub(super) fn bytes<const LEN: usize>(
+    socket: impl AsFd,
+    level: libc::c_int,
+    name: libc::c_int,
+) -> io::Result<[u8; LEN]> {
+    let mut value = [0_u8; LEN];
+    let mut len = LEN as libc::socklen_t;
     // SAFETY: writes at most `len` bytes to `value`, and how many to `len`, both of which
     // outlive the call.
     let done = unsafe {
@@ -52,12 +64,12 @@ pub(super) fn int(
             socket.as_fd().as_raw_fd(),
             level,
             name,
-            (&raw mut value).cast(),
+            value.as_mut_ptr().cast(),
             &raw mut len,
         )
     };
     match done {
-        0 if len as usize == size_of_val(&value) => Ok(value),
+        0 if len as usize == LEN => Ok(value),
         0 => Err(io::ErrorKind::InvalidData.into()),
         _ => Err(io::Error::last_os_error()),
     }

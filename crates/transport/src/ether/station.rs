@@ -15,6 +15,7 @@ use hostwire_link::{Called, Endpoint, Event, Identity, Node};
 use super::agent::Shared;
 use super::alarm::Alarm;
 use super::connect::{config, no_link, silence, wall_clock_ns};
+use super::control::kernel::Connections;
 use super::core::Core;
 use super::ended_pes::EndedPes;
 use super::own::Own;
@@ -105,6 +106,7 @@ impl Ether {
         socket: Socket,
         links: Links,
         meets: Meets,
+        kernels: Arc<Connections>,
     ) -> Result<Self, TransportError> {
         let Links {
             peers,
@@ -130,7 +132,8 @@ impl Ether {
         let own = Own::of_station(segment.clone(), addresses.map().clone())?;
         let alarm = Alarm::new()
             .map_err(|e| TransportError::environment("making the timer of the agent", e))?;
-        let core = Core::new(endpoint, socket, alarm, own, seals).that_meets(meets);
+        let mut core = Core::new(endpoint, socket, alarm, own, seals).that_meets(meets);
+        core.ask_kernels(kernels);
         let path = |pe| HostPath {
             link: OnceLock::new(),
             first: pe,

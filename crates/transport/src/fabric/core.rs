@@ -1,6 +1,6 @@
 //! The endpoint of a PE and what it knows of its peers: one thread at a time has it in hand.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::ffi::{Completion, Endpoint, FabricError, Token};
 use super::home::Home;
@@ -436,18 +436,5 @@ impl Core {
         };
         let error = TransportError::environment(format!("libfabric's provider {provider}"), fault);
         self.fault.get_or_insert(error);
-    }
-
-    /// A PE that does not answer for this long is lost.
-    pub(super) fn give_up_silent(&mut self, pe: PeId, lost_after: Duration, may_have_ended: bool) {
-        if let Some(peer) = self.peer_mut(pe)
-            && peer.stalled() > lost_after
-        {
-            let silent_ms = peer.heard_at.elapsed().as_millis() as u64;
-            peer.ends(End::Lost(Loss::Silent {
-                silent_ms,
-                may_have_ended,
-            }));
-        }
     }
 }

@@ -56,6 +56,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use hostwire_address::{Place, SegmentId};
+use hostwire_link::silence::{self, Verdict};
 
 pub use self::connect::{Opened, Party};
 pub use self::local::{local, local_beside};
@@ -213,7 +214,6 @@ impl Fabric {
     fn look_after(&self, pe: PeId, begin: Instant) {
         let watch = self.watch.as_ref();
         let has_ended = watch.is_some_and(|watch| watch.has_ended(pe));
-        let may_have_ended = !watch.is_some_and(|watch| watch.notices(pe));
         let mut core = self.shared.lock();
         if has_ended {
             // What it sent before it ended, its farewell too, may have come.
@@ -222,17 +222,32 @@ impl Fabric {
                 peer.ends(End::Lost(Loss::Ended));
             }
         }
-        core.give_up_silent(pe, self.lost_after, may_have_ended);
-        let stalled = begin.elapsed();
-        if let Some(peer) = core.peer_mut(pe)
-            && stalled > self.lost_after
-            && peer.heard_at.elapsed() > self.lost_after
-        {
-            let silent_ms = peer.heard_at.elapsed().as_millis() as u64;
-            peer.ends(End::Lost(Loss::Silent {
+        if let Some(peer) = core.peer_mut(pe) {
+            let heard_ago = peer.heard_at.elapsed();
+            let silent = peer.stalled().max(begin.elapsed().min(heard_ago));
+            if let Some(loss) = self.lost_by_silence(pe, silent, heard_ago) {
+                peer.ends(End::Lost(loss));
+            }
+        }
+    }
+
+    /// What it means that a PE owes an answer for so long.
+    fn lost_by_silence(&self, pe: PeId, silent: Duration, heard_ago: Duration) -> Option<Loss> {
+        if silent < self.lost_after {
+            return None;
+        }
+        let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let watch = self.watch.as_ref();
+        let host_silent = watch.and_then(|watch| watch.host_answered_ago(pe));
+        let silent_ms = heard_ago.as_millis() as u64;
+        match silence::judge(ns(silent), ns(self.lost_after), host_silent.map(ns)) {
+            Verdict::Waits => None,
+            Verdict::Silent => Some(Loss::Silent {
                 silent_ms,
-                may_have_ended,
-            }));
+                may_have_ended: !watch.is_some_and(|watch| watch.notices(pe)),
+            }),
+            Verdict::HostSilent => Some(Loss::HostSilent { silent_ms }),
+            Verdict::Stopped => Some(Loss::Stopped { silent_ms }),
         }
     }
 

@@ -28,7 +28,6 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use std::net::TcpStream;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -283,7 +282,7 @@ impl Contacts for Stations {
         let deadline = Instant::now() + ANSWER_WITHIN;
         if !name.is_beside(&self.name) {
             let outside = self.outside.as_ref().ok_or_else(|| no_such(pe))?;
-            let watch = |stream: TcpStream| self.porter.watch(stream.into(), pe);
+            let watch = |stream| self.porter.watch(stream, pe);
             return outside.meet(pe, &name, deadline, watch);
         }
         loop {
@@ -296,7 +295,7 @@ impl Contacts for Stations {
                 let number = answer.number;
                 let met = Met { way, number };
                 self.table.join(pe, met)?;
-                self.porter.watch(socket, pe);
+                self.porter.watch(Arc::new(socket), pe);
                 return Ok(());
             }
             // It has no descriptor left, or too many strangers at once: that passes. If it has

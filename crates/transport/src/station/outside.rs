@@ -4,6 +4,7 @@
 //! their thread come with the first station of another host.
 
 use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -16,8 +17,8 @@ use super::table::Table;
 use super::{ANSWER_WITHIN, Name, PEERS_MAX, Terms, failed, no_such};
 use crate::error::{EnvironmentFault, Loss, PeId, TransportError};
 use crate::ether::{
-    Address, Door, Ether, FramePort, Interface, Lead, Links, Meets, OnLink, PortedSocket, Socket,
-    StreamPort,
+    Address, Connections, Door, Ether, FramePort, Interface, Lead, Links, Meets, OnLink,
+    PortedSocket, Socket, StreamPort,
 };
 use crate::faults::Faults;
 use crate::origin::Origin;
@@ -156,6 +157,8 @@ pub(super) struct Outside {
     table: Arc<Table>,
     /// The thread that sees stations go has to look at the table again.
     bell: Arc<Bell>,
+    /// They tell whether the hosts of silent stations answer.
+    connections: Arc<Connections>,
     wire: OnceLock<(Ether, Address)>,
     opening: Mutex<()>,
 }
@@ -182,6 +185,7 @@ impl Outside {
             segment,
             table,
             bell,
+            connections: Arc::default(),
             wire: OnceLock::new(),
             opening: Mutex::new(()),
         };
@@ -221,7 +225,8 @@ impl Outside {
             lost_after: self.network.lost_after,
         };
         // Its thread takes no signals of the program.
-        let open = || Ether::of_station(&self.origin, &self.segment, socket, links, meets);
+        let kernels = Arc::clone(&self.connections);
+        let open = || Ether::of_station(&self.origin, &self.segment, socket, links, meets, kernels);
         let wire = signals::blocked(&[], open)?;
         Ok(self.wire.get_or_init(|| (wire, address)))
     }
@@ -232,7 +237,7 @@ impl Outside {
         pe: PeId,
         name: &Name,
         deadline: Instant,
-        watch: impl FnOnce(TcpStream),
+        watch: impl FnOnce(Arc<OwnedFd>),
     ) -> Result<(), TransportError> {
         let (stream, answer) = loop {
             match self.call(pe, name, deadline)? {
@@ -258,7 +263,7 @@ impl Outside {
         };
         self.lead(pe, name, number, theirs)?;
         // If its process ends from now on, nobody waits for the link.
-        watch(stream);
+        watch(self.keep(pe, stream));
         match self.table.wait_until_met(pe, deadline) {
             true => Ok(()),
             false => Err(self.not_met(pe, &theirs)),
@@ -284,6 +289,13 @@ impl Outside {
                 silence: silence.unwrap_or(crate::error::Silence::Unknown),
             },
         )
+    }
+
+    /// The connection to a station that was met, for who keeps it open.
+    pub(super) fn keep(&self, pe: PeId, stream: TcpStream) -> Arc<OwnedFd> {
+        let stream = Arc::new(stream.into());
+        self.connections.add(pe, &stream);
+        stream
     }
 
     /// Calls it once.

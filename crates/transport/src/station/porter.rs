@@ -58,7 +58,7 @@ impl Bell {
 struct Shared {
     bell: Arc<Bell>,
     /// Connections that the program has made.
-    joined: Mutex<Vec<(OwnedFd, PeId)>>,
+    joined: Mutex<Vec<(Arc<OwnedFd>, PeId)>>,
     stop: AtomicBool,
 }
 
@@ -109,7 +109,7 @@ impl Porter {
     }
 
     /// Sees that station go.
-    pub(super) fn watch(&self, socket: OwnedFd, pe: PeId) {
+    pub(super) fn watch(&self, socket: Arc<OwnedFd>, pe: PeId) {
         let joined = self.shared.joined.lock();
         joined
             .unwrap_or_else(PoisonError::into_inner)
@@ -146,7 +146,7 @@ struct Door {
     table: Arc<Table>,
     listener: OwnedFd,
     strangers: VecDeque<OwnedFd>,
-    peers: Vec<(OwnedFd, PeId)>,
+    peers: Vec<(Arc<OwnedFd>, PeId)>,
     /// Of stations of other hosts.
     calls: Option<Calls>,
     shared: Arc<Shared>,
@@ -268,7 +268,7 @@ impl Door {
         // Who does not wait for the answer any more asks again, or has ended.
         let answered = Answer::send(&stranger, pe, self.proof_at, &self.file);
         if answered.is_ok() && self.table.join(pe, met).is_ok() {
-            self.peers.push((stranger, pe));
+            self.peers.push((Arc::new(stranger), pe));
         }
     }
 
@@ -350,7 +350,7 @@ impl Calls {
     }
 
     /// Hears a caller; the station that it is, if it is let in.
-    fn hear(&mut self, key: Key, at: usize) -> Option<(OwnedFd, PeId)> {
+    fn hear(&mut self, key: Key, at: usize) -> Option<(Arc<OwnedFd>, PeId)> {
         let (hello, reply) = match self.callers.get_mut(at)?.read(key) {
             Said::Nothing => return None,
             Said::Stranger => {
@@ -363,7 +363,7 @@ impl Calls {
         match self.outside.admit(&hello) {
             Ok((pe, answer)) => {
                 let is_told = caller.answer(reply, &answer);
-                is_told.then(|| (caller.stream.into(), pe))
+                is_told.then(|| (self.outside.keep(pe, caller.stream), pe))
             }
             Err(error) => {
                 let why = error.to_string().into();

@@ -379,6 +379,8 @@ impl Closed {
                 Loss::NoAdapter => (10, 0),
                 Loss::Disconnected => (11, 0),
                 Loss::CutOff(why) => (12, why.encode().into()),
+                Loss::HostSilent { silent_ms } => (13, silent_ms),
+                Loss::Stopped { silent_ms } => (14, silent_ms),
             },
         }
     }
@@ -401,6 +403,8 @@ impl Closed {
                 Some(why) => Loss::CutOff(why),
                 None => Loss::Ended,
             },
+            13 => Loss::HostSilent { silent_ms: value },
+            14 => Loss::Stopped { silent_ms: value },
             // 3, and what no adapter writes.
             _ => Loss::Ended,
         })
@@ -431,6 +435,8 @@ pub(super) mod tests {
             },
             Loss::Unacknowledged { stalled_ms: 9 },
             Loss::Unreachable { after_ms: 10 },
+            Loss::HostSilent { silent_ms: 11 },
+            Loss::Stopped { silent_ms: 12 },
             Loss::Restarted,
             Loss::GaveUp,
             Loss::NoAdapter,

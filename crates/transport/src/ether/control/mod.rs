@@ -8,6 +8,9 @@
 //!
 //! A host has as many sockets as there are other hosts, at most [`CONNECTIONS_MAX`].
 //!
+//! The kernels ask each other on them whether they are there ([`kernel`]), so that a host whose processes get no turn
+//! is not taken for one that is gone. A connection on which nobody answers stays open.
+//!
 //! A connection that cannot be made is no error: a host to which there is none is lost when it has
 //! been silent for long. Nobody can make one without the key of the job ([`greeting`]). Who is on
 //! the way between two hosts can close it, as he can hold up all frames.
@@ -16,9 +19,11 @@
 //! |---|---|
 //! | this one | looking whether a host has ended |
 //! | [`greeting`] | how two hosts show that they are of one job |
+//! | [`kernel`] | when the kernel of a host has answered |
 //! | [`meeting`] | how the connections are made |
 
 pub(crate) mod greeting;
+pub(crate) mod kernel;
 mod meeting;
 
 use std::io;
@@ -29,6 +34,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+pub(crate) use self::kernel::Kernels;
 pub use self::meeting::{Calls, Door, Party};
 use crate::error::PeId;
 use crate::watch::Watch;
@@ -68,6 +74,18 @@ impl Watch for ControlConnections {
     fn notices(&self, pe: PeId) -> bool {
         self.leads_to(pe)
     }
+
+    fn host_answered_ago(&self, pe: PeId) -> Option<Duration> {
+        self.of(pe)?.answered_ago()
+    }
+}
+
+impl Kernels for ControlConnections {
+    fn answered_ago(&self, peer: u32) -> Option<Duration> {
+        let mut all = self.connections.iter();
+        all.find(|connection| connection.host == peer)?
+            .answered_ago()
+    }
 }
 
 impl ControlConnections {
@@ -77,11 +95,15 @@ impl ControlConnections {
         host_of: impl IntoIterator<Item = u32>,
         connections: impl IntoIterator<Item = (u32, OwnedFd)>,
     ) -> Self {
-        let connections = connections.into_iter().map(|(host, fd)| Connection {
-            host,
-            stream: fd.into(),
-            has_ended: AtomicBool::new(false),
-            is_let_go: AtomicBool::new(false),
+        let connections = connections.into_iter().map(|(host, fd)| {
+            // Without that, silence decides.
+            let _ = kernel::ask(&fd);
+            Connection {
+                host,
+                stream: fd.into(),
+                has_ended: AtomicBool::new(false),
+                is_let_go: AtomicBool::new(false),
+            }
         });
         Self {
             host_of: host_of.into_iter().collect(),
@@ -162,6 +184,16 @@ impl ControlConnections {
 }
 
 impl Connection {
+    /// Of who has let go a kernel says nothing.
+    fn answered_ago(&self) -> Option<Duration> {
+        let is_over =
+            self.has_ended.load(Ordering::Relaxed) || self.is_let_go.load(Ordering::Relaxed);
+        match is_over {
+            true => None,
+            false => kernel::answered_ago(&self.stream),
+        }
+    }
+
     /// Reads nothing away: all PEs of this host have the same connection.
     fn hear(&self) {
         match self.stream.peek(&mut [0]) {
