@@ -40,6 +40,12 @@ pub enum Error {
         /// Which file.
         path: PathBuf,
     },
+    /// Tests failed.
+    #[error("tests: {failed} programs failed; what they printed is above")]
+    Tests {
+        /// How many programs have failed.
+        failed: usize,
+    },
     /// The sources are not as they should be.
     #[error("tidy: {found} to mend")]
     Untidy {

@@ -40,7 +40,7 @@ impl Args {
 
 /// Builds everything and copies it below the prefix.
 pub fn install(table: &Table, args: &Args) -> Result<(), Error> {
-    let built = library::build(table, &Machine::this())?;
+    let built = library::build(table, &Machine::this(), None)?;
     place(table, &built, args)
 }
 

@@ -10,6 +10,7 @@
 //! | [`install`] | `install`, `uninstall` | that tree below a prefix |
 //! | [`interposer`] | | a profiling tool, for tests |
 //! | [`suite`] | `suite` | headers that the C test suite includes |
+//! | [`tests`] | `test` | runs the programs of tests, several at a time |
 //! | [`tidy`] | `tidy` | rules that no compiler checks, on all files of the repository |
 #![forbid(unsafe_code)]
 
@@ -20,6 +21,7 @@ pub mod library;
 pub mod machine;
 pub mod man;
 pub mod suite;
+pub mod tests;
 pub mod tidy;
 
 mod error;

@@ -85,17 +85,20 @@ const HEADERS: [(&str, &str); 2] = [
     ("hostwire_tca.h", headers::TCA),
 ];
 
-/// Builds everything for a machine in release mode and returns where the tree is.
-pub fn build(table: &Table, machine: &Machine) -> Result<PathBuf, Error> {
+/// Builds everything for a machine in release mode and returns where the tree is. The launcher is the one that is
+/// given, or else built like the rest.
+pub fn build(table: &Table, machine: &Machine, launcher: Option<&Path>) -> Result<PathBuf, Error> {
     let target = machine.target_dir();
     let is_here = machine.target().is_none();
     let mut command = machine.cargo("build");
     command.args(["--quiet", "--release", "--locked"]);
     command.args(["-p", "hostwire-shmem"]);
     if is_here {
-        command.args(["-p", "hostwire-cli", "-p", "hostwire-preload"]);
-        command.args(["-p", "hostwire-clock", "-p", "hostwire-fabric-provider"]);
-        command.args(["-p", "hostwire-tca"]);
+        command.args(["-p", "hostwire-preload", "-p", "hostwire-clock"]);
+        command.args(["-p", "hostwire-fabric-provider", "-p", "hostwire-tca"]);
+        if launcher.is_none() {
+            command.args(["-p", "hostwire-cli"]);
+        }
     }
     run(&mut command)?;
     let release = target.join("release");
@@ -112,7 +115,8 @@ pub fn build(table: &Table, machine: &Machine) -> Result<PathBuf, Error> {
     )?;
     wrappers(&tree, &tree)?;
     if is_here {
-        copy(&release.join("hostwire"), &tree.join("bin/hostwire"))?;
+        let built = release.join("hostwire");
+        copy(launcher.unwrap_or(&built), &tree.join("bin/hostwire"))?;
         launcher_pages(&tree)?;
         // For `hostwire borrow` and `hostwire run --cluster`, which look for them beside their
         // folder, and for C programs.
@@ -339,7 +343,7 @@ pub fn run(command: &mut Command) -> Result<(), Error> {
 }
 
 /// Runs a command to its end and returns what it printed.
-fn stdout(command: &mut Command) -> Result<String, Error> {
+pub(crate) fn stdout(command: &mut Command) -> Result<String, Error> {
     command.stderr(Stdio::inherit());
     let output = ended(command, Command::output, |output| output.status)?;
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())

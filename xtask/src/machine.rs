@@ -2,9 +2,10 @@
 //! a cross compiler for.
 
 use std::env;
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::Command;
+
+use hostwire_testing::built;
 
 use crate::{Error, root};
 
@@ -82,8 +83,7 @@ impl Machine {
 
     /// A command of cargo that builds for it.
     pub fn cargo(&self, chore: &str) -> Command {
-        let cargo = env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
-        let mut command = Command::new(cargo);
+        let mut command = built::cargo();
         command.current_dir(root()).arg(chore);
         command.arg("--target-dir").arg(cargo_dir());
         if let Some(target) = self.target() {

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use hostwire_shmem_table::Table;
 use xtask::machine::Machine;
-use xtask::{Error, headers, install, library, man, root, suite, tidy};
+use xtask::{Error, headers, install, library, man, root, suite, tests, tidy};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -49,6 +49,8 @@ enum Chore {
     },
     /// Install headers, libraries, wrappers, man pages, pkg-config files and a CMake package.
     Install(install::Args),
+    /// Build and run tests, several programs at a time; arguments are those of `cargo test`.
+    Test(tests::Args),
     /// Report files that break a rule that no compiler checks; see tidy.toml.
     Tidy,
     /// Remove the installed files.
@@ -76,10 +78,11 @@ fn run(chore: &Chore) -> Result<(), Error> {
             let machine = target
                 .as_deref()
                 .map_or(Ok(Machine::this()), Machine::other)?;
-            let built = library::build(&table, &machine)?;
+            let built = library::build(&table, &machine, None)?;
             eprintln!("{}", built.display());
             Ok(())
         }
+        Chore::Test(args) => tests::run(args),
         Chore::Tidy => tidy::check(&root()),
         Chore::Install(args) => install::install(&table, args),
         Chore::Uninstall(args) => install::uninstall(args),

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
-use std::process::Command;
 
 use serde_json::Value;
 use xtask::root;
@@ -25,8 +24,7 @@ const PUBLISHED: [&str; 12] = [
 ];
 
 fn cargo(arguments: &[&str]) -> String {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
+    let mut command = hostwire_testing::built::cargo();
     let output = command.current_dir(root()).args(arguments).output();
     let output = output.expect("cargo starts");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -1,8 +1,10 @@
 //! What cargo has built for the tests.
 
+use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::process::Command;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// A library that programs load, with this name, beside the commands that look for it there. The package of the test that
 /// calls this is the library's, or has it as a dependency or dev-dependency, so cargo has built it; but cargo leaves it in the
@@ -15,11 +17,65 @@ use std::sync::{Mutex, PoisonError};
     reason = "that it is there may be all that a test needs"
 )]
 pub fn library(file: &str) -> PathBuf {
-    let test = std::env::current_exe().unwrap_or_else(|error| panic!("this program: {error}"));
-    let deps = test.parent().unwrap_or(Path::new("/"));
-    let beside = deps.parent().unwrap_or(deps).join(file);
+    let deps = deps();
+    let beside = deps.with_file_name(file);
     place(&deps.join(file), &beside);
     beside
+}
+
+/// The launcher. It belongs to a package of its own, which cargo builds for a test of the whole workspace, but not for
+/// one of another package alone: then it is built here, once.
+///
+/// # Panics
+/// If it cannot be built.
+pub fn launcher() -> &'static Path {
+    static PATH: OnceLock<PathBuf> = OnceLock::new();
+    PATH.get_or_init(|| {
+        let folder = deps();
+        let path = folder.with_file_name("hostwire");
+        if !path.exists() {
+            let mut build = cargo();
+            build.args(["build", "--package", "hostwire-cli"]);
+            if path
+                .parent()
+                .is_some_and(|folder| folder.ends_with("release"))
+            {
+                build.arg("--release");
+            }
+            let built = build.status();
+            assert!(
+                built.is_ok_and(|status| status.success()),
+                "cannot build hostwire"
+            );
+        }
+        path
+    })
+}
+
+/// A command of cargo, without the variables that cargo sets for the programs it starts: build scripts that look at them
+/// would take this for a change, and everything above them would be compiled again.
+#[must_use]
+pub fn cargo() -> Command {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    for (name, _) in env::vars_os() {
+        let name = name.to_string_lossy();
+        let is_of_program = [
+            "CARGO_PKG_",
+            "CARGO_MANIFEST_",
+            "CARGO_CRATE_",
+            "CARGO_BIN_",
+        ];
+        if is_of_program.iter().any(|start| name.starts_with(start)) {
+            command.env_remove(&*name);
+        }
+    }
+    command
+}
+
+/// Where cargo has put the program of tests that calls this.
+fn deps() -> PathBuf {
+    let test = env::current_exe().unwrap_or_else(|error| panic!("this program: {error}"));
+    test.parent().unwrap_or(Path::new("/")).to_path_buf()
 }
 
 /// Gives `from` the name `to` as well. Tests of other programs may do so, or read it, at the same time.
@@ -39,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_file_gets_a_name_again_and_anew() {
-        let folder = std::env::temp_dir().join(format!("hostwire-built-{}", std::process::id()));
+        let folder = env::temp_dir().join(format!("hostwire-built-{}", std::process::id()));
         fs::create_dir(&folder).unwrap();
         let (from, to) = (folder.join("from"), folder.join("to.so"));
         for text in ["first", "first", "second"] {

@@ -31,6 +31,8 @@ pub use need::Need;
 
 /// The environment variable that makes tests fail that cannot run. Any value will do.
 pub const DEMAND: &str = "HOSTWIRE_TESTS_DEMAND";
+/// The environment variable with which tests do all that they can, instead of what finds most. `make test-long` sets it.
+pub const LONG: &str = "HOSTWIRE_TESTS_LONG";
 /// The environment variable with the folder of programs of an MPICH that is built for libfabric.
 pub const MPICH: &str = "HOSTWIRE_TESTS_MPICH";
 /// The same of Open MPI 5.0. Their names are those of other MPIs, so they are not to be on the path of every test.
@@ -47,6 +49,20 @@ pub fn left_out(need: &Need, why: impl Display) {
         #[expect(clippy::print_stderr, reason = "who runs the tests should read it")]
         Ok(text) => eprintln!("{text}"),
         Err(text) => panic!("{text}"),
+    }
+}
+
+/// The first, or the second where the environment has [`LONG`]: numbers of PEs, of cases, of turns. The first is what finds
+/// most in little time.
+///
+/// ```
+/// let pes = hostwire_testing::or_long(&[2, 3][..], &[1, 2, 3, 4, 8]);
+/// # assert!(pes.contains(&3));
+/// ```
+pub fn or_long<T>(quick: T, long: T) -> T {
+    match std::env::var_os(LONG) {
+        Some(_) => long,
+        None => quick,
     }
 }
 

@@ -4,7 +4,9 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::job::{hostwire, run};
+use hostwire_testing::built;
+
+use crate::job::run;
 
 const CHAIN: &str = env!("CARGO_BIN_EXE_chain");
 
@@ -52,7 +54,7 @@ struct Resting {
 
 impl Resting {
     fn start() -> Self {
-        let mut command = Command::new(hostwire());
+        let mut command = Command::new(built::launcher());
         command.args([
             "run",
             "-n",

@@ -1,8 +1,8 @@
 //! Starts a program under the launcher.
 
-use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::OnceLock;
+
+use hostwire_testing::built;
 
 /// How a job ended.
 #[derive(Debug)]
@@ -34,30 +34,8 @@ impl From<Output> for Ended {
 
 /// Runs `program` with `arguments` as a job of `pes` PEs. The limit of time is for a hang.
 pub fn run<S: AsRef<std::ffi::OsStr>>(pes: u32, program: &str, arguments: &[S]) -> Ended {
-    let mut command = Command::new(hostwire());
+    let mut command = Command::new(built::launcher());
     command.args(["run", "-n", &pes.to_string(), "--timeout", "120s", "--"]);
     command.arg(program).args(arguments);
     command.output().unwrap().into()
-}
-
-/// The launcher. It belongs to another package, which Cargo builds for a test of the
-/// whole workspace, but not for one of this package alone.
-pub fn hostwire() -> &'static Path {
-    static PATH: OnceLock<PathBuf> = OnceLock::new();
-    PATH.get_or_init(|| {
-        let hello = Path::new(env!("CARGO_BIN_EXE_hello"));
-        let path = hello.with_file_name("hostwire");
-        if !path.exists() {
-            let mut build = Command::new(env!("CARGO"));
-            build.args(["build", "--package", "hostwire-cli"]);
-            if path
-                .parent()
-                .is_some_and(|folder| folder.ends_with("release"))
-            {
-                build.arg("--release");
-            }
-            assert!(build.status().unwrap().success(), "cannot build hostwire");
-        }
-        path
-    })
 }

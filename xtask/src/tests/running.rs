@@ -1,0 +1,157 @@
+//! One program of tests: started, watched and ended.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+use std::{fs, io};
+
+use super::programs::Program;
+use super::progress::{Progress, Test};
+
+/// How often a program is looked at: the precision of the times of tests.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+/// Tests of a program that run at a time, as cargo would have it on two cores.
+const THREADS: usize = 2;
+
+/// A program that has ended.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub(super) program: String,
+    pub(super) tests: Vec<Test>,
+    pub(super) took: Duration,
+    /// What is wrong with it, if something is.
+    pub(super) failure: Option<String>,
+    /// All that it printed.
+    pub(super) said: String,
+}
+
+/// Runs all tests of a program. What it prints goes to a file, so that processes which it leaves
+/// behind keep nobody from seeing that it has ended.
+pub(super) fn run(program: &Program, own: &[String], silence_max: Duration) -> Ended {
+    let begin = Instant::now();
+    let output = program.output();
+    let watched = begin_it(program, own, &output).and_then(|(child, progress)| {
+        Watched::new(child, progress, &output)?.until_end(silence_max)
+    });
+    let (tests, failure) = match watched {
+        Ok((tests, failure)) => (tests, failure),
+        Err(error) => (Vec::new(), Some(format!("cannot be run: {error}"))),
+    };
+    Ended {
+        program: program.name.clone(),
+        tests,
+        took: begin.elapsed(),
+        failure,
+        said: fs::read(&output)
+            .map(|said| String::from_utf8_lossy(&said).into_owned())
+            .unwrap_or_default(),
+    }
+}
+
+/// Starts a program.
+fn begin_it(program: &Program, own: &[String], output: &Path) -> io::Result<(Child, Progress)> {
+    let listed = program
+        .command()
+        .args(own)
+        .args(["--list", "--format", "terse"])
+        .output()?;
+    let tests = String::from_utf8_lossy(&listed.stdout)
+        .lines()
+        .filter_map(|line| line.strip_suffix(": test"))
+        .map(str::to_owned)
+        .collect();
+
+    if let Some(folder) = output.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let file = File::create(output)?;
+    let mut command: Command = program.command();
+    command
+        .arg(format!("--test-threads={THREADS}"))
+        .args(own)
+        .stdin(Stdio::null())
+        .stdout(file.try_clone()?)
+        .stderr(file);
+    Ok((command.spawn()?, Progress::new(tests, THREADS)))
+}
+
+/// A program that runs.
+struct Watched {
+    child: Child,
+    output: File,
+    /// The start of a line that has not ended.
+    line: Vec<u8>,
+    progress: Progress,
+    begin: Instant,
+    /// When it last printed something.
+    heard: Instant,
+}
+
+impl Watched {
+    fn new(child: Child, progress: Progress, output: &PathBuf) -> io::Result<Self> {
+        let now = Instant::now();
+        Ok(Self {
+            child,
+            output: File::open(output)?,
+            line: Vec::new(),
+            progress,
+            begin: now,
+            heard: now,
+        })
+    }
+
+    /// Its tests, and what is wrong.
+    fn until_end(mut self, silence_max: Duration) -> io::Result<(Vec<Test>, Option<String>)> {
+        loop {
+            let ended = self.child.try_wait()?;
+            self.read()?;
+            if let Some(status) = ended {
+                let failure = self.failure(status);
+                return Ok((self.progress.into_ended(), failure));
+            }
+            if self.heard.elapsed() > silence_max {
+                self.child.kill()?;
+                self.child.wait()?;
+                let running: Vec<&str> = self.progress.running().collect();
+                let failure = format!(
+                    "printed nothing for {} s and was ended; {} ran",
+                    silence_max.as_secs(),
+                    running.join(" and ")
+                );
+                return Ok((self.progress.into_ended(), Some(failure)));
+            }
+            thread::sleep(LOOK_EVERY);
+        }
+    }
+
+    /// What it has printed since the last look.
+    fn read(&mut self) -> io::Result<()> {
+        let mut new = Vec::new();
+        if self.output.read_to_end(&mut new)? == 0 {
+            return Ok(());
+        }
+        self.heard = Instant::now();
+        let now = self.begin.elapsed();
+        self.line.extend(new);
+        while let Some(end) = self.line.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = self.line.drain(..=end).collect();
+            self.progress
+                .line(String::from_utf8_lossy(&line).trim_end(), now);
+        }
+        Ok(())
+    }
+
+    fn failure(&self, status: ExitStatus) -> Option<String> {
+        if status.success() {
+            return None;
+        }
+        let running: Vec<&str> = self.progress.running().collect();
+        Some(match running[..] {
+            [] => format!("{status}"),
+            _ => format!("{status} while {} ran", running.join(" and ")),
+        })
+    }
+}
