@@ -1,12 +1,15 @@
 """Data of TPC-H, and warehouses: each test runs a small program as a job."""
 
 import functools
+import importlib.util
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+import hostwire.warehouse
 
 BIN = Path(sys.executable).parent
 COMMAND = BIN / "hostwire-warehouse"
@@ -17,7 +20,11 @@ SCALE = float(_LONG_SCALE or "0.1")
 LITTLE_SCALE = float(_LONG_SCALE or "0.01")
 LIMIT_S = 600
 
-HEAD = """
+# `make test` installs one of them, `make test-long` all: see scripts/python.sh.
+ENGINES = [engine for engine in hostwire.warehouse.ENGINES if importlib.util.find_spec(engine)]
+
+HEAD = f"""
+ENGINES = {ENGINES!r}
 import hostwire.warehouse as warehouse
 import pyarrow as pa, pyarrow.compute as pc, pyarrow.parquet as pq
 """

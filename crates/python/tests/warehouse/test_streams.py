@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from conftest import ENGINES
 
 # A table of 40 row groups, sorted by `key`; 64 kB of data each.
 TABLE = """
@@ -52,7 +53,7 @@ def main(w):
     assert t.to_table(filter=pc.field("word") == "none").num_rows == 0
     assert w.counts.batches == 0
     # DuckDB and Polars say what they need.
-    for engine in warehouse.ENGINES:
+    for engine in ENGINES:
         w.reset_counts()
         found = w.query("SELECT sum(half) AS s FROM t WHERE key < 4000", engine=engine)
         assert found["s"].to_pylist() == [sum(key // 2 for key in range(4000))]
@@ -279,7 +280,7 @@ def main(w):
     # The other owner has it, too.
     assert w.query("SELECT sum(key) AS s FROM twice")["s"].to_pylist() == [sum(range(160_000))]
     assert w.counts.damaged_groups == 1 and "they were damaged" in w.report()
-    for engine in warehouse.ENGINES:
+    for engine in ENGINES:
         try:
             w.query("SELECT sum(key) FROM once", engine=engine)
         except warehouse.Damaged as error:
@@ -295,7 +296,7 @@ def main(w):
     )
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "datafusion", "polars"])
+@pytest.mark.parametrize("engine", ENGINES)
 def test_a_lost_owner(warehouse, engine):
     """It dies in the middle of a query: with copies the query goes on."""
     _, text = warehouse(
