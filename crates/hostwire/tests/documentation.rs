@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use hostwire::settings::{self, Wire, page};
 
 /// Variables that are no settings: what the launcher hands its PEs, and what tests are told.
-const OTHERS: [&str; 17] = [
+const OTHERS: [&str; 19] = [
     "HOSTWIRE_BLESS",
     "HOSTWIRE_BOARD_FD",
     "HOSTWIRE_MODEL_FDS",
@@ -23,9 +23,11 @@ const OTHERS: [&str; 17] = [
     "HOSTWIRE_NET_PACKETS",
     "HOSTWIRE_NET_SEED",
     "HOSTWIRE_TESTS_DEMAND",
+    "HOSTWIRE_TESTS_LONG",
     "HOSTWIRE_TESTS_MPICH",
     "HOSTWIRE_TEST_SEED",
     "HOSTWIRE_TEST_START",
+    "HOSTWIRE_TEST_TIMES",
     "HOSTWIRE_WRAPPER_DEPTH",
 ];
 

@@ -78,6 +78,6 @@ macro_rules! over {
     };
 }
 
-hostwire::conformance_cases!(over!(coherent, Coherent));
-hostwire::conformance_cases!(over!(write_combining, WriteCombining));
-hostwire::conformance_cases!(over!(flushed, Flushed));
+hostwire::conformance_cases!(over!(api_coherent, Coherent));
+hostwire::conformance_cases!(over!(api_write_combining, WriteCombining));
+hostwire::conformance_cases!(over!(api_flushed, Flushed));

@@ -9,6 +9,7 @@ use crate::common::threads::run_threads;
 use hostwire::AgentMode;
 use hostwire::conformance::Setup;
 use hostwire_sim::wire::{Settings, WireError, run};
+use hostwire_testing::or_long;
 use hostwire_transport::Transport;
 use hostwire_transport::conformance::{Case as WireCase, Fabric, Program};
 
@@ -42,12 +43,11 @@ mod wire {
     fn run(name: &str) {
         let cases: &[WireCase] = hostwire_transport::conformance::CASES;
         let case = cases.iter().find(|case| case.name == name).unwrap();
-        for pes in 1..=4 {
+        for &pes in or_long(&[3][..], &[1, 2, 3, 4]) {
             (case.run)(&Boards::ONE_EACH, pes);
         }
         (case.run)(&SMALL, 4);
         (case.run)(&PAIRS, 3);
-        (case.run)(&PAIRS, 4);
         (case.run)(&Beside(PAIRS), 4);
     }
 
@@ -57,19 +57,13 @@ mod wire {
 mod api {
     use super::*;
 
-    /// Without optimisation more would take minutes.
-    const PES: &[u32] = match cfg!(debug_assertions) {
-        true => &[2],
-        false => &[2, 3, 4],
-    };
-
     fn run(name: &str) {
         let cases = hostwire::conformance::CASES;
         let case = cases.iter().find(|case| case.name == name).unwrap();
-        for &pes in PES {
+        for &pes in or_long(&[2][..], &[2, 3, 4]) {
             (case.run)(&Setup::new(&Boards::ONE_EACH, pes, AgentMode::Polled));
         }
-        if !cfg!(debug_assertions) {
+        if or_long(false, true) {
             (case.run)(&Setup::new(&PAIRS, 4, AgentMode::Polled));
         }
     }

@@ -2,6 +2,9 @@
 //! by UDP, by TCP or by frames between two ends of a virtual cable.
 #![allow(clippy::print_stderr)]
 
+#[path = "ether/namespaces.rs"]
+mod namespaces;
+
 use std::net::Ipv4Addr;
 use std::process::Command;
 use std::sync::Arc;
@@ -9,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use hostwire_link::seal::{JobKey, Life};
 use hostwire_link::{CloseReason, Counters, DropCause};
-use hostwire_testing::{is_installed, left_out, need};
+use hostwire_testing::or_long;
 use hostwire_transport::conformance::copies::copies_of_a_pe_are_refused;
 use hostwire_transport::conformance::{CASES, Case, Fabric, Program, Random, run_on_threads};
 use hostwire_transport::error::Silence;
@@ -20,6 +23,8 @@ use hostwire_transport::ether::{
 use hostwire_transport::limits::Side;
 use hostwire_transport::limits::ether::{BareEther, ping_pong};
 use hostwire_transport::{EnvironmentFault, Memory, Transport, TransportError, Visibility, Window};
+
+use namespaces::{cable, cables, ip, switch};
 
 const ETHER_TYPE: u16 = 0x88b5;
 
@@ -46,7 +51,10 @@ const BARE: LocalOptions = LocalOptions {
     },
 };
 
-const PES: [u32; 4] = [1, 2, 3, 4];
+/// A host with two PEs and one with another; alone and a pair in `make test-long`.
+fn pes() -> &'static [u32] {
+    or_long(&[3], &[1, 2, 3, 4])
+}
 
 /// Beside the suite, which also runs where PEs are no processes.
 const COPIES: Case = Case {
@@ -56,8 +64,8 @@ const COPIES: Case = Case {
 
 fn run(name: &str, fabric: &Hosts) {
     let case = CASES.iter().chain([&COPIES]).find(|case| case.name == name);
-    for pes in PES {
-        (case.unwrap().run)(fabric, pes);
+    for pes in pes() {
+        (case.unwrap().run)(fabric, *pes);
     }
 }
 
@@ -192,80 +200,18 @@ fn over_frames(interfaces: Vec<Interface>) -> LocalWire {
     }
 }
 
-/// So many interfaces with so many queues, each with a cable to one switch, in a network
-/// namespace as that of [`cable`].
-fn switch(ports: u32, queues: u32) -> Option<Vec<Interface>> {
-    let queues = format!("numrxqueues {queues} numtxqueues {queues}");
-    own_namespace()?;
-    ip("link add switch type bridge")?;
-    ip("link set switch up")?;
-    for port in 0..ports {
-        ip(&format!(
-            "link add host{port} {queues} type veth peer name port{port} {queues}"
-        ))?;
-        ip(&format!("link set port{port} master switch up"))?;
-        ip(&format!("link set host{port} up"))?;
-    }
-    let choose = |port| Interface::choose(Some(&format!("host{port}"))).unwrap();
-    Some((0..ports).map(choose).collect())
-}
-
-/// Two interfaces with a cable between them, in a network namespace that this thread gets
-/// for itself; it goes with the thread and the sockets made here.
-fn cable() -> Option<Vec<Interface>> {
-    own_namespace()?;
-    ip("link add left type veth peer name right")?;
-    ip("link set left up")?;
-    ip("link set right up")?;
-    let choose = |name| Interface::choose(Some(name)).unwrap();
-    Some(vec![choose("left"), choose("right")])
-}
-
-/// So many of those side by side: `left0` to `right0` and so on.
-fn cables(count: u32) -> Option<impl Iterator<Item = Vec<Interface>>> {
-    own_namespace()?;
-    for number in 0..count {
-        ip(&format!(
-            "link add left{number} type veth peer name right{number}"
-        ))?;
-        for end in ["left", "right"] {
-            ip(&format!("link set {end}{number} up"))?;
-        }
-    }
-    let choose = |name: String| Interface::choose(Some(&name)).unwrap();
-    Some((0..count).map(move |number| {
-        ["left", "right"]
-            .map(|end| choose(format!("{end}{number}")))
-            .to_vec()
-    }))
-}
-
-fn own_namespace() -> Option<()> {
-    // SAFETY: changes the network namespace of this thread alone, which runs one test.
-    if unsafe { libc::unshare(libc::CLONE_NEWNET) } == -1 {
-        let error = std::io::Error::last_os_error();
-        let why = format!("a network namespace of its own needs root: {error}");
-        left_out(&need::NAMESPACES, why);
-        return None;
-    }
-    Some(())
-}
-
-fn ip(arguments: &str) -> Option<()> {
-    let done = Command::new("ip").args(arguments.split(' ')).status();
-    if done.is_ok_and(|status| status.success()) {
-        return Some(());
-    }
-    if is_installed("ip", &need::IP) {
-        left_out(&need::NAMESPACES, format!("`ip {arguments}` fails"));
-    }
-    None
-}
-
 macro_rules! over {
     ($wire:ident; $($case:ident,)*) => {
+        over!($wire, cfg(all()); $($case,)*);
+    };
+    // For `make test-long`: sockets, queues and cables that the others have as well, one by one.
+    (long $wire:ident; $($case:ident,)*) => {
+        over!($wire, ignore = "a combination; make test-long"; $($case,)*);
+    };
+    ($wire:ident, $kind:meta; $($case:ident,)*) => {
         mod $wire {
             $(#[test]
+            #[$kind]
             fn $case() {
                 super::$wire(stringify!($case));
             })*
@@ -297,9 +243,9 @@ hostwire_transport::transport_cases!(over!(connected_with_faults));
 hostwire_transport::transport_cases!(over!(two_connections));
 hostwire_transport::transport_cases!(over!(mixed));
 hostwire_transport::transport_cases!(over!(frames));
-hostwire_transport::transport_cases!(over!(past_the_stack));
+hostwire_transport::transport_cases!(over!(long past_the_stack));
 hostwire_transport::transport_cases!(over!(several_queues));
-hostwire_transport::transport_cases!(over!(two_cables));
+hostwire_transport::transport_cases!(over!(long two_cables));
 
 /// The wires between two hosts alone, each with one PE.
 fn pair(wire: &LocalWire, options: &LocalOptions) -> Result<Vec<Arc<Ether>>, TransportError> {

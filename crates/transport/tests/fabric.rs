@@ -3,7 +3,7 @@
 #![allow(clippy::print_stderr)]
 
 use hostwire_address::{Place, SegmentId};
-use hostwire_testing::{left_out, need};
+use hostwire_testing::{left_out, need, or_long};
 use std::sync::Arc;
 
 use hostwire_transport::conformance::copies::copies_of_a_pe_are_refused;
@@ -44,7 +44,7 @@ impl Fabric for BesideFrames {
 }
 
 /// PEs and hosts.
-const SHAPES: [(u32, u32); 4] = [(1, 1), (2, 2), (3, 3), (4, 2)];
+const SHAPES: [(u32, u32); 4] = [(4, 2), (3, 3), (2, 2), (1, 1)];
 
 /// Beside the suite, which also runs where PEs are no processes.
 const COPIES: Case = Case {
@@ -90,7 +90,7 @@ fn run_over(name: &str, provider: &str, over: fn(Hosts) -> Box<dyn Fabric>) {
     if !has(provider) {
         return;
     }
-    for (pes, hosts) in SHAPES {
+    for &(pes, hosts) in &SHAPES[..or_long(1, 4)] {
         let choice = provider.parse().unwrap();
         (case(name).run)(&*over(Hosts { hosts, choice }), pes);
     }
@@ -103,10 +103,18 @@ fn case(name: &str) -> &'static Case {
 
 macro_rules! over {
     ($wire:ident, $run:ident, $provider:literal; $($case:ident,)*) => {
+        over!($wire, $run, $provider, cfg(all()); $($case,)*);
+    };
+    // For `make test-long`: other providers than the one that is taken first.
+    (long $wire:ident, $run:ident, $provider:literal; $($case:ident,)*) => {
+        over!($wire, $run, $provider, ignore = "another provider; make test-long"; $($case,)*);
+    };
+    ($wire:ident, $run:ident, $provider:literal, $kind:meta; $($case:ident,)*) => {
         mod $wire {
             use super::$run;
 
             $(#[test]
+            #[$kind]
             fn $case() {
                 $run(stringify!($case), $provider);
             })*
@@ -119,11 +127,11 @@ macro_rules! over {
     };
 }
 
-hostwire_transport::transport_cases!(over!(tcp, run, "tcp"));
+hostwire_transport::transport_cases!(over!(long tcp, run, "tcp"));
 hostwire_transport::transport_cases!(over!(tcp_rxm, run, "tcp;ofi_rxm"));
-hostwire_transport::transport_cases!(over!(net, run, "net"));
+hostwire_transport::transport_cases!(over!(long net, run, "net"));
 hostwire_transport::transport_cases!(over!(beside_frames, run_beside_frames, "tcp;ofi_rxm"));
-hostwire_transport::transport_cases!(over!(net_beside_frames, run_beside_frames, "net"));
+hostwire_transport::transport_cases!(over!(long net_beside_frames, run_beside_frames, "net"));
 /// The variable that names the provider of [`the_chosen_provider_passes_the_suite`].
 const PROVIDER: &str = "FABRIC_TEST_PROVIDER";
 

@@ -49,6 +49,19 @@ fn holds(paper: &str, letter: &str, last: u32) {
             "{row}"
         );
     }
+    // What is known to disagree says so, and is no failure.
+    let disagrees = |row: &&Value| row["verdict"] == "disagrees";
+    let known: Vec<&str> = rows
+        .iter()
+        .filter(disagrees)
+        .filter_map(|row| row["id"].as_str())
+        .collect();
+    let expected: &[&str] = if paper == "htoe" {
+        &["E4-outgoing"]
+    } else {
+        &[]
+    };
+    assert_eq!(known, expected);
     for number in 1..=last {
         let id = format!("{letter}{number}");
         let matches = |row: &Value| {
@@ -164,6 +177,7 @@ fn calibration_is_called_so_and_predictions_too() {
 }
 
 #[test]
+#[ignore = "simulates what the first test does, for the text; make test-long"]
 fn a_known_disagreement_is_shown_and_no_failure() {
     let ended = job::run(&["reproduce", "htoe"]);
     assert_eq!(ended.status, 0, "{}", ended.stderr);

@@ -8,10 +8,10 @@ use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 use hostwire_shmem_table::Table;
 use xtask::{Tree, interposer, library, suite};
 
-use hostwire_testing::{is_installed, need};
+use hostwire_testing::{built, is_installed, need};
 
 use crate::succeeds;
-use crate::tested::{self, MACHINE};
+use crate::tested::{MACHINE, is_emulated};
 
 /// A language that programs are compiled in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -43,8 +43,10 @@ pub fn tree() -> Option<&'static Path> {
         if !is_installed(MACHINE.compiler().get_program(), &need::C) {
             return None;
         }
-        let tree =
-            library::build(&TABLE, &MACHINE).unwrap_or_else(|error| panic!("no library: {error}"));
+        // The launcher of the tests does for libraries in release mode, too.
+        let launcher = (!is_emulated()).then(built::launcher);
+        let tree = library::build(&TABLE, &MACHINE, launcher)
+            .unwrap_or_else(|error| panic!("no library: {error}"));
         suite::tree(&TABLE)
             .write(&work())
             .expect("headers of the suite can be written");
@@ -117,7 +119,7 @@ fn compile(tree: &Path, name: &str, language: Language, short: Short) -> PathBuf
 /// `oshcc` or `oshc++`, with the compiler of the tested machine.
 pub fn wrapper(tree: &Path, name: &str) -> Command {
     let mut command = Command::new(tree.join("bin").join(name));
-    if tested::is_emulated() {
+    if is_emulated() {
         command.env("OSHCC", MACHINE.compiler().get_program());
         command.env("OSHCXX", MACHINE.tool("g++").get_program());
     }
@@ -126,7 +128,7 @@ pub fn wrapper(tree: &Path, name: &str) -> Command {
 
 /// Whether there is a C++ compiler for the tested machine. Says that something is left out if not.
 pub fn has_cxx() -> bool {
-    let compiler = if tested::is_emulated() { "g++" } else { "c++" };
+    let compiler = if is_emulated() { "g++" } else { "c++" };
     is_installed(MACHINE.tool(compiler).get_program(), &need::CXX)
 }
 

@@ -5,15 +5,23 @@ use std::env;
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use hostwire_testing::{left_out, need};
+use hostwire_testing::{left_out, need, or_long};
 
 use crate::build::{Language, Short, oshrun, program, program_with, tree};
 use crate::{output, succeeds, text};
 
-/// PEs and hosts: alone on each, and two that share one of them.
-const SHAPES: &[(usize, usize)] = &[(2, 2), (3, 2)];
+/// PEs and hosts.
+type Shapes = &'static [(usize, usize)];
+
+/// One alone on its host, and two that share the other.
+fn shapes() -> Shapes {
+    or_long(&[(3, 2)], &[(2, 2), (3, 2)])
+}
+
 /// More, for programs in which everybody talks to everybody.
-const MORE_SHAPES: &[(usize, usize)] = &[(2, 2), (3, 2), (4, 2), (3, 3)];
+fn more_shapes() -> Shapes {
+    or_long(&[(3, 2), (3, 3)], &[(2, 2), (3, 2), (4, 2), (3, 3)])
+}
 
 /// The variable that names another wire between the hosts than Ethernet, for all tests of this file
 /// that do not name theirs.
@@ -62,7 +70,7 @@ fn may_make_hosts() -> Option<MutexGuard<'static, ()>> {
     Some(turn())
 }
 
-fn runs(name: &str, language: Language, shapes: &[(usize, usize)], arguments: &[&str]) {
+fn runs(name: &str, language: Language, shapes: Shapes, arguments: &[&str]) {
     let (Some(tree), Some(_turn)) = (tree(), may_make_hosts()) else {
         return;
     };
@@ -76,39 +84,46 @@ fn runs(name: &str, language: Language, shapes: &[(usize, usize)], arguments: &[
 }
 
 macro_rules! programs {
-    ($($test:ident: $name:literal $arguments:tt on $shapes:ident;)*) => { $(
+    ($kind:meta; $($test:ident: $name:literal $arguments:tt on $shapes:ident;)*) => { $(
         #[test]
+        #[$kind]
         fn $test() {
-            runs($name, Language::C11, $shapes, &$arguments);
+            runs($name, Language::C11, $shapes(), &$arguments);
         }
     )* };
 }
 
+// What differs between hosts: puts and gets of all lengths, who shares memory, work by agents, start and end.
 programs! {
-    puts_and_gets: "rma" [] on SHAPES;
-    signals: "signal" [] on SHAPES;
-    atomics: "atomic" [] on SHAPES;
-    collectives: "collective" [] on MORE_SHAPES;
-    reductions: "reduce" [] on SHAPES;
-    waits: "wait" [] on SHAPES;
-    setup_and_memory: "setup" [] on SHAPES;
-    teams_contexts_and_who_shares_memory: "teams" [] on MORE_SHAPES;
-    locks: "lock" [] on SHAPES;
-    static_objects: "statics" [] on SHAPES;
-    threads: "threads" [] on SHAPES;
-    arguments_at_their_limits: "edges" [] on SHAPES;
-    handles_at_their_limits: "handles" [] on SHAPES;
-    threads_with_teams_of_their_own: "parallel" [] on SHAPES;
-    random_traffic: "random" ["7"] on MORE_SHAPES;
-    work_on_a_pe_that_computes: "progress" ["loop"] on SHAPES;
-    work_on_a_pe_that_sleeps: "progress" ["read"] on SHAPES;
-    many_beginnings_and_ends: "lifecycle" ["repeated"] on MORE_SHAPES;
-    an_end_at_exit: "lifecycle" ["implicit"] on SHAPES;
-    blocks_that_are_left_over: "lifecycle" ["left-over"] on SHAPES;
+    cfg(all());
+    puts_and_gets: "rma" [] on shapes;
+    teams_contexts_and_who_shares_memory: "teams" [] on more_shapes;
+    static_objects: "statics" [] on shapes;
+    random_traffic: "random" ["7"] on more_shapes;
+    work_on_a_pe_that_computes: "progress" ["loop"] on shapes;
+    work_on_a_pe_that_sleeps: "progress" ["read"] on shapes;
+    many_beginnings_and_ends: "lifecycle" ["repeated"] on more_shapes;
+    an_end_at_exit: "lifecycle" ["implicit"] on shapes;
+    blocks_that_are_left_over: "lifecycle" ["left-over"] on shapes;
+}
+
+programs! {
+    ignore = "the same code as within a host, above the wire; make test-long";
+    signals: "signal" [] on shapes;
+    atomics: "atomic" [] on shapes;
+    collectives: "collective" [] on more_shapes;
+    reductions: "reduce" [] on shapes;
+    waits: "wait" [] on shapes;
+    setup_and_memory: "setup" [] on shapes;
+    locks: "lock" [] on shapes;
+    threads: "threads" [] on shapes;
+    arguments_at_their_limits: "edges" [] on shapes;
+    handles_at_their_limits: "handles" [] on shapes;
+    threads_with_teams_of_their_own: "parallel" [] on shapes;
 }
 
 /// What programs use most, over another wire than the one of the tests above.
-const SOME: &[(&str, &str)] = &[
+const MOST: &[(&str, &str)] = &[
     ("rma", ""),
     ("signal", ""),
     ("atomic", ""),
@@ -120,11 +135,19 @@ const SOME: &[(&str, &str)] = &[
     ("lifecycle", "repeated"),
 ];
 
+/// Those of them in which one wire differs from another: puts and gets of all lengths, and how a job begins and ends.
+const SOME: &[(&str, &str)] = &[
+    ("rma", ""),
+    ("random", "7"),
+    ("short", "7"),
+    ("lifecycle", "repeated"),
+];
+
 fn some_run_over(wire: &str, shapes: &[(usize, usize)]) {
     let Some(tree) = tree() else {
         return;
     };
-    for (name, argument) in SOME {
+    for (name, argument) in or_long(SOME, MOST) {
         let program = program(tree, name, Language::C11);
         for &(pes, hosts) in shapes {
             let Some(mut command) = on_hosts_by(wire, pes, hosts) else {
@@ -151,7 +174,7 @@ fn programs_run_over_xdp() {
     if let Some(why) = lacks("xdp", "AF_XDP") {
         return left_out(&need::AF_XDP, format!("no AF_XDP here: {why}"));
     }
-    some_run_over("xdp", &[(2, 2), (3, 3)]);
+    some_run_over("xdp", or_long(&[(3, 3)], &[(2, 2), (3, 3)]));
 }
 
 /// The first provider of libfabric that leads to other hosts.
@@ -211,7 +234,7 @@ fn lost_frames_do_not_matter() {
     };
     for (name, argument) in [("lifecycle", "repeated"), ("random", "3")] {
         let program = program(tree, name, Language::C11);
-        for seed in 1..=3 {
+        for seed in 1..=or_long(1, 3) {
             let Some(mut command) = on_hosts_by("ether", 3, 3) else {
                 return;
             };
@@ -249,7 +272,7 @@ fn programs_with_inline_operations_are_the_same() {
     };
     for (name, argument) in [("random", "7"), ("short", "7"), ("atomic", ""), ("rma", "")] {
         let program = program_with(tree, name, Language::C11, Short::Inline);
-        for &(pes, hosts) in SHAPES {
+        for &(pes, hosts) in shapes() {
             let Some(mut command) = on_hosts(pes, hosts) else {
                 return;
             };

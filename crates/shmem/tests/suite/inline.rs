@@ -6,12 +6,14 @@ use std::process::Command;
 
 use xtask::Tree;
 
-use hostwire_testing::{is_installed, left_out, need};
+use hostwire_testing::{is_installed, left_out, need, or_long};
 
 use crate::build::{Language, Short, TABLE, oshrun, program_with, tree, work};
 use crate::{output, succeeds, text};
 
-const PES: [usize; 3] = [1, 2, 4];
+fn pes() -> &'static [usize] {
+    or_long(&[3], &[1, 2, 4])
+}
 
 fn runs(name: &str, language: Language, short: Short, arguments: &[&str]) {
     let Some(tree) = tree() else { return };
@@ -19,7 +21,7 @@ fn runs(name: &str, language: Language, short: Short, arguments: &[&str]) {
         return;
     }
     let program = program_with(tree, name, language, short);
-    for pes in PES {
+    for &pes in pes() {
         succeeds(oshrun(tree, pes).arg(&program).args(arguments));
     }
 }
@@ -49,14 +51,14 @@ programs! {
 
 #[test]
 fn random_traffic_agrees_with_a_model() {
-    for seed in ["1", "2", "3", "4", "5"] {
+    for seed in or_long(&["1"][..], &["1", "2", "3", "4", "5"]) {
         runs("random", Language::C11, Short::Inline, &[seed]);
     }
 }
 
 #[test]
 fn short_traffic_agrees_with_a_model() {
-    for seed in ["1", "2", "3"] {
+    for seed in or_long(&["1"][..], &["1", "2", "3"]) {
         for short in [Short::Called, Short::Inline] {
             runs("short", Language::C11, short, &[seed]);
             runs("short", Language::Cxx, short, &[seed]);
@@ -201,8 +203,19 @@ const ATOMICS: [&str; 10] = [
     "fetch-xor",
 ];
 
+/// One of each kind: of an element and of several, that stores and that waits for an answer.
+const SOME: [&str; 7] = [
+    "p",
+    "g",
+    "put-many",
+    "get-8",
+    "set",
+    "fetch-add",
+    "compare-swap",
+];
+
 fn all() -> Vec<&'static str> {
-    RMA.into_iter().chain(ATOMICS).collect()
+    or_long(SOME.to_vec(), RMA.into_iter().chain(ATOMICS).collect())
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use hostwire_testing::or_long;
+
 use crate::build::{Language, oshrun, program, tree};
 use crate::succeeds;
 use crate::tested::{add_program, is_emulated};
@@ -45,12 +47,27 @@ const MACHINES: &[(&str, usize)] = &[
     ("htx-switch.toml", 4),
 ];
 
-/// One test for each program, on all machines.
+/// One of each kind that programs differ on: several PEs on boards and adapters, boards in hosts, chips in hosts.
+const FEW: &[(&str, usize)] = &[
+    ("two-islands.toml", 8),
+    ("htx-pair.toml", 2),
+    ("peach2-double-ring.toml", 4),
+];
+
+/// Puts and gets run on all machines, the other programs on a few.
+fn machines(program: &str) -> &'static [(&'static str, usize)] {
+    match program {
+        "rma" => MACHINES,
+        _ => or_long(FEW, MACHINES),
+    }
+}
+
+/// One test for each program, on its machines.
 macro_rules! programs {
     ($($test:ident: $name:literal;)*) => { $(
         #[test]
         fn $test() {
-            for (cluster, pes) in MACHINES {
+            for (cluster, pes) in machines($name) {
                 run($name, cluster, *pes);
             }
         }

@@ -1,19 +1,25 @@
-//! Programs that check themselves, on 1, 2, 3, 4 and 8 PEs.
+//! Programs that check themselves, on several numbers of PEs.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use hostwire_testing::{is_installed, left_out, need};
+use hostwire_testing::{is_installed, left_out, need, or_long};
 
 use crate::build::{self, Language, TABLE, has_cxx, oshrun, program, tree, work, wrapper};
 use crate::succeeds;
 use crate::tested::{add_program, is_emulated};
 
-const PES: [usize; 5] = [1, 2, 3, 4, 8];
+/// A pair, one that is no power of two, and more than there are cores. Alone, and by powers of two, in `make test-long`.
+fn pes() -> &'static [usize] {
+    or_long(&[2, 3, 8], &[1, 2, 3, 4, 8])
+}
+
 /// In C++, which differs in the headers alone.
-const SOME_PES: [usize; 2] = [2, 3];
+fn some_pes() -> &'static [usize] {
+    or_long(&[3], &[2, 3])
+}
 
 fn runs(name: &str, language: Language, pes: &[usize], arguments: &[&str]) {
     let Some(tree) = tree() else { return };
@@ -32,8 +38,8 @@ macro_rules! programs {
         #[test]
         fn $test() {
             let pes = match Language::$language {
-                Language::C11 | Language::C99 => &PES[..],
-                Language::Cxx => &SOME_PES,
+                Language::C11 | Language::C99 => pes(),
+                Language::Cxx => some_pes(),
             };
             runs($name, Language::$language, pes, &[]);
         }
@@ -69,12 +75,17 @@ programs! {
 
 #[test]
 fn work_on_a_pe_that_computes_completes() {
-    runs("progress", Language::C11, &[2, 3, 4], &["loop"]);
+    runs(
+        "progress",
+        Language::C11,
+        or_long(&[3], &[2, 3, 4]),
+        &["loop"],
+    );
 }
 
 #[test]
 fn work_on_a_pe_that_sleeps_completes() {
-    runs("progress", Language::C11, &[2, 4], &["read"]);
+    runs("progress", Language::C11, or_long(&[2], &[2, 4]), &["read"]);
 }
 
 /// Also the test that nothing hangs in many runs after another.
@@ -85,8 +96,9 @@ fn random_traffic_agrees_with_a_model() {
     let times = std::env::var("SHMEM_TEST_RUNS")
         .ok()
         .and_then(|times| times.parse().ok());
-    for seed in 1..=times.unwrap_or(30u64) {
-        let pes = PES[seed as usize % PES.len()];
+    let pes = [1, 2, 3, 4, 8];
+    for seed in 1..=times.unwrap_or(or_long(10u64, 100)) {
+        let pes = pes[seed as usize % pes.len()];
         succeeds(add_program(&mut oshrun(tree, pes), &program).arg(seed.to_string()));
     }
 }
@@ -140,7 +152,11 @@ fn thread_sanitizer_finds_nothing() {
     if !is_installed("setarch", &need::UTIL_LINUX) {
         return;
     }
-    for (name, runs) in [("setup", 12), ("teams", 4), ("active", 2)] {
+    for (name, runs) in [
+        ("setup", or_long(3, 12)),
+        ("teams", or_long(1, 4)),
+        ("active", 1),
+    ] {
         let program = work().join(format!("{name}.tsan"));
         let mut compile = Command::new(tree.join("bin/oshcc"));
         compile.args(["-std=gnu11", "-O1", "-g", "-fsanitize=thread", "-o"]);
@@ -192,7 +208,7 @@ fn nothing_hangs_in_a_hundred_runs() {
     ];
     for name in names {
         let program = program(tree, name, Language::C11);
-        for pes in PES {
+        for &pes in pes() {
             for run in 1..=100u32 {
                 succeeds(add_program(&mut oshrun(tree, pes), &program).arg(run.to_string()));
             }

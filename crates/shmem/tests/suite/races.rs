@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use hostwire_testing::{is_installed, left_out, need};
+use hostwire_testing::{is_installed, left_out, need, or_long};
 
 use crate::build::{Language, oshrun, program, tree, work};
 use crate::hosts::turn;
@@ -14,8 +14,9 @@ use crate::{output, succeeds, text};
 
 const PES: usize = 3;
 /// Seeds of delays; 0 is none.
-const SEEDS: std::ops::Range<u64> = 0..4;
-const MANY_SEEDS: std::ops::Range<u64> = 4..60;
+fn seeds() -> std::ops::Range<u64> {
+    0..or_long(2, 60)
+}
 
 /// What became of one labelled program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,14 +120,7 @@ fn memory(program: PathBuf) -> [(PathBuf, usize); 1] {
 #[test]
 fn calls_are_judged_the_same_in_every_schedule() {
     let Some(tree) = tree() else { return };
-    are_judged(SEEDS, || oshrun(tree, PES), &calls(tree));
-}
-
-#[test]
-#[ignore = "takes minutes; make test-long"]
-fn calls_are_judged_the_same_in_many_schedules() {
-    let Some(tree) = tree() else { return };
-    are_judged(MANY_SEEDS, || oshrun(tree, PES), &calls(tree));
+    are_judged(seeds(), || oshrun(tree, PES), &calls(tree));
 }
 
 /// Compiles a source with `--race`.
@@ -157,15 +151,7 @@ fn source(name: &str) -> PathBuf {
 fn loads_and_stores_are_judged_the_same_in_every_schedule() {
     let Some(tree) = tree() else { return };
     let program = instrumented(tree, "oshcc", &source("races_memory.c"), &[]);
-    are_judged(SEEDS, || oshrun(tree, PES), &memory(program));
-}
-
-#[test]
-#[ignore = "takes minutes; make test-long"]
-fn loads_and_stores_are_judged_the_same_in_many_schedules() {
-    let Some(tree) = tree() else { return };
-    let program = instrumented(tree, "oshcc", &source("races_memory.c"), &[]);
-    are_judged(MANY_SEEDS, || oshrun(tree, PES), &memory(program));
+    are_judged(seeds(), || oshrun(tree, PES), &memory(program));
 }
 
 /// Linked into one file, and in the other language.
