@@ -29,9 +29,10 @@ normalise() {
 }
 
 cargo=${CARGO:-cargo}
-"$cargo" build --quiet --release -p hostwire --example codegen
+# Of the examples, which have the library as users have it: what OpenSHMEM's suite builds is used again.
+"$cargo" build --quiet --locked --release -p hostwire-examples --bin codegen
 listing=$(objdump -d -C --no-show-raw-insn --no-addresses \
-    "${CARGO_TARGET_DIR:-target}/release/examples/codegen" |
+    "${CARGO_TARGET_DIR:-target}/release/codegen" |
     awk '/^$/{on=0} /^<codegen::put_64>:/{on=1} on' | normalise)
 [ -n "$listing" ] || { echo "codegen: put_64 is not in the program"; exit 1; }
 hot=$(awk '!done {print} /\tret/{done=1}' <<<"$listing")

@@ -1,11 +1,12 @@
 #!/bin/bash
 # Builds the Python package, installs it where nothing else is, and runs its tests.
 #
-#     scripts/python.sh            built as for debugging: what `make test` does
+#     scripts/python.sh            built as for debugging: what `make test` does, hostwire.warehouse with DuckDB alone included
+#     scripts/python.sh built      the same, with the launcher that cargo has built for the other tests
 #     scripts/python.sh release    as users get it; the wheel stays in target/python/wheels, and its name
 #                                  says which glibc all that is in it needs: that of this machine, or less
 #     scripts/python.sh [release] wheel    builds it only
-#     scripts/python.sh [release] warehouse    tests hostwire.warehouse instead; installs engines, 1 GB
+#     scripts/python.sh [release] warehouse    tests hostwire.warehouse instead, with all engines; installs them, 1 GB
 #     scripts/python.sh [release] torch    tests the backend of torch.distributed instead; installs PyTorch, 6 GB
 #
 # PYTHON names the interpreter (3.11 or newer); python3 if it is not set.
@@ -19,11 +20,13 @@ target=$PWD/${CARGO_TARGET_DIR:-target}
 work=$PWD/target/python
 
 profile=dev
+is_built=
 only_wheel=
 tests=test
 for word in "$@"; do
     case $word in
         release) profile=release ;;
+        built) is_built=1 ;;
         wheel) only_wheel=1 ;;
         torch | warehouse) tests=$word ;;
         *)
@@ -61,12 +64,15 @@ environment build crates/python/requirements/build.txt
 
 # The launcher and the clock of virtual time go into the wheel. `hostwire` looks for libraries in
 # ../lib, seen from itself: that is where `data/lib` of a wheel comes to lie.
-"$cargo" build --locked --profile "$profile" --package hostwire-cli --package hostwire-clock \
-    --bins --lib
+if [[ -z $is_built ]]; then
+    "$cargo" build --locked --profile "$profile" --package hostwire-cli --package hostwire-clock \
+        --bins --lib
+fi
 rm -rf "$work/data"
 mkdir -p "$work/data/scripts" "$work/data/data/lib"
 install -m 755 "$target/$folder/hostwire" "$work/data/scripts/hostwire"
-install -m 644 "$target/$folder/libhostwire_clock.so" "$work/data/data/lib/"
+# Of tests cargo leaves libraries where the programs are.
+install -m 644 "$target/$folder/${is_built:+deps/}libhostwire_clock.so" "$work/data/data/lib/"
 strip --strip-debug "$work/data/scripts/hostwire" 2>/dev/null || true
 
 # maturin looks at the native part alone, so it leaves "linux" in the name.
@@ -89,16 +95,32 @@ echo "$wheel"
 environment "$tests" "crates/python/requirements/$tests.txt"
 "$work/$tests/bin/pip" install --quiet --disable-pip-version-check --no-deps --no-index \
     --force-reinstall "$wheel"
-# Those that need more lie below the others.
-others=$PWD/crates/python/tests
-case $tests in
-    test) what=("$others" --ignore "$others/backend" --ignore "$others/warehouse") ;;
-    torch) what=("$others/backend") ;;
-    warehouse) what=("$others/warehouse") ;;
-esac
-sources=$PWD
 # Away from the sources, so that no test imports them instead.
+sources=$PWD
 cd "$work"
 export PYTHONDONTWRITEBYTECODE=1
-exec "$work/$tests/bin/python" -m pytest -p no:cacheprovider --rootdir "$sources/crates/python" \
-    -c "$sources/crates/python/pyproject.toml" "${what[@]}"
+pytest() {
+    "$work/$tests/bin/python" -m pytest -p no:cacheprovider --rootdir "$sources/crates/python" \
+        -c "$sources/crates/python/pyproject.toml" --durations 10 --durations-min 1 "$@" |
+        tee >(sed -nE 's/^ *([0-9.]+)s (call|setup) +(.*)$/\1\t\3/p' >>"${HOSTWIRE_TEST_TIMES:-/dev/null}")
+}
+
+# Those that need more lie below the others.
+others=$sources/crates/python/tests
+case $tests in
+    torch) pytest "$others/backend" ;;
+    warehouse) pytest "$others/warehouse" ;;
+    test)
+        # Two at a time: most of them wait for jobs to start.
+        pytest "$others/warehouse" --ignore "$others/warehouse/test_polars.py" \
+            --ignore "$others/warehouse/test_examples.py" >"$work/warehouse.txt" 2>&1 &
+        warehouse=$!
+        trap 'kill "$warehouse" 2>/dev/null || true' EXIT
+        failed=
+        pytest "$others" --ignore "$others/backend" --ignore "$others/warehouse" || failed=1
+        wait "$warehouse" || failed=1
+        trap - EXIT
+        cat "$work/warehouse.txt"
+        [[ -z $failed ]]
+        ;;
+esac

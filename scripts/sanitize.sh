@@ -2,8 +2,13 @@
 # The tests of hostwire-transport and hostwire under AddressSanitizer, ThreadSanitizer and
 # Miri, as far as the nightly toolchain has them. What is skipped is said, with the reason.
 #
-#     scripts/sanitize.sh          all three
-#     scripts/sanitize.sh address  only this one: address, thread or miri
+#     scripts/sanitize.sh               all of them
+#     scripts/sanitize.sh address miri  only these, of:
+#
+# address   AddressSanitizer on the unit tests of both libraries
+# miri      Miri on what needs no memory of the system
+# suites    AddressSanitizer on the conformance suites, and on peers that end
+# thread    ThreadSanitizer on all of that, with a standard library that is instrumented too
 #
 # What they can see here: each PE of a test maps all segments at addresses of its own, and
 # all three tools go by address. So AddressSanitizer finds accesses beyond a mapping or a
@@ -16,7 +21,7 @@ cargo=${CARGO:-cargo}
 toolchain=${NIGHTLY:-nightly}
 target_dir=${CARGO_TARGET_DIR:-target}
 # Sanitized code is slow enough.
-export CARGO_PROFILE_DEV_OPT_LEVEL=1 PROPTEST_CASES=${PROPTEST_CASES:-32}
+export PROPTEST_CASES=${PROPTEST_CASES:-32}
 # Every tool needs flags of its own, and with them a directory.
 export CARGO_TARGET_DIR
 
@@ -34,23 +39,31 @@ has_runtime() {
     compgen -G "$sysroot/lib/rustlib/$host/lib/librustc-*_rt.$1.a" >/dev/null
 }
 
-# Both crates; of the conformance suites the wire that programs use, and the one on which
-# agents do all the work.
-run_tests() {
-    local flags=("--target" "$host" "--locked" "$@")
-    "$cargo" "+$toolchain" test "${flags[@]}" -p hostwire-transport -p hostwire --lib
-    "$cargo" "+$toolchain" test "${flags[@]}" -p hostwire --test peers_that_end
-    "$cargo" "+$toolchain" test "${flags[@]}" -p hostwire-transport -p hostwire \
-        --test conformance -- coherent:: stores_only::
+sanitized() { "$cargo" "+$toolchain" test --target "$host" --locked "$@"; }
+
+# Of the conformance suites the wire that programs use, and the one on which agents do all the work.
+run_suites_with() {
+    sanitized "$@" -p hostwire --test peers_that_end
+    sanitized "$@" -p hostwire-transport -p hostwire --test conformance -- coherent:: stores_only::
+}
+
+has_address() {
+    has_runtime asan && return
+    skip AddressSanitizer "the $toolchain toolchain has no runtime of it for $host"
+    return 1
 }
 
 run_address() {
-    if ! has_runtime asan; then
-        skip AddressSanitizer "the $toolchain toolchain has no runtime of it for $host"
-        return
-    fi
+    has_address || return 0
     echo "AddressSanitizer"
-    CARGO_TARGET_DIR=$target_dir/address RUSTFLAGS="-Zsanitizer=address" run_tests
+    CARGO_TARGET_DIR=$target_dir/address RUSTFLAGS="-Zsanitizer=address" \
+        sanitized -p hostwire-transport -p hostwire --lib
+}
+
+run_suites() {
+    has_address || return 0
+    echo "AddressSanitizer on the suites"
+    CARGO_TARGET_DIR=$target_dir/address RUSTFLAGS="-Zsanitizer=address" run_suites_with
 }
 
 run_thread() {
@@ -64,7 +77,11 @@ join of it looks like a race; its source is missing (rustup component add rust-s
         return
     fi
     echo "ThreadSanitizer"
-    CARGO_TARGET_DIR=$target_dir/thread RUSTFLAGS="-Zsanitizer=thread" run_tests -Zbuild-std
+    export RUSTFLAGS="-Zsanitizer=thread"
+    CARGO_TARGET_DIR=$target_dir/thread
+    sanitized -Zbuild-std -p hostwire-transport -p hostwire --lib
+    run_suites_with -Zbuild-std
+    unset RUSTFLAGS
 }
 
 run_miri() {
@@ -80,11 +97,11 @@ run_miri() {
 
 tools=("$@")
 if ((${#tools[@]} == 0)); then
-    tools=(address thread miri)
+    tools=(address miri suites thread)
 fi
 for tool in "${tools[@]}"; do
-    if ! declare -F "run_$tool" >/dev/null || [[ $tool == tests ]]; then
-        echo "sanitize.sh: there is no '$tool': address, thread or miri" >&2
+    if ! declare -F "run_$tool" >/dev/null || [[ $tool == suites_with ]]; then
+        echo "sanitize.sh: there is no '$tool': address, miri, suites or thread" >&2
         exit 2
     fi
 done

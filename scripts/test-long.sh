@@ -1,35 +1,196 @@
 #!/bin/bash
-# Suites that are too slow for every change: tests marked `ignored`, and random tests and
-# fuzz targets with many times the usual number of cases, runs on modelled memory with many
-# times the seeds, each fence left out in turn, the backend of torch.distributed (installs PyTorch, 6 GB),
-# all queries of TPC-H at scale factor 1, suites of others over the libfabric provider (scripts/suites.sh),
-# and two virtual machines that share memory. Takes up to an hour, and longer with those suites.
+# Suites that are too slow for every change: docs/testing.md says what each is for, and what it found.
+#
+#     scripts/test-long.sh             all of them
+#     PART=2/6 scripts/test-long.sh    those of the second of six parts, which take about as long as the others
+#     scripts/test-long.sh SUITE...    these, such as sim or fuzz
+#     scripts/test-long.sh --list      says which there are, and which part has which
+#
+# A suite that fails does not end the others; the last lines say how each ended. PROPTEST_CASES, FUZZ_CASES,
+# SHMEM_TEST_RUNS and HOSTWIRE_MODEL_SEEDS are numbers of cases, runs and seeds; they have values that fit the parts.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-scripts/setup.sh test
-mpi=$(scripts/mpi.sh)
-eval "$mpi"
-export PROPTEST_CASES=${PROPTEST_CASES:-10000} FUZZ_CASES=${FUZZ_CASES:-300000} SHMEM_TEST_RUNS=${SHMEM_TEST_RUNS:-300}
-"${CARGO:-cargo}" test --locked --workspace --release -- --include-ignored
-for provider in 'tcp;ofi_rxm' net; do
-    SHMEM_TEST_WIRE=fabric HOSTWIRE_FABRIC=$provider \
-        "${CARGO:-cargo}" test --locked --release --package hostwire-shmem --test suite hosts::
-done
-HOSTWIRE_MODEL_SEEDS=${HOSTWIRE_MODEL_SEEDS:-5000} scripts/model.sh --transport -- --skip conformance::
-HOSTWIRE_MODEL_SEEDS=${HOSTWIRE_MODEL_SEEDS:-24} scripts/model.sh
-scripts/mutate-fences.sh
-if [[ $(uname -m) == x86_64 ]]; then
-    # The wheels of PyTorch that are pinned are for CPython 3.11.
-    if "${PYTHON:-python3}" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null; then
-        scripts/python.sh release torch
-    else
-        echo "test-long.sh: the tests of hostwire.torch are left out: they need Python 3.11 (PYTHON)" >&2
+cargo=${CARGO:-cargo}
+
+# Each with the minutes that it is expected to take on two cores; parts are made by them.
+suites=(
+    lints:3
+    protocols:10
+    wires:15
+    sim:20
+    command:20
+    openshmem:20
+    openshmem_fabric:5
+    provider:8
+    fuzz:15
+    model:15
+    fences:20
+    defects:25
+    sanitizers:15
+    torch:10
+    warehouse:10
+    foreign:1
+    machines:4
+    packages:5
+)
+
+# All tests of these packages, in release mode: those that are ignored otherwise, and all numbers of PEs.
+tests_of() {
+    local packages=()
+    for package; do packages+=(--package "$package"); done
+    "$cargo" xtask test --locked --release --all-features "${packages[@]}" -- --include-ignored
+}
+
+# What `make test` leaves out of clippy and the compiler: the features that users have, and modelled memory.
+suite_lints() {
+    "$cargo" clippy --locked --workspace --exclude hostwire-fuzzing -- -D warnings
+    RUSTFLAGS="${RUSTFLAGS:-} --cfg memory_model" CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}/model \
+        "$cargo" clippy --locked --package hostwire-transport --package hostwire --lib --test model -- -D warnings
+}
+
+suite_protocols() {
+    tests_of hostwire-{address,packet,link,plan,pmix,fabric-abi,borrow,preload,device,testing} xtask
+}
+
+suite_wires() { tests_of hostwire-transport hostwire; }
+
+suite_sim() { tests_of hostwire-sim; }
+
+suite_command() { tests_of hostwire-cli hostwire-examples; }
+
+suite_openshmem() { tests_of hostwire-shmem; }
+
+# The programs between hosts, over the providers of libfabric that `make test` does not take.
+suite_openshmem_fabric() {
+    local provider
+    for provider in 'tcp;ofi_rxm' net; do
+        SHMEM_TEST_WIRE=fabric HOSTWIRE_FABRIC=$provider \
+            "$cargo" test --locked --release --package hostwire-shmem --test suite \
+            -- hosts:: --include-ignored
+    done
+}
+
+suite_provider() { tests_of hostwire-fabric-provider hostwire-tca; }
+
+suite_fuzz() { tests_of hostwire-fuzzing; }
+
+suite_model() {
+    HOSTWIRE_MODEL_SEEDS=${HOSTWIRE_MODEL_SEEDS:-2000} scripts/model.sh --transport -- --skip conformance::
+    HOSTWIRE_MODEL_SEEDS=${HOSTWIRE_MODEL_SEEDS:-24} scripts/model.sh
+}
+
+suite_fences() { scripts/mutate-fences.sh; }
+
+suite_defects() { scripts/mutate-defects.sh; }
+
+suite_sanitizers() { scripts/sanitize.sh suites thread; }
+
+# The wheels of PyTorch that are pinned are for CPython 3.11 on x86-64; they take 6 GB.
+suite_torch() {
+    if [[ $(uname -m) != x86_64 ]] ||
+        ! "${PYTHON:-python3}" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null; then
+        echo "test-long.sh: the tests of hostwire.torch are left out: they need Python 3.11 (PYTHON) on x86-64" >&2
         [[ -z ${HOSTWIRE_TESTS_DEMAND:-} ]]
+        return
     fi
-    HOSTWIRE_WAREHOUSE_SCALE=1 scripts/python.sh release warehouse
-    scripts/suites.sh
-    # Two to three minutes.
-    scripts/vm-demo.sh all
-fi
+    scripts/python.sh release torch
+}
+
+suite_warehouse() { HOSTWIRE_WAREHOUSE_SCALE=1 scripts/python.sh release warehouse; }
+
+# What others have made, as far as it was built: scripts/suites.sh says how.
+suite_foreign() { scripts/suites.sh; }
+
+# Two virtual machines that share memory.
+suite_machines() { [[ $(uname -m) != x86_64 ]] || scripts/vm-demo.sh all; }
+
 # Builds each package from what would be uploaded.
-"${CARGO:-cargo}" publish --locked --workspace --dry-run --allow-dirty
+suite_packages() { "$cargo" publish --locked --workspace --dry-run --allow-dirty; }
+
+minutes_of() { # SUITE
+    local suite
+    for suite in "${suites[@]}"; do
+        if [[ ${suite%:*} == "$1" ]]; then
+            echo "${suite#*:}"
+            return
+        fi
+    done
+    echo "test-long.sh: there is no suite '$1'; scripts/test-long.sh --list names them" >&2
+    return 2
+}
+
+# The suites of one part of so many: the one that takes longest goes to the part that has least, and so on.
+part() { # NUMBER PARTS
+    printf '%s\n' "${suites[@]}" | sort -t : -k 2,2nr -k 1,1 |
+        awk -F : -v number="$1" -v parts="$2" '
+            {
+                least = 1
+                for (i = 2; i <= parts; i++) if (minutes[i] + 0 < minutes[least] + 0) least = i
+                minutes[least] += $2
+                if (least == number) print $1
+            }'
+}
+
+# Of PART=k/n. Without it all are one part.
+read_part() {
+    if [[ ! ${PART:-1/1} =~ ^([1-9][0-9]?)/([1-9][0-9]?)$ ]] ||
+        ((BASH_REMATCH[1] > BASH_REMATCH[2] || BASH_REMATCH[2] > ${#suites[@]})); then
+        echo "test-long.sh: PART is '$PART'; expected k/n, such as 2/6, with n up to ${#suites[@]}" >&2
+        return 2
+    fi
+    number=${BASH_REMATCH[1]} parts=${BASH_REMATCH[2]}
+}
+
+list() {
+    local i suite
+    for ((i = 1; i <= parts; i++)); do
+        echo "part $i/$parts:"
+        for suite in $(part "$i" "$parts"); do
+            printf '  %-18s %3d min\n' "$suite" "$(minutes_of "$suite")"
+        done
+    done
+}
+
+read_part
+if [[ ${1:-} == --list ]]; then
+    list
+    exit
+fi
+if (($#)); then
+    chosen=("$@")
+    for suite in "${chosen[@]}"; do minutes_of "$suite" >/dev/null; done
+    what=$*
+else
+    mapfile -t chosen < <(part "$number" "$parts")
+    what="part $number/$parts"
+fi
+printf '=== %s:\n' "$what"
+for suite in "${chosen[@]}"; do printf '  %-18s %3d min\n' "$suite" "$(minutes_of "$suite")"; done
+
+scripts/setup.sh test
+settings=$(scripts/mpi.sh)
+eval "$settings"
+export HOSTWIRE_TESTS_LONG=1
+export PROPTEST_CASES=${PROPTEST_CASES:-10000} FUZZ_CASES=${FUZZ_CASES:-300000} SHMEM_TEST_RUNS=${SHMEM_TEST_RUNS:-100}
+failed=0
+ended=()
+for suite in "${chosen[@]}"; do
+    printf '\n=== %s\n' "$suite"
+    begin=$SECONDS
+    set +e
+    (
+        set -e
+        "suite_$suite"
+    )
+    status=$?
+    set -e
+    verdict=passed
+    if ((status)); then
+        failed=1
+        verdict="FAILED with status $status; repeat it with: scripts/test-long.sh $suite"
+    fi
+    ended+=("$(printf '%6d s  %-18s %s' $((SECONDS - begin)) "$suite" "$verdict")")
+done
+printf '\n=== %s, in %d s:\n' "$what" "$SECONDS"
+printf '%s\n' "${ended[@]}"
+exit "$failed"

@@ -1,6 +1,7 @@
 #!/bin/bash
-# Everything that CI checks, in the order in which it fails fastest. All steps share
-# one target directory and its flags, but for those that need others (loom, sanitizers).
+# Everything that CI checks, in the order in which it fails fastest. All steps share one target
+# directory and its flags, but for those that need others (loom, model, sanitize). At the end it says
+# what each step took, and which tests took longest; docs/testing.md says what is tested where, and why.
 #
 #     scripts/test.sh             all steps
 #     scripts/test.sh clippy doc  only these
@@ -27,24 +28,26 @@ step_tidy() { "$cargo" xtask tidy; }
 
 step_licences() { scripts/licences.sh; }
 
+# With the features that tests are behind. Without them: `lints` of scripts/test-long.sh.
 step_clippy() {
     "$cargo" clippy --locked --workspace --all-targets --all-features -- -D warnings
-    # What users get, without the features that tests are behind.
-    "$cargo" check --locked --workspace --exclude hostwire-fuzzing
 }
 
-# With the MPI libraries of PyPI, if they can be had.
+# Several programs at a time: see tests.toml. With the MPI libraries of PyPI, if they can be had.
 step_test() {
     local mpi
     mpi=$(scripts/mpi.sh)
     eval "$mpi"
-    "$cargo" test --locked --workspace --all-features --no-fail-fast
+    # What OpenSHMEM's suite installs. It would build it itself, while other tests take its cores.
+    "$cargo" build --locked --release --package hostwire-shmem --package hostwire-preload \
+        --package hostwire-clock --package hostwire-fabric-provider --package hostwire-tca
+    "$cargo" xtask test --documentation --times "$tests" --locked --workspace --all-features
 }
 
 # What is committed is what the table says; the library is tested by step_test.
 step_headers() { "$cargo" xtask headers --check; }
 
-step_doc() { RUSTDOCFLAGS="-D warnings" "$cargo" doc --locked --workspace --no-deps; }
+step_doc() { RUSTDOCFLAGS="-D warnings" "$cargo" doc --locked --workspace --all-features --no-deps; }
 
 # On macOS, by its standard library: the planner and the simulator build, the rest says why not.
 step_portable() { scripts/portable.sh; }
@@ -52,31 +55,20 @@ step_portable() { scripts/portable.sh; }
 step_codegen() { scripts/codegen.sh --check; }
 
 # The Python package: built, installed, and tested as its users do.
-step_python() { scripts/python.sh && scripts/python.sh warehouse; }
-
-step_loom() { if_present scripts/loom.sh; }
-
-# Also what is built for it alone, which no other step compiles.
-step_model() {
-    RUSTFLAGS="${RUSTFLAGS:-} --cfg memory_model" CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}/model \
-        "$cargo" clippy --locked \
-        --package hostwire-transport --package hostwire --lib --test model -- -D warnings
-    scripts/model.sh
+step_python() {
+    "$cargo" test --quiet --locked --workspace --all-features --no-run >/dev/null
+    scripts/python.sh built
 }
 
-step_sanitize() { if_present scripts/sanitize.sh; }
+step_loom() { scripts/loom.sh; }
 
-if_present() {
-    if [[ -x $1 ]]; then
-        "$1"
-    else
-        echo "there is no $1"
-    fi
-}
+step_model() { scripts/model.sh --quick; }
+
+step_sanitize() { scripts/sanitize.sh address miri; }
 
 steps=("$@")
 if ((${#steps[@]} == 0)); then
-    steps=(fmt scripts tidy licences headers clippy test python doc portable codegen loom model sanitize)
+    steps=(fmt scripts tidy licences headers clippy codegen test python doc portable loom model sanitize)
 fi
 for step in "${steps[@]}"; do
     if ! declare -F "step_$step" >/dev/null; then
@@ -85,11 +77,29 @@ for step in "${steps[@]}"; do
     fi
 done
 
+# Nobody compiles a second time in a clean tree, so nothing is kept for that.
+if [[ -n ${HOSTWIRE_TESTS_DEMAND:-} ]]; then
+    export CARGO_INCREMENTAL=0
+fi
+# Seconds and name of each test, by all steps that know them.
+tests=$(mktemp)
+export HOSTWIRE_TEST_TIMES=$tests
+trap 'rm -f "$tests" "$tests.processor"' EXIT
+
+# Seconds of processor time of all that has ended so far, to the variable `processor`. Not by what it prints: a shell of
+# its own has taken none.
+read_processor() {
+    times >"$tests.processor"
+    processor=$(tail -n 1 "$tests.processor" | awk -F '[ms ]+' '{ printf "%d", $1 * 60 + $2 + $3 * 60 + $4 }')
+}
+
 scripts/setup.sh test
-times=()
+taken=()
 for step in "${steps[@]}"; do
     printf '\n=== %s\n' "$step"
     begin=$SECONDS
+    read_processor
+    before=$processor
     # In a subshell, so that its first failing command ends it; and not behind `||`, which
     # would switch that off.
     set +e
@@ -99,11 +109,17 @@ for step in "${steps[@]}"; do
     )
     status=$?
     set -e
-    times+=("$step $((SECONDS - begin)) s")
+    read_processor
+    taken+=("$(printf '%6d %10d  %s' $((SECONDS - begin)) $((processor - before)) "$step")")
     if ((status)); then
         printf '\n=== FAILED: %s (repeat it alone with: scripts/test.sh %s)\n' "$step" "$step"
         exit "$status"
     fi
 done
-printf '\n=== all passed:'
-printf ' %s,' "${times[@]}" | sed 's/,$/\n/'
+if [[ -s $tests ]]; then
+    printf '\n=== the tests that took longest, in seconds\n'
+    sort -rn "$tests" | sed -n 1,10p
+fi
+printf '\n=== seconds, and seconds of processor time, by step\n'
+printf '%s\n' "${taken[@]}"
+printf '\n=== all passed, in %d s\n' "$SECONDS"
