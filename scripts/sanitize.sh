@@ -42,7 +42,7 @@ has_runtime() {
 sanitized() { "$cargo" "+$toolchain" test --target "$host" --locked "$@"; }
 
 # Of the conformance suites the wire that programs use, and the one on which agents do all the work.
-run_suites_with() {
+sanitized_suites() {
     sanitized "$@" -p hostwire --test peers_that_end
     sanitized "$@" -p hostwire-transport -p hostwire --test conformance -- coherent:: stores_only::
 }
@@ -63,7 +63,7 @@ run_address() {
 run_suites() {
     has_address || return 0
     echo "AddressSanitizer on the suites"
-    CARGO_TARGET_DIR=$target_dir/address RUSTFLAGS="-Zsanitizer=address" run_suites_with
+    CARGO_TARGET_DIR=$target_dir/address RUSTFLAGS="-Zsanitizer=address" sanitized_suites
 }
 
 run_thread() {
@@ -80,7 +80,7 @@ join of it looks like a race; its source is missing (rustup component add rust-s
     export RUSTFLAGS="-Zsanitizer=thread"
     CARGO_TARGET_DIR=$target_dir/thread
     sanitized -Zbuild-std -p hostwire-transport -p hostwire --lib
-    run_suites_with -Zbuild-std
+    sanitized_suites -Zbuild-std
     unset RUSTFLAGS
 }
 
@@ -100,7 +100,7 @@ if ((${#tools[@]} == 0)); then
     tools=(address miri suites thread)
 fi
 for tool in "${tools[@]}"; do
-    if ! declare -F "run_$tool" >/dev/null || [[ $tool == suites_with ]]; then
+    if ! declare -F "run_$tool" >/dev/null; then
         echo "sanitize.sh: there is no '$tool': address, miri, suites or thread" >&2
         exit 2
     fi

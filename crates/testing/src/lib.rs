@@ -124,6 +124,23 @@ pub fn is_installed(program: impl AsRef<OsStr>, need: &Need) -> bool {
     found
 }
 
+/// Runs `ip` with these words. Says that something is left out if it cannot, or may not.
+///
+/// # Panics
+/// As [`left_out`].
+#[track_caller]
+#[must_use]
+pub fn ip(arguments: &str) -> Option<()> {
+    let done = Command::new("ip").args(arguments.split(' ')).status();
+    if done.is_ok_and(|status| status.success()) {
+        return Some(());
+    }
+    if is_installed("ip", &need::IP) {
+        left_out(&need::NAMESPACES, format!("`ip {arguments}` fails"));
+    }
+    None
+}
+
 /// What is to be said; an error if it is a failure.
 fn said(need: &Need, why: &str, is_demanded: bool) -> Result<String, String> {
     let package = match need.package {

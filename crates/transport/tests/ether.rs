@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use hostwire_link::seal::{JobKey, Life};
 use hostwire_link::{CloseReason, Counters, DropCause};
-use hostwire_testing::or_long;
+use hostwire_testing::{ip, or_long};
 use hostwire_transport::conformance::copies::copies_of_a_pe_are_refused;
 use hostwire_transport::conformance::{CASES, Case, Fabric, Program, Random, run_on_threads};
 use hostwire_transport::error::Silence;
@@ -24,7 +24,7 @@ use hostwire_transport::limits::Side;
 use hostwire_transport::limits::ether::{BareEther, ping_pong};
 use hostwire_transport::{EnvironmentFault, Memory, Transport, TransportError, Visibility, Window};
 
-use namespaces::{cable, cables, ip, switch};
+use namespaces::{cable, cables, switch};
 
 const ETHER_TYPE: u16 = 0x88b5;
 

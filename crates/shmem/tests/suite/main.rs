@@ -2,7 +2,7 @@
 //! compiles the programs in `tests/c` with `oshcc` and `oshc++`, and runs them with `oshrun`.
 //!
 //! Without a C compiler the tests are left out, and say so. `SHMEM_TEST_RUNS` sets how often the random
-//! traffic is repeated (100 by default). `SHMEM_TEST_TARGET` builds for another machine, whose emulator
+//! traffic is repeated (10 by default, 100 in `make test-long`). `SHMEM_TEST_TARGET` builds for another machine, whose emulator
 //! runs the tests of `programs`: see `scripts/test-arm.sh`. `SHMEM_TEST_WIRE` names the wire between hosts
 //! of the tests of `hosts` (`ether` by default).
 

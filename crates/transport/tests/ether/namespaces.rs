@@ -1,8 +1,6 @@
 //! Hosts of a test: network namespaces of a thread's own, with interfaces and cables between them.
 
-use std::process::Command;
-
-use hostwire_testing::{is_installed, left_out, need};
+use hostwire_testing::{ip, left_out, need};
 use hostwire_transport::ether::Interface;
 
 /// So many interfaces with so many queues, each with a cable to one switch, in a network
@@ -62,15 +60,4 @@ fn own_namespace() -> Option<()> {
         return None;
     }
     Some(())
-}
-
-pub fn ip(arguments: &str) -> Option<()> {
-    let done = Command::new("ip").args(arguments.split(' ')).status();
-    if done.is_ok_and(|status| status.success()) {
-        return Some(());
-    }
-    if is_installed("ip", &need::IP) {
-        left_out(&need::NAMESPACES, format!("`ip {arguments}` fails"));
-    }
-    None
 }

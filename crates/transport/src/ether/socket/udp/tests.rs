@@ -1,9 +1,8 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use hostwire_packet::htoe::ethernet::MacAddress;
-use hostwire_testing::{is_installed, left_out, need};
+use hostwire_testing::{ip, left_out, need};
 
 use super::*;
 use crate::error::{Disagreement, EnvironmentFault};
@@ -151,15 +150,7 @@ fn path_of(mtu_bytes: u32) -> Option<()> {
         left_out(&need::NAMESPACES, why);
         return None;
     }
-    let arguments = format!("link set lo up mtu {mtu_bytes}");
-    let done = Command::new("ip").args(arguments.split(' ')).status();
-    if done.is_ok_and(|status| status.success()) {
-        return Some(());
-    }
-    if is_installed("ip", &need::IP) {
-        left_out(&need::NAMESPACES, format!("`ip {arguments}` fails"));
-    }
-    None
+    ip(&format!("link set lo up mtu {mtu_bytes}"))
 }
 
 #[test]
