@@ -24,7 +24,7 @@ pub mod stand_in;
 
 use std::ffi::OsStr;
 use std::fmt::Display;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 pub use need::Need;
@@ -64,6 +64,14 @@ pub fn or_long<T>(quick: T, long: T) -> T {
         Some(_) => long,
         None => quick,
     }
+}
+
+/// Gives an `mpirun` of Open MPI this folder for its session. Two that make the usual one at the same moment end with "File
+/// exists", so each that may run beside another has its own.
+pub fn own_session<'a>(mpirun: &'a mut Command, folder: &Path) -> &'a mut Command {
+    mpirun
+        .env("OMPI_MCA_orte_tmpdir_base", folder)
+        .env("PRTE_MCA_prte_tmpdir_base", folder)
 }
 
 /// The folder of the programs of an MPICH that is built for libfabric: that of the variable [`MPICH`], or else the first

@@ -220,14 +220,15 @@ fn a_job_uses_two_cables_and_goes_on_over_one() {
     }
 }
 
-/// Open MPI's command line for a program of 4 PEs on both hosts, as words of a shell.
-fn mpirun_line(program: &str) -> String {
+/// Open MPI's command line for a program of 4 PEs on both hosts, as words of a shell. Jobs that run at the same time have
+/// sessions of different names, see `hostwire_testing::own_session`.
+fn mpirun_line(session: &str, program: &str) -> String {
     let (launcher, _, _, options) = LAUNCHERS[0];
     let variables = [("HOSTWIRE_WIRE", "ether"), ("HOSTWIRE_STATS", "1")];
     let variables = with_environment(launcher, &variables).join(" ");
     let options = options.join(" ");
     format!(
-        "{launcher} {options} {variables} {} {program}",
+        "OMPI_MCA_orte_tmpdir_base=/run/tmp/{session} {launcher} {options} {variables} {} {program}",
         fault_probe()
     )
 }
@@ -252,10 +253,10 @@ fn assert_all_fine(ended: &Ended, jobs: usize) {
 
 #[test]
 fn two_jobs_on_one_interface() {
-    let job = mpirun_line("steady 20000");
+    let [one, other] = ["one", "other"].map(|session| mpirun_line(session, "steady 20000"));
     // Both go on until neither has just begun.
     let script =
-        format!("{job} < <(sleep 3) & first=$!; {job} < <(sleep 3) & wait $first && wait $!");
+        format!("{one} < <(sleep 3) & first=$!; {other} < <(sleep 3) & wait $first && wait $!");
     if let Some(ended) = script_on_two_hosts(&script) {
         assert_all_fine(&ended, 2);
     }
@@ -264,7 +265,7 @@ fn two_jobs_on_one_interface() {
 #[test]
 fn frames_of_an_earlier_job_are_dropped() {
     // Enough rounds for the frames to be recorded, however slow the machine is.
-    let (job, probe) = (mpirun_line("steady 20000 100"), fault_probe());
+    let (job, probe) = (mpirun_line("jobs", "steady 20000 100"), fault_probe());
     let script = format!(
         "{probe} frames record /run/frames 300 & \
          {job} < <(sleep 1) && wait $! && \

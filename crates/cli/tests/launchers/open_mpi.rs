@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use hostwire_testing::{is_installed, need};
+use hostwire_testing::{is_installed, need, own_session};
 
 use crate::job::{Ended, Job};
 use crate::programs::fault_probe;
@@ -16,8 +16,9 @@ fn mpirun(pes: u32, environment: &[(&str, &str)], arguments: &[&str]) -> Option<
     if !is_installed(MPIRUN, &need::OPEN_MPI) {
         return None;
     }
+    let session = tempfile::tempdir().expect("a temporary folder can be made");
     let mut command = Command::new(MPIRUN);
-    command
+    own_session(&mut command, session.path())
         .args(["--oversubscribe", "-n", &pes.to_string(), &fault_probe()])
         .args(arguments)
         .env("OMPI_ALLOW_RUN_AS_ROOT", "1")

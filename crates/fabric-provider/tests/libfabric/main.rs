@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use hostwire_testing::{built, is_installed, left_out, mpich_over_libfabric, need, open_mpi_5};
+use hostwire_testing::{
+    built, is_installed, left_out, mpich_over_libfabric, need, open_mpi_5, own_session,
+};
 use tempfile::TempDir;
 
 /// For a program that hangs. It is killed: a handler of one of libfabric's providers can keep a
@@ -216,7 +218,7 @@ fn open_mpi_runs_over_it() {
         };
         for ranks in ["1", "2", "4"] {
             let mpirun = with_provider(&folder, "mpirun.openmpi");
-            let mut mpirun = open_mpi(mpirun, OPEN_MPI_TAKES_IT, ranks, &program);
+            let mut mpirun = open_mpi(mpirun, &folder, OPEN_MPI_TAKES_IT, ranks, &program);
             let output = mpirun.output().unwrap();
             assert_eq!(assert_fine(&output), format!("ok {ranks}\n"));
         }
@@ -235,7 +237,7 @@ fn open_mpi_4_uses_memory_of_others_over_it() {
         Err(why) => return left_out(&need::OPEN_MPI_HEADERS, why),
     };
     let mpirun = with_provider(&folder, "mpirun.openmpi");
-    let mut mpirun = open_mpi(mpirun, OPEN_MPI_TAKES_MEMORY, "2", &program);
+    let mut mpirun = open_mpi(mpirun, &folder, OPEN_MPI_TAKES_MEMORY, "2", &program);
     let output = mpirun.output().unwrap();
     assert_eq!(assert_fine(&output), "ok 2\n");
 }
@@ -253,7 +255,7 @@ fn open_mpi_5_runs_over_it() {
         let program = compiled(compiler.to_str().unwrap(), name, &[], &folder).unwrap();
         for ranks in ["1", "2"] {
             let mpirun = with_provider(&folder, tools.join("mpirun"));
-            let mut mpirun = open_mpi(mpirun, OPEN_MPI_TAKES_IT, ranks, &program);
+            let mut mpirun = open_mpi(mpirun, &folder, OPEN_MPI_TAKES_IT, ranks, &program);
             let output = mpirun.output().unwrap();
             assert_eq!(assert_fine(&output), format!("ok {ranks}\n"));
         }
@@ -261,8 +263,14 @@ fn open_mpi_5_runs_over_it() {
 }
 
 /// This `mpirun` of a program, over hostwire.
-fn open_mpi(mut mpirun: Command, options: &str, ranks: &str, program: &Path) -> Command {
-    mpirun
+fn open_mpi(
+    mut mpirun: Command,
+    folder: &TempDir,
+    options: &str,
+    ranks: &str,
+    program: &Path,
+) -> Command {
+    own_session(&mut mpirun, folder.path())
         .arg("--oversubscribe")
         .args(options.split_whitespace())
         .args(["-n", ranks])
@@ -286,7 +294,7 @@ fn kill_9_in_open_mpi_leaves_nothing() {
     for kills_a_rank in [true, false] {
         let mut mpirun = Command::new("mpirun.openmpi");
         mpirun.env("FI_PROVIDER_PATH", folder.path());
-        let mut mpirun = open_mpi(mpirun, OPEN_MPI_TAKES_IT, "4", &program)
+        let mut mpirun = open_mpi(mpirun, &folder, OPEN_MPI_TAKES_IT, "4", &program)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use hostwire_testing::{Need, is_installed, left_out, need};
+use hostwire_testing::{Need, is_installed, left_out, need, own_session};
 
 use crate::build::{oshrun, tree, work};
 use crate::succeeds;
@@ -86,6 +86,7 @@ fn programs_with_open_mpi() {
     runs_with("mpicc.openmpi", &need::OPEN_MPI_HEADERS, || {
         let mut mpirun = Command::new("mpirun.openmpi");
         mpirun.args(["--allow-run-as-root", "--oversubscribe", "-np", "2"]);
+        own_session(&mut mpirun, &work().join("mpirun"));
         vec![mpirun]
     });
 }
