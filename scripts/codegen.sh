@@ -29,8 +29,8 @@ normalise() {
 }
 
 cargo=${CARGO:-cargo}
-# Of the examples, which have the library as users have it: what OpenSHMEM's suite builds is used again.
-"$cargo" build --quiet --locked --release -p hostwire-examples --bin codegen
+# Of the library alone, as users have it: what OpenSHMEM's suite builds is used again.
+"$cargo" build --quiet --locked --release -p hostwire-bench --bin codegen
 listing=$(objdump -d -C --no-show-raw-insn --no-addresses \
     "${CARGO_TARGET_DIR:-target}/release/codegen" |
     awk '/^$/{on=0} /^<codegen::put_64>:/{on=1} on' | normalise)

@@ -2,7 +2,7 @@
 //! turn: two ends of a virtual cable, one thread each on a core of its own, spinning.
 //!
 //! ```text
-//! cargo bench -p hostwire-transport --bench ether
+//! cargo bench -p hostwire-bench --bench ether
 //! ```
 //!
 //! Needs root and iproute2. Run it on a machine that does nothing else.

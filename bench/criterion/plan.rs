@@ -1,4 +1,4 @@
-//! How long planning and checking take. `cargo bench -p hostwire-plan`
+//! How long planning and checking take. `cargo bench -p hostwire-bench --bench plan`
 
 use std::hint::black_box;
 
