@@ -78,6 +78,31 @@ fn begin_it(program: &Program, own: &[String], output: &Path) -> io::Result<(Chi
     Ok((command.spawn()?, Progress::new(tests, THREADS)))
 }
 
+/// Ends a program and what it has started, as far as /proc tells.
+fn end(child: &mut Child) -> io::Result<()> {
+    let mut all = vec![child.id()];
+    let mut looked_at = 0;
+    while let Some(process) = all.get(looked_at) {
+        let threads = fs::read_dir(format!("/proc/{process}/task"));
+        for thread in threads.into_iter().flatten().flatten() {
+            let started = fs::read_to_string(thread.path().join("children")).unwrap_or_default();
+            all.extend(
+                started
+                    .split_whitespace()
+                    .filter_map(|id| id.parse::<u32>().ok()),
+            );
+        }
+        looked_at += 1;
+    }
+    let ids = all.iter().map(u32::to_string);
+    Command::new("kill")
+        .arg("-KILL")
+        .args(ids)
+        .stderr(Stdio::null())
+        .status()?;
+    child.wait().map(drop)
+}
+
 /// A program that runs.
 struct Watched {
     child: Child,
@@ -113,8 +138,7 @@ impl Watched {
                 return Ok((self.progress.into_ended(), failure));
             }
             if self.heard.elapsed() > silence_max {
-                self.child.kill()?;
-                self.child.wait()?;
+                end(&mut self.child)?;
                 let running: Vec<&str> = self.progress.running().collect();
                 let failure = format!(
                     "printed nothing for {} s and was ended; {} ran",
@@ -153,5 +177,26 @@ impl Watched {
             [] => format!("{status}"),
             _ => format!("{status} while {} ran", running.join(" and ")),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_program_has_started_ends_with_it() {
+        let mut child = Command::new("sh")
+            .args(["-c", "sh -c 'echo $$; sleep 600; :'; :"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let mut said = io::BufReader::new(child.stdout.take().unwrap());
+        io::BufRead::read_line(&mut said, &mut line).unwrap();
+        end(&mut child).unwrap();
+        // Nobody has the other end any more.
+        said.read_to_string(&mut line).unwrap();
+        assert!(line.trim().parse::<u32>().is_ok(), "{line}");
     }
 }
