@@ -2,7 +2,7 @@
 # Builds the Python package, installs it where nothing else is, and runs its tests.
 #
 #     scripts/python.sh            built as for debugging: what `make test` does, hostwire.warehouse with DuckDB alone included
-#     scripts/python.sh built      the same, with the launcher that cargo has built for the other tests
+#     scripts/python.sh built      the same, of what cargo has built for the other tests
 #     scripts/python.sh release    as users get it; the wheel stays in target/python/wheels, and its name
 #                                  says which glibc all that is in it needs: that of this machine, or less
 #     scripts/python.sh [release] wheel    builds it only
@@ -64,15 +64,20 @@ environment build crates/python/requirements/build.txt
 
 # The launcher and the clock of virtual time go into the wheel. `hostwire` looks for libraries in
 # ../lib, seen from itself: that is where `data/lib` of a wheel comes to lie.
-if [[ -z $is_built ]]; then
-    "$cargo" build --locked --profile "$profile" --package hostwire-cli --package hostwire-clock \
-        --bins --lib
+parts=(--package hostwire-cli --package hostwire-clock --bins --lib)
+if [[ -n $is_built ]]; then
+    parts=(--workspace --all-features --bins --lib --tests)
+    # maturin asks cargo for the native part alone, which has fewer features: cargo would compile both libraries again.
+    printf '#!/bin/bash\n[[ $1 == rustc ]] || exec %q "$@"\nexec %q %s\n' "$cargo" "$cargo" \
+        "build --locked ${parts[*]} --message-format json-render-diagnostics" >"$work/cargo"
+    chmod +x "$work/cargo"
+    export CARGO=$work/cargo
 fi
+"$cargo" build --quiet --locked --profile "$profile" "${parts[@]}"
 rm -rf "$work/data"
 mkdir -p "$work/data/scripts" "$work/data/data/lib"
 install -m 755 "$target/$folder/hostwire" "$work/data/scripts/hostwire"
-# Of tests cargo leaves libraries where the programs are.
-install -m 644 "$target/$folder/${is_built:+deps/}libhostwire_clock.so" "$work/data/data/lib/"
+install -m 644 "$target/$folder/libhostwire_clock.so" "$work/data/data/lib/"
 strip --strip-debug "$work/data/scripts/hostwire" 2>/dev/null || true
 
 # maturin looks at the native part alone, so it leaves "linux" in the name.

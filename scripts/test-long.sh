@@ -38,7 +38,8 @@ suites=(
 tests_of() {
     local packages=()
     for package; do packages+=(--package "$package"); done
-    "$cargo" xtask test --locked --release --all-features "${packages[@]}" -- --include-ignored
+    PROPTEST_CASES=${PROPTEST_CASES:-10000} \
+        "$cargo" xtask test --locked --release --all-features "${packages[@]}" -- --include-ignored
 }
 
 # What `make test` leaves out of clippy and the compiler: the features that users have, and modelled memory.
@@ -54,7 +55,8 @@ suite_protocols() {
 
 suite_wires() { tests_of hostwire-transport hostwire; }
 
-suite_sim() { tests_of hostwire-sim; }
+# A case of some tests is a whole cluster.
+suite_sim() { PROPTEST_CASES=${PROPTEST_CASES:-1000} tests_of hostwire-sim; }
 
 suite_command() { tests_of hostwire-cli hostwire-examples; }
 
@@ -172,7 +174,7 @@ scripts/setup.sh test
 settings=$(scripts/mpi.sh)
 eval "$settings"
 export HOSTWIRE_TESTS_LONG=1
-export PROPTEST_CASES=${PROPTEST_CASES:-10000} FUZZ_CASES=${FUZZ_CASES:-100000} SHMEM_TEST_RUNS=${SHMEM_TEST_RUNS:-100}
+export FUZZ_CASES=${FUZZ_CASES:-100000} SHMEM_TEST_RUNS=${SHMEM_TEST_RUNS:-100}
 failed=0
 ended=()
 for suite in "${chosen[@]}"; do

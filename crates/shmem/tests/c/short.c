@@ -179,13 +179,15 @@ static void counters(long *counter)
 int main(int argc, char **argv)
 {
     seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
+    /* Fewer between hosts, where each takes longer. */
+    int steps = argc > 2 ? atoi(argv[2]) : STEPS;
     shmem_init();
     meet();
     CHECK(pes <= MOST_PES);
     char *areas[2] = {(char *)symmetric((size_t)pes * STRIPE), statics};
     long *counter = (long *)symmetric(sizeof *counter);
     state = seed * 1000 + (uint64_t)me;
-    for (step = 0; step < STEPS; step++) {
+    for (step = 0; step < steps; step++) {
         uint64_t r = next_random(&state);
         int area = (int)(r >> 8) & 1, pe = (int)((r >> 16) % (uint64_t)pes);
         size_t at = (r >> 32) % STRIPE;

@@ -139,7 +139,7 @@ const MOST: &[(&str, &str)] = &[
 const SOME: &[(&str, &str)] = &[
     ("rma", ""),
     ("random", "7"),
-    ("short", "7"),
+    ("short", "7 500"),
     ("lifecycle", "repeated"),
 ];
 
@@ -147,13 +147,13 @@ fn some_run_over(wire: &str, shapes: &[(usize, usize)]) {
     let Some(tree) = tree() else {
         return;
     };
-    for (name, argument) in or_long(SOME, MOST) {
+    for (name, arguments) in or_long(SOME, MOST) {
         let program = program(tree, name, Language::C11);
         for &(pes, hosts) in shapes {
             let Some(mut command) = on_hosts_by(wire, pes, hosts) else {
                 return;
             };
-            succeeds(command.arg(&program).arg(argument));
+            succeeds(command.arg(&program).args(arguments.split(' ')));
         }
     }
 }
@@ -270,13 +270,19 @@ fn programs_with_inline_operations_are_the_same() {
     let (Some(tree), Some(_turn)) = (tree(), may_make_hosts()) else {
         return;
     };
-    for (name, argument) in [("random", "7"), ("short", "7"), ("atomic", ""), ("rma", "")] {
+    let short = or_long("7 500", "7");
+    for (name, arguments) in [
+        ("random", "7"),
+        ("short", short),
+        ("atomic", ""),
+        ("rma", ""),
+    ] {
         let program = program_with(tree, name, Language::C11, Short::Inline);
         for &(pes, hosts) in shapes() {
             let Some(mut command) = on_hosts(pes, hosts) else {
                 return;
             };
-            succeeds(command.arg(&program).arg(argument));
+            succeeds(command.arg(&program).args(arguments.split(' ')));
         }
     }
 }
