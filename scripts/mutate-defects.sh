@@ -2,7 +2,7 @@
 # Shows that the quick tests still find what tests have found: puts thirty defects back, one after the other, and wants the
 # test that crates/testing/defects/index.tsv names to fail. A patch that does not apply any more has to be written anew.
 #
-#     scripts/mutate-defects.sh          all of them; an hour
+#     scripts/mutate-defects.sh          all of them; half an hour
 #     scripts/mutate-defects.sh 03 17    these
 #
 # It works in a tree of its own below target/, made of the last commit. What each command printed stays in target/defects/log.
@@ -28,10 +28,18 @@ cd "$tree" || exit
 count() { sed -nE 's/^test result: .* ([0-9]+) passed; ([0-9]+) failed;.*/\1 \2/p; s/^([0-9]+) (passed|failed)\b.*/\1/p' "$1" |
     awk '{ all += $1 + $2 } END { print all + 0 }'; }
 
+# For tests that need an MPI.
+settings=$(scripts/mpi.sh)
+eval "$settings"
+
 wrong=0
 while IFS=$'\t' read -r name _commit what command <&3; do
     [[ $name != \#* ]] || continue
     (($# == 0)) || [[ " $* " == *" ${name%%-*} "* ]] || continue
+    if [[ $command == - ]]; then
+        echo "no test of make test finds it: $name"
+        continue
+    fi
     log=$place/log/$name
     if ! git apply "$defects/$name.patch" 2>"$log"; then
         echo "DOES NOT APPLY: $name"
