@@ -93,7 +93,7 @@ unsafe fn loans(iocs: &[Ioc], size: usize) -> Result<Vec<Loan>, Code> {
     let lend = |ioc: &Ioc| {
         let len = ioc.count.checked_mul(size).ok_or(-libc::EINVAL)?;
         // SAFETY: as this function demands.
-        Ok(unsafe { Loan::new(ioc.addr, len) })
+        unsafe { Loan::new(ioc.addr, len) }
     };
     iocs.iter().map(lend).collect()
 }
@@ -124,30 +124,28 @@ unsafe fn call(ep: *mut FidEp, call: Call<'_>) -> Result<(), Code> {
     if len == 0 || (is_injected && len > INJECT_BYTES_MAX as u64) {
         return Err(-libc::EINVAL);
     }
-    // SAFETY: by the contract.
-    let (operands, compares, results) = unsafe {
-        (
-            loans(call.operands, size)?,
-            loans(call.compares, size)?,
-            loans(call.results, size)?,
-        )
-    };
     let wants_old = call.form != Form::Base;
-    let bytes = |loans: &[Loan], is_needed: bool| {
+    let bytes = |iocs: &[Ioc], is_needed: bool| {
+        if !is_needed {
+            return Ok(Vec::new());
+        }
+        // SAFETY: by the contract.
+        let loans = unsafe { loans(iocs, size) }?;
         // The length is looked at before the bytes.
         let has: usize = loans.iter().map(Loan::len).sum();
-        match is_needed {
-            true if has as u64 != len => Err(-libc::EINVAL),
-            true => Ok(gather(loans)),
-            false => Ok(Vec::new()),
+        match has as u64 == len {
+            true => Ok(gather(&loans)),
+            false => Err(-libc::EINVAL),
         }
     };
     let deed = Deed::Atomic {
         atomic,
-        operands: bytes(&operands, atomic.change != Change::Read)?,
-        compares: bytes(&compares, atomic.change.compares())?,
+        operands: bytes(call.operands, atomic.change != Change::Read)?,
+        compares: bytes(call.compares, atomic.change.compares())?,
         wants_old,
     };
+    // SAFETY: by the contract.
+    let results = unsafe { loans(call.results, size) }?;
     endpoint.access(Access {
         deed,
         loans: &results,

@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use hostwire::station::Buffer;
 
+use crate::post::Code;
+
 /// Boxes that are kept, at most.
 const SPARE_MAX: usize = 256;
 
@@ -21,20 +23,32 @@ pub(crate) struct Loan {
 unsafe impl Send for Loan {}
 
 impl Loan {
+    /// # Errors
+    /// `EINVAL` for a length at no address.
+    ///
     /// # Safety
     /// As long as the loan is in a [`Buffer`] that a station has, `len` bytes at `first` are there, the
     /// program leaves them alone, and, if they are to be received into, they can be written to.
-    pub(crate) unsafe fn new(first: *mut c_void, len: usize) -> Self {
-        // A slice has no length beyond this, and no object either.
-        let len = match first.is_null() {
-            true => 0,
-            false => len.min(isize::MAX as usize),
-        };
+    #[inline(always)]
+    pub(crate) unsafe fn new(first: *mut c_void, len: usize) -> Result<Self, Code> {
         let first = match len {
             0 => core::ptr::NonNull::<u8>::dangling().as_ptr(),
+            _ if first.is_null() => return Err(-libc::EINVAL),
             _ => first.cast(),
         };
-        Self { first, len }
+        // A slice has no length beyond this, and no object either.
+        let len = len.min(isize::MAX as usize);
+        Ok(Self { first, len })
+    }
+
+    /// The same for a call with one address.
+    ///
+    /// # Safety
+    /// As for [`new`](Self::new).
+    #[inline(always)]
+    pub(crate) unsafe fn one(first: *const c_void, len: usize) -> Result<[Self; 1], Code> {
+        // SAFETY: as this function demands.
+        unsafe { Self::new(first.cast_mut(), len) }.map(|loan| [loan])
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -80,7 +80,7 @@ pub(crate) unsafe fn loans(iov: *const libc::iovec, count: usize) -> Result<Vec<
         // SAFETY: as this function demands.
         let iovec = unsafe { iov.add(at).read() };
         // SAFETY: as this function demands.
-        loans.push(unsafe { Loan::new(iovec.iov_base, iovec.iov_len) });
+        loans.push(unsafe { Loan::new(iovec.iov_base, iovec.iov_len) }?);
     }
     Ok(loans)
 }
@@ -92,7 +92,7 @@ pub(crate) unsafe fn loans(iov: *const libc::iovec, count: usize) -> Result<Vec<
 #[inline(always)]
 unsafe fn send_plainly(
     ep: *mut FidEp,
-    loans: &[Loan],
+    loans: Result<impl AsRef<[Loan]>, Code>,
     to: u64,
     label: Label,
     context: Option<*mut c_void>,
@@ -100,13 +100,15 @@ unsafe fn send_plainly(
     // SAFETY: by the contract.
     let endpoint = unsafe { of(ep) };
     let flags = endpoint.tx_flags.load(Relaxed);
-    result(endpoint.send(&Send {
-        loans,
-        to,
-        label,
-        context: context.unwrap_or(core::ptr::null_mut()),
-        flags,
-        is_silent: context.is_none(),
+    result(loans.and_then(|loans| {
+        endpoint.send(&Send {
+            loans: loans.as_ref(),
+            to,
+            label,
+            context: context.unwrap_or(core::ptr::null_mut()),
+            flags,
+            is_silent: context.is_none(),
+        })
     }))
 }
 
@@ -117,7 +119,7 @@ unsafe fn send_plainly(
 #[inline(always)]
 unsafe fn receive_plainly(
     ep: *mut FidEp,
-    loans: &[Loan],
+    loans: Result<impl AsRef<[Loan]>, Code>,
     from: u64,
     (lane, tag): (Lane, Tag),
     context: *mut c_void,
@@ -125,13 +127,15 @@ unsafe fn receive_plainly(
     // SAFETY: by the contract.
     let endpoint = unsafe { of(ep) };
     let flags = endpoint.rx_flags.load(Relaxed);
-    result(endpoint.receive(&Receive {
-        loans,
-        from,
-        lane,
-        tag,
-        context,
-        flags,
+    result(loans.and_then(|loans| {
+        endpoint.receive(&Receive {
+            loans: loans.as_ref(),
+            from,
+            lane,
+            tag,
+            context,
+            flags,
+        })
     }))
 }
 
@@ -150,7 +154,7 @@ unsafe extern "C" fn recv(
     context: *mut c_void,
 ) -> isize {
     // SAFETY: by the contract.
-    unsafe { receive_plainly(ep, &[Loan::new(buf, len)], from, ANY, context) }
+    unsafe { receive_plainly(ep, Loan::one(buf, len), from, ANY, context) }
 }
 
 unsafe extern "C" fn recvv(
@@ -162,11 +166,7 @@ unsafe extern "C" fn recvv(
     context: *mut c_void,
 ) -> isize {
     // SAFETY: by the contract.
-    match unsafe { loans(iov, count) } {
-        // SAFETY: by the contract.
-        Ok(loans) => unsafe { receive_plainly(ep, &loans, from, ANY, context) },
-        Err(code) => code as isize,
-    }
+    unsafe { receive_plainly(ep, loans(iov, count), from, ANY, context) }
 }
 
 unsafe extern "C" fn recvmsg(ep: *mut FidEp, msg: *const Msg, flags: u64) -> isize {
@@ -195,15 +195,7 @@ unsafe extern "C" fn send(
     context: *mut c_void,
 ) -> isize {
     // SAFETY: by the contract.
-    unsafe {
-        send_plainly(
-            ep,
-            &[Loan::new(buf.cast_mut(), len)],
-            to,
-            plain(None),
-            Some(context),
-        )
-    }
+    unsafe { send_plainly(ep, Loan::one(buf, len), to, plain(None), Some(context)) }
 }
 
 unsafe extern "C" fn sendv(
@@ -215,11 +207,7 @@ unsafe extern "C" fn sendv(
     context: *mut c_void,
 ) -> isize {
     // SAFETY: by the contract.
-    match unsafe { loans(iov, count) } {
-        // SAFETY: by the contract.
-        Ok(loans) => unsafe { send_plainly(ep, &loans, to, plain(None), Some(context)) },
-        Err(code) => code as isize,
-    }
+    unsafe { send_plainly(ep, loans(iov, count), to, plain(None), Some(context)) }
 }
 
 unsafe extern "C" fn sendmsg(ep: *mut FidEp, msg: *const Msg, flags: u64) -> isize {
@@ -241,7 +229,7 @@ unsafe extern "C" fn sendmsg(ep: *mut FidEp, msg: *const Msg, flags: u64) -> isi
 
 unsafe extern "C" fn inject(ep: *mut FidEp, buf: *const c_void, len: usize, to: u64) -> isize {
     // SAFETY: by the contract.
-    unsafe { send_plainly(ep, &[Loan::new(buf.cast_mut(), len)], to, plain(None), None) }
+    unsafe { send_plainly(ep, Loan::one(buf, len), to, plain(None), None) }
 }
 
 unsafe extern "C" fn senddata(
@@ -255,15 +243,7 @@ unsafe extern "C" fn senddata(
 ) -> isize {
     let label = plain(Some(data));
     // SAFETY: by the contract.
-    unsafe {
-        send_plainly(
-            ep,
-            &[Loan::new(buf.cast_mut(), len)],
-            to,
-            label,
-            Some(context),
-        )
-    }
+    unsafe { send_plainly(ep, Loan::one(buf, len), to, label, Some(context)) }
 }
 
 unsafe extern "C" fn injectdata(
@@ -274,15 +254,7 @@ unsafe extern "C" fn injectdata(
     to: u64,
 ) -> isize {
     // SAFETY: by the contract.
-    unsafe {
-        send_plainly(
-            ep,
-            &[Loan::new(buf.cast_mut(), len)],
-            to,
-            plain(Some(data)),
-            None,
-        )
-    }
+    unsafe { send_plainly(ep, Loan::one(buf, len), to, plain(Some(data)), None) }
 }
 
 unsafe extern "C" fn trecv(
@@ -296,15 +268,7 @@ unsafe extern "C" fn trecv(
     context: *mut c_void,
 ) -> isize {
     // SAFETY: by the contract.
-    unsafe {
-        receive_plainly(
-            ep,
-            &[Loan::new(buf, len)],
-            from,
-            wanted(tag, ignore),
-            context,
-        )
-    }
+    unsafe { receive_plainly(ep, Loan::one(buf, len), from, wanted(tag, ignore), context) }
 }
 
 unsafe extern "C" fn trecvv(
@@ -318,11 +282,7 @@ unsafe extern "C" fn trecvv(
     context: *mut c_void,
 ) -> isize {
     // SAFETY: by the contract.
-    match unsafe { loans(iov, count) } {
-        // SAFETY: by the contract.
-        Ok(loans) => unsafe { receive_plainly(ep, &loans, from, wanted(tag, ignore), context) },
-        Err(code) => code as isize,
-    }
+    unsafe { receive_plainly(ep, loans(iov, count), from, wanted(tag, ignore), context) }
 }
 
 unsafe extern "C" fn trecvmsg(ep: *mut FidEp, msg: *const MsgTagged, flags: u64) -> isize {
@@ -354,15 +314,7 @@ unsafe extern "C" fn tsend(
 ) -> isize {
     let label = tagged(tag, None);
     // SAFETY: by the contract.
-    unsafe {
-        send_plainly(
-            ep,
-            &[Loan::new(buf.cast_mut(), len)],
-            to,
-            label,
-            Some(context),
-        )
-    }
+    unsafe { send_plainly(ep, Loan::one(buf, len), to, label, Some(context)) }
 }
 
 unsafe extern "C" fn tsendv(
@@ -375,11 +327,7 @@ unsafe extern "C" fn tsendv(
     context: *mut c_void,
 ) -> isize {
     // SAFETY: by the contract.
-    match unsafe { loans(iov, count) } {
-        // SAFETY: by the contract.
-        Ok(loans) => unsafe { send_plainly(ep, &loans, to, tagged(tag, None), Some(context)) },
-        Err(code) => code as isize,
-    }
+    unsafe { send_plainly(ep, loans(iov, count), to, tagged(tag, None), Some(context)) }
 }
 
 unsafe extern "C" fn tsendmsg(ep: *mut FidEp, msg: *const MsgTagged, flags: u64) -> isize {
@@ -408,7 +356,7 @@ unsafe extern "C" fn tinject(
 ) -> isize {
     let label = tagged(tag, None);
     // SAFETY: by the contract.
-    unsafe { send_plainly(ep, &[Loan::new(buf.cast_mut(), len)], to, label, None) }
+    unsafe { send_plainly(ep, Loan::one(buf, len), to, label, None) }
 }
 
 unsafe extern "C" fn tsenddata(
@@ -423,15 +371,7 @@ unsafe extern "C" fn tsenddata(
 ) -> isize {
     let label = tagged(tag, Some(data));
     // SAFETY: by the contract.
-    unsafe {
-        send_plainly(
-            ep,
-            &[Loan::new(buf.cast_mut(), len)],
-            to,
-            label,
-            Some(context),
-        )
-    }
+    unsafe { send_plainly(ep, Loan::one(buf, len), to, label, Some(context)) }
 }
 
 unsafe extern "C" fn tinjectdata(
@@ -444,5 +384,5 @@ unsafe extern "C" fn tinjectdata(
 ) -> isize {
     let label = tagged(tag, Some(data));
     // SAFETY: by the contract.
-    unsafe { send_plainly(ep, &[Loan::new(buf.cast_mut(), len)], to, label, None) }
+    unsafe { send_plainly(ep, Loan::one(buf, len), to, label, None) }
 }

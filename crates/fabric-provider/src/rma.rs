@@ -53,22 +53,24 @@ fn told(deed: &Deed) -> u64 {
 unsafe fn plainly(
     ep: *mut FidEp,
     deed: Deed,
-    loans: &[Loan],
+    loans: Result<impl AsRef<[Loan]>, Code>,
     (to, at, key): (u64, u64, u64),
     context: Option<*mut c_void>,
 ) -> isize {
     // SAFETY: by the contract.
     let endpoint = unsafe { of(ep) };
     let flags = endpoint.tx_flags.load(Relaxed);
-    result(endpoint.access(Access {
-        told: told(&deed),
-        deed,
-        loans,
-        to,
-        there: there(loans, at, key),
-        context: context.unwrap_or(core::ptr::null_mut()),
-        flags,
-        is_silent: context.is_none(),
+    result(loans.and_then(|loans| {
+        endpoint.access(Access {
+            told: told(&deed),
+            deed,
+            loans: loans.as_ref(),
+            to,
+            there: there(loans.as_ref(), at, key),
+            context: context.unwrap_or(core::ptr::null_mut()),
+            flags,
+            is_silent: context.is_none(),
+        })
     }))
 }
 
@@ -125,7 +127,7 @@ unsafe extern "C" fn read(
         plainly(
             ep,
             Deed::Get,
-            &[Loan::new(buf, len)],
+            Loan::one(buf, len),
             (from, at, key),
             Some(context),
         )
@@ -143,10 +145,14 @@ unsafe extern "C" fn readv(
     context: *mut c_void,
 ) -> isize {
     // SAFETY: by the contract.
-    match unsafe { loans(iov, count) } {
-        // SAFETY: by the contract.
-        Ok(loans) => unsafe { plainly(ep, Deed::Get, &loans, (from, at, key), Some(context)) },
-        Err(code) => code as isize,
+    unsafe {
+        plainly(
+            ep,
+            Deed::Get,
+            loans(iov, count),
+            (from, at, key),
+            Some(context),
+        )
     }
 }
 
@@ -166,15 +172,7 @@ unsafe extern "C" fn write(
     context: *mut c_void,
 ) -> isize {
     // SAFETY: by the contract.
-    unsafe {
-        plainly(
-            ep,
-            PUT,
-            &[Loan::new(buf.cast_mut(), len)],
-            (to, at, key),
-            Some(context),
-        )
-    }
+    unsafe { plainly(ep, PUT, Loan::one(buf, len), (to, at, key), Some(context)) }
 }
 
 unsafe extern "C" fn writev(
@@ -188,11 +186,7 @@ unsafe extern "C" fn writev(
     context: *mut c_void,
 ) -> isize {
     // SAFETY: by the contract.
-    match unsafe { loans(iov, count) } {
-        // SAFETY: by the contract.
-        Ok(loans) => unsafe { plainly(ep, PUT, &loans, (to, at, key), Some(context)) },
-        Err(code) => code as isize,
-    }
+    unsafe { plainly(ep, PUT, loans(iov, count), (to, at, key), Some(context)) }
 }
 
 unsafe extern "C" fn writemsg(ep: *mut FidEp, msg: *const MsgRma, flags: u64) -> isize {
@@ -212,15 +206,7 @@ unsafe extern "C" fn inject(
     key: u64,
 ) -> isize {
     // SAFETY: by the contract.
-    unsafe {
-        plainly(
-            ep,
-            PUT,
-            &[Loan::new(buf.cast_mut(), len)],
-            (to, at, key),
-            None,
-        )
-    }
+    unsafe { plainly(ep, PUT, Loan::one(buf, len), (to, at, key), None) }
 }
 
 unsafe extern "C" fn writedata(
@@ -236,15 +222,7 @@ unsafe extern "C" fn writedata(
 ) -> isize {
     let deed = put_with(data);
     // SAFETY: by the contract.
-    unsafe {
-        plainly(
-            ep,
-            deed,
-            &[Loan::new(buf.cast_mut(), len)],
-            (to, at, key),
-            Some(context),
-        )
-    }
+    unsafe { plainly(ep, deed, Loan::one(buf, len), (to, at, key), Some(context)) }
 }
 
 unsafe extern "C" fn injectdata(
@@ -258,13 +236,5 @@ unsafe extern "C" fn injectdata(
 ) -> isize {
     let deed = put_with(data);
     // SAFETY: by the contract.
-    unsafe {
-        plainly(
-            ep,
-            deed,
-            &[Loan::new(buf.cast_mut(), len)],
-            (to, at, key),
-            None,
-        )
-    }
+    unsafe { plainly(ep, deed, Loan::one(buf, len), (to, at, key), None) }
 }

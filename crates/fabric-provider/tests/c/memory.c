@@ -330,6 +330,8 @@ static void refusals(void)
     IS(0, fi_read(ends[0].ep, out, 8, NULL, 1, place(in, 0), key, contexts[0]));
     fails(FI_EKEYREJECTED, FI_RMA | FI_READ, contexts[0]);
     IS(-FI_EINVAL, fi_write(ends[0].ep, out, 8, NULL, 7, 0, key, contexts[1]));
+    IS(-FI_EINVAL, fi_write(ends[0].ep, NULL, 8, NULL, 1, place(memory, 0), key, contexts[1]));
+    IS(-FI_EINVAL, fi_read(ends[0].ep, NULL, 8, NULL, 1, place(memory, 0), key, contexts[1]));
 }
 
 /* Each at once, without a look at the queue: at last they are not taken any more, and none is lost. */

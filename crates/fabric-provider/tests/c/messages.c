@@ -298,6 +298,22 @@ static void peeks(void)
     IS(FI_ENOMSG, failed(1).err);
 }
 
+/* A length at no address is an error; without a length it is an empty message. */
+static void lengths_at_no_address(void)
+{
+    struct iovec iov = {.iov_len = 8};
+    IS(-FI_EINVAL, fi_send(ends[0].ep, NULL, 8, NULL, 1, contexts[0]));
+    IS(-FI_EINVAL, fi_sendv(ends[0].ep, &iov, NULL, 1, 1, contexts[0]));
+    IS(-FI_EINVAL, fi_inject(ends[0].ep, NULL, 8, 1));
+    IS(-FI_EINVAL, fi_tsend(ends[0].ep, NULL, 8, NULL, 1, 7, contexts[0]));
+    IS(-FI_EINVAL, fi_tinject(ends[0].ep, NULL, 8, 1, 7));
+    IS(-FI_EINVAL, fi_recv(ends[1].ep, NULL, 8, NULL, FI_ADDR_UNSPEC, contexts[0]));
+    IS(-FI_EINVAL, fi_trecv(ends[1].ep, NULL, 8, NULL, FI_ADDR_UNSPEC, 7, 0, contexts[0]));
+    IS(0, fi_tinject(ends[0].ep, NULL, 0, 1, 7));
+    IS(0, fi_trecv(ends[1].ep, NULL, 0, NULL, FI_ADDR_UNSPEC, 7, 0, contexts[0]));
+    IS(0, received(1, NULL).len);
+}
+
 static void cancels(void)
 {
     struct fi_cq_err_entry error;
@@ -447,6 +463,7 @@ int main(void)
     long_ones_and_vectors();
     what_is_too_long();
     peeks();
+    lengths_at_no_address();
     cancels();
     several_messages_for_one_receive();
     memory_that_was_given_first_is_full_first();
