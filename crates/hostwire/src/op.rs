@@ -15,12 +15,16 @@
 
 use core::ops::{BitAnd, BitOr, BitXor};
 
-/// Numbers that [`sum`] and [`product`] combine: integers wrap.
-pub trait Number: Copy + PartialOrd {
+/// Numbers that [`sum`], [`product`], [`min`] and [`max`] combine.
+pub trait Number: Copy {
     #[doc(hidden)]
     fn plus(self, other: Self) -> Self;
     #[doc(hidden)]
     fn times(self, other: Self) -> Self;
+    #[doc(hidden)]
+    fn lesser(self, other: Self) -> Self;
+    #[doc(hidden)]
+    fn greater(self, other: Self) -> Self;
 }
 
 macro_rules! numbers {
@@ -30,6 +34,10 @@ macro_rules! numbers {
             fn plus(self, other: Self) -> Self { <$type>::$plus(self, other) }
             #[inline(always)]
             fn times(self, other: Self) -> Self { <$type>::$times(self, other) }
+            #[inline(always)]
+            fn lesser(self, other: Self) -> Self { Ord::min(self, other) }
+            #[inline(always)]
+            fn greater(self, other: Self) -> Self { Ord::max(self, other) }
         }
     )*};
 }
@@ -43,6 +51,16 @@ macro_rules! floats {
             fn plus(self, other: Self) -> Self { self + other }
             #[inline(always)]
             fn times(self, other: Self) -> Self { self * other }
+            #[inline(always)]
+            fn lesser(self, other: Self) -> Self {
+                let is_lesser = self < other || (self == other && self.is_sign_negative());
+                if self.is_nan() || (is_lesser && !other.is_nan()) { self } else { other }
+            }
+            #[inline(always)]
+            fn greater(self, other: Self) -> Self {
+                let is_greater = self > other || (self == other && self.is_sign_positive());
+                if self.is_nan() || (is_greater && !other.is_nan()) { self } else { other }
+            }
         }
     )*};
 }
@@ -61,16 +79,17 @@ pub fn product<T: Number>(a: T, b: T) -> T {
     a.times(b)
 }
 
-/// The lesser; of floats, `a` if one of them is no number.
+/// The lesser. Of floats as IEEE 754-2019 has it (`minimum`): a NaN if one of them is, and -0 is less than +0. So the
+/// result is the same whatever the order.
 #[inline(always)]
-pub fn min<T: PartialOrd>(a: T, b: T) -> T {
-    if b < a { b } else { a }
+pub fn min<T: Number>(a: T, b: T) -> T {
+    a.lesser(b)
 }
 
-/// The greater; of floats, `a` if one of them is no number.
+/// The greater. Of floats as IEEE 754-2019 has it (`maximum`): a NaN if one of them is, and -0 is less than +0.
 #[inline(always)]
-pub fn max<T: PartialOrd>(a: T, b: T) -> T {
-    if b > a { b } else { a }
+pub fn max<T: Number>(a: T, b: T) -> T {
+    a.greater(b)
 }
 
 /// `a & b`.
@@ -100,7 +119,23 @@ mod tests {
         assert_eq!((sum(250_u8, 10), product(100_i8, 2)), (4, -56));
         assert_eq!((sum(0.5, 0.25), product(0.5_f32, 4.0)), (0.75, 2.0));
         assert_eq!((min(-1, 1), max(-1, 1)), (-1, 1));
-        assert_eq!((min(1.5, f64::NAN), max(1.5, f64::NAN)), (1.5, 1.5));
         assert_eq!((and(6, 3), or(6, 3), xor(6, 3)), (2, 7, 5));
+    }
+
+    #[test]
+    fn floats_have_a_least_and_a_greatest_whatever_the_order() {
+        let ordered = [f64::NEG_INFINITY, -1.5, -0.0, 0.0, 1.5, f64::INFINITY];
+        for (at, a) in ordered.into_iter().enumerate() {
+            for b in ordered.into_iter().skip(at) {
+                for (one, other) in [(a, b), (b, a)] {
+                    assert_eq!(min(one, other).to_bits(), a.to_bits(), "{one} {other}");
+                    assert_eq!(max(one, other).to_bits(), b.to_bits(), "{one} {other}");
+                }
+            }
+            for (one, other) in [(a, f64::NAN), (f64::NAN, a)] {
+                assert!(min(one, other).is_nan() && max(one, other).is_nan());
+            }
+        }
+        assert!(min(1.5_f32, f32::NAN).is_nan() && max(f32::NAN, 1.5).is_nan());
     }
 }

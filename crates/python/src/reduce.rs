@@ -12,12 +12,8 @@ use crate::errors;
 pub(crate) enum Op {
     Sum,
     Prod,
-    /// Where one of two is a NaN, the left one.
     Min,
     Max,
-    /// Where one of two is a NaN, that.
-    Minimum,
-    Maximum,
     And,
     Or,
     Xor,
@@ -121,15 +117,11 @@ impl Op {
             "prod" => Self::Prod,
             "min" => Self::Min,
             "max" => Self::Max,
-            "minimum" => Self::Minimum,
-            "maximum" => Self::Maximum,
             "and" => Self::And,
             "or" => Self::Or,
             "xor" => Self::Xor,
             other => {
-                let text = format!(
-                    "expected sum, prod, min, max, minimum, maximum, and, or or xor, got {other:?}"
-                );
+                let text = format!("expected sum, prod, min, max, and, or or xor, got {other:?}");
                 return Err(errors::caller(py, &text));
             }
         })
@@ -145,21 +137,6 @@ impl Op {
             _ => true,
         }
     }
-}
-
-/// The lesser one; a NaN if one of them is.
-fn minimum<T: PartialOrd + Copy>(a: T, b: T) -> T {
-    if is_nan(a) || a <= b { a } else { b }
-}
-
-/// The greater one; a NaN if one of them is.
-fn maximum<T: PartialOrd + Copy>(a: T, b: T) -> T {
-    if is_nan(a) || a >= b { a } else { b }
-}
-
-#[expect(clippy::eq_op, reason = "what is not equal to itself is a NaN")]
-fn is_nan<T: PartialEq>(value: T) -> bool {
-    value != value
 }
 
 /// Does `$operation` with elements that are stored as `$type`, and combined as `$wide`.
@@ -181,8 +158,6 @@ macro_rules! arithmetic {
             Op::Prod => by!(op::product::<$wide>),
             Op::Min => by!(op::min::<$wide>),
             Op::Max => by!(op::max::<$wide>),
-            Op::Minimum => by!(minimum::<$wide>),
-            Op::Maximum => by!(maximum::<$wide>),
             // What else `Op::takes` lets through.
             _ => by!(op::sum::<$wide>),
         }

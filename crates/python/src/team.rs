@@ -168,9 +168,8 @@ impl Team {
     /// Combines `values` of all PEs element by element, in the order of ranks, and returns the result:
     /// the same on all PEs, to the last bit.
     ///
-    /// `op` is sum, prod, min or max of numbers (integers wrap; where one of two is a NaN, min and
-    /// max keep that of the lower rank, minimum and maximum the NaN), and, or, xor of integers and
-    /// bools. float16 is combined as float32, and rounded each time. With `out`, an array of
+    /// `op` is sum, prod, min or max of numbers (integers wrap; min and max are a NaN where one of the
+    /// values is, and -0.0 is less than 0.0), and, or, xor of integers and bools. float16 is combined as float32, and rounded each time. With `out`, an array of
     /// the same shape and dtype, the result goes there; `out` may be `values`.
     ///
     /// Raises CallerError if the elements cannot be combined so, or the PEs pass different lengths.

@@ -241,11 +241,12 @@ def test_elements_of_all_kinds_are_combined(run):
         values = np.full(5, 0x3F80, "uint16") if job.pe == 0 else np.full(5, 0x3B80, "uint16")
         team.all_reduce(values, ("bfloat16", "sum"), None)
         assert (values == 0x3F80).all()
-        nan = np.array([np.nan if job.pe == 1 else 1.0])
-        for op in ("minimum", "maximum"):
-            values = nan.copy()
-            team.all_reduce(values, ("float64", op), None)
-            assert np.isnan(values).all()
-        assert job.world.all_reduce(nan, "min") == 1.0
+        # As NumPy's minimum and maximum, whoever has the NaN; and zeros have an order.
+        for pe in range(2):
+            for op in ("min", "max"):
+                values = np.array([np.nan if job.pe == pe else 1.0, -0.0 if job.pe == pe else 0.0])
+                assert np.isnan(job.world.all_reduce(values, op)[0])
+                team.all_reduce(values, ("float64", op), None)
+                assert np.isnan(values[0]) and np.signbit(values[1]) == (op == "min")
     """)
     run(2, program)

@@ -53,14 +53,24 @@ WEAK_NAME(shmem_pcontrol);
 WEAK_NAME(shmemx_wtime);
 
 /* For the reductions: dest[i] = a[i] op b[i]. dest may be a or b. */
+/* As hostwire::op::min: a NaN if one of them is, and -0 is less than +0. */
+static long double lesser(long double a, long double b)
+{
+    if (a != a || a < b)
+        return a;
+    if (a == b)
+        return __builtin_signbit(a) ? a : b;
+    return b;
+}
+
 void hostwire_longdouble_reduce(int op, long double *dest, const long double *a,
                                 const long double *b, size_t n)
 {
     size_t i;
     for (i = 0; i < n; i++) {
         switch (op) {
-        case 0: dest[i] = b[i] < a[i] ? b[i] : a[i]; break;
-        case 1: dest[i] = b[i] > a[i] ? b[i] : a[i]; break;
+        case 0: dest[i] = lesser(a[i], b[i]); break;
+        case 1: dest[i] = -lesser(-a[i], -b[i]); break;
         case 2: dest[i] = a[i] + b[i]; break;
         default: dest[i] = a[i] * b[i]; break;
         }

@@ -3,6 +3,7 @@
 use core::ffi::c_int;
 
 use hostwire::core::Combine;
+use hostwire::op;
 use hostwire_transport::Values;
 
 use crate::element::{ComplexF32, ComplexF64, Element, LongDouble};
@@ -50,8 +51,8 @@ macro_rules! combine {
 combine! { And: i8 i16 i32 i64 u8 u16 u32 u64 usize, |a, b| a & b }
 combine! { Or: i8 i16 i32 i64 u8 u16 u32 u64 usize, |a, b| a | b }
 combine! { Xor: i8 i16 i32 i64 u8 u16 u32 u64 usize, |a, b| a ^ b }
-combine! { Min: i8 i16 i32 i64 isize u8 u16 u32 u64 usize f32 f64, |a, b| if b < a { b } else { a } }
-combine! { Max: i8 i16 i32 i64 isize u8 u16 u32 u64 usize f32 f64, |a, b| if b > a { b } else { a } }
+combine! { Min: i8 i16 i32 i64 isize u8 u16 u32 u64 usize f32 f64, |a, b| op::min(a, b) }
+combine! { Max: i8 i16 i32 i64 isize u8 u16 u32 u64 usize f32 f64, |a, b| op::max(a, b) }
 combine! { Sum: i8 i16 i32 i64 isize u8 u16 u32 u64 usize, |a, b| a.wrapping_add(b) }
 combine! { Prod: i8 i16 i32 i64 isize u8 u16 u32 u64 usize, |a, b| a.wrapping_mul(b) }
 combine! { Sum: f32 f64, |a, b| a + b }
@@ -112,6 +113,8 @@ mod tests {
         assert_eq!(combine::<Sum, _>(&a, &b), [22, 44]);
         assert_eq!(combine::<Prod, _>(&a, &b), [120, 32]);
         assert_eq!(combine::<Sum, _>(&[1.5f64], &[2.0]), [3.5]);
+        let least = combine::<Min, _>(&[1.5f64, 0.0], &[f64::NAN, -0.0]);
+        assert!(least[0].is_nan() && least[1].is_sign_negative());
         let i = ComplexF64 { re: 0.0, im: 1.0 };
         assert_eq!(
             combine::<Prod, _>(&[i], &[i]),

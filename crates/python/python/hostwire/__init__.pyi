@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 _Sign = Literal["==", "!=", "<", "<=", ">", ">="]
-_Op = Literal["sum", "prod", "min", "max", "minimum", "maximum", "and", "or", "xor"]
+_Op = Literal["sum", "prod", "min", "max", "and", "or", "xor"]
 _Data = bytes | bytearray | memoryview | NDArray[Any]
 
 class Message(NamedTuple):

@@ -2,6 +2,8 @@
  * not, and on active sets. */
 #include "check.h"
 
+#include <math.h>
+
 enum { COUNT = 4, BYTES = COUNT * 16 };
 
 static char *from, *to;
@@ -50,6 +52,26 @@ static void is_repeatable(void)
     shmem_free(all);
 }
 
+/* A NaN of any PE is the least and the greatest, and -0 is less than 0. */
+#define FLOATS(name, type) \
+    static void floats_##name(void) \
+    { \
+        type *source = (type *)from, *dest = (type *)to; \
+        for (int pe = 0; pe < pes; pe++) { \
+            shmem_barrier_all(); \
+            source[0] = me == pe ? (type)NAN : 1; \
+            source[1] = me == pe ? (type)-0.0 : 0; \
+            CHECK(shmem_##name##_min_reduce(world, dest, source, 2) == 0); \
+            CHECK(isnan(dest[0]) && signbit(dest[1])); \
+            shmem_barrier_all(); \
+            CHECK(shmem_##name##_max_reduce(world, dest, source, 2) == 0); \
+            CHECK(isnan(dest[0]) && !!signbit(dest[1]) == (pes == 1)); \
+        } \
+    }
+FLOATS(float, float)
+FLOATS(double, double)
+FLOATS(longdouble, long double)
+
 int main(void)
 {
     shmem_init();
@@ -78,6 +100,9 @@ int main(void)
     EACH_REDUCE_ARITHMETIC_OLD(RUN_ARITHMETIC_OLD)
 #endif
     is_repeatable();
+    floats_float();
+    floats_double();
+    floats_longdouble();
     shmem_team_destroy(evens);
     shmem_finalize();
     return 0;

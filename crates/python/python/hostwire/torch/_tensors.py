@@ -24,14 +24,14 @@ _OPERATIONS = {
     _Op.SUM: ("sum", _ALL),
     _Op.AVG: ("sum", _FLOATS | _COMPLEX),
     _Op.PRODUCT: ("prod", _ALL),
-    _Op.MIN: ("minimum", _ORDERED),
-    _Op.MAX: ("maximum", _ORDERED),
+    _Op.MIN: ("min", _ORDERED),
+    _Op.MAX: ("max", _ORDERED),
     _Op.BAND: ("and", _BITS),
     _Op.BOR: ("or", _BITS),
     _Op.BXOR: ("xor", _BITS),
 }
 # What those of bools are.
-_OF_BOOLS = {"sum": "or", "maximum": "or", "prod": "and", "minimum": "and"}
+_OF_BOOLS = {"sum": "or", "max": "or", "prod": "and", "min": "and"}
 # By the names that the native part has for them.
 _NAMES = {dtype: str(dtype).removeprefix("torch.") for dtype in _ALL}
 # NumPy has no such elements.
