@@ -298,6 +298,24 @@ CASE(nbi_destination_after_quiet, CLEAN, ORDERING, "a quiet completes a non-bloc
     }
 }
 
+CASE(nbi_get_fence_put_same_pe, RACY, ORDERING, "a fence orders no get in front of it")
+{
+    ON(0) {
+        shmem_getmem_nbi(here, m, 24, 1);
+        shmem_fence();
+        shmem_putmem(m, &here[8], 24, 1);
+    }
+}
+
+CASE(nbi_get_quiet_put_same_pe, CLEAN, ORDERING, "a quiet completes a get, so a put comes behind it")
+{
+    ON(0) {
+        shmem_getmem_nbi(here, m, 24, 1);
+        shmem_quiet();
+        shmem_putmem(m, &here[8], 24, 1);
+    }
+}
+
 CASE(nbi_get_sync_put, RACY, COLLECTIVE, "a sync completes no non-blocking get")
 {
     ON(0) shmem_getmem_nbi(here, m, 24, 2);

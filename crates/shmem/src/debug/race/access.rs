@@ -63,8 +63,8 @@ impl Kind {
         )
     }
 
-    /// Whether a fence orders it behind earlier operations of its context.
-    fn is_fenced(self) -> bool {
+    /// Whether a fence orders it with others of its context: what stores, and no get.
+    pub(super) fn is_fenced(self) -> bool {
         matches!(
             self,
             Put | Atomic(_) | AtomicRead(_) | SignalSet | SignalAdd
@@ -175,11 +175,12 @@ impl Access {
                 false => clock.passed(self.pe) >= self.epoch,
             };
         }
+        let is_fenced = || {
+            let are_fenced = self.kind.is_fenced() && next.kind.is_fenced();
+            are_fenced && next.slot == self.slot && next.fenced >= self.epoch
+        };
         // A PE sees its own stores in order.
-        !self.is_open
-            || self.kind == Store
-            || is_complete()
-            || (next.kind.is_fenced() && next.slot == self.slot && next.fenced >= self.epoch)
+        !self.is_open || self.kind == Store || is_complete() || is_fenced()
     }
 
     /// Whether a later access that conflicts with `old` is also found without `old`.
@@ -375,6 +376,8 @@ mod tests {
         assert!(!put.is_before(&behind(Put, DEFAULT, 3), &clock, 1));
         assert!(!put.is_before(&behind(Put, CREATED, 4), &clock, 1));
         assert!(!put.is_before(&behind(Get, DEFAULT, 4), &clock, 1));
+        let get = access(0, 4, Get, DEFAULT, true);
+        assert!(!get.is_before(&behind(Put, DEFAULT, 4), &clock, 1));
         // Another PE has to know that it is complete, not that it was begun.
         let mut clock = Clock::new(2);
         clock.pass(0, 9);

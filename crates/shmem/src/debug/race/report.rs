@@ -117,7 +117,7 @@ impl Finding {
         if p == q {
             let call = match access.kind {
                 Kind::Put | Kind::Atomic(_) | Kind::SignalSet | Kind::SignalAdd
-                    if access.slot == before.slot =>
+                    if access.slot == before.slot && before.kind.is_fenced() =>
                 {
                     "shmem_fence or shmem_quiet"
                 }
