@@ -1,40 +1,75 @@
 //! Which locks of the job threads of this PE hold.
 
-use std::collections::HashSet;
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Locks that threads of this PE hold or wait for, because the queue has PEs only.
+use hostwire_transport::PeId;
+
+/// Locks that this PE holds or waits for: a thread of it has the turn, because the queue has PEs only.
 #[derive(Debug, Default)]
 pub(crate) struct Taken {
-    /// Where in the segment they are.
-    offsets: Mutex<HashSet<usize>>,
+    /// By where in the segment they are.
+    turns: Mutex<HashMap<usize, Turn>>,
     returned: Condvar,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    /// A thread holds the lock, or waits for it.
+    Used,
+    Left(Queued),
+}
+
+/// The place of this PE in the queue of a lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Queued {
+    /// The PE in front has still to be told.
+    Behind(PeId),
+    /// It will pass the lock on.
+    Known,
+}
+
 impl Taken {
-    /// Waits until no other thread of this PE has the lock, or returns whether that is so.
-    pub(crate) fn take_turn(&self, offset_bytes: usize, waits: bool) -> bool {
-        let mut taken = self.offsets.lock().unwrap_or_else(PoisonError::into_inner);
-        while !taken.insert(offset_bytes) {
-            if !waits {
-                return false;
+    /// Waits until no other thread of this PE has the turn; without waiting, `None` if one has it. Says whether the PE is in the
+    /// queue already: a thread gave up while it waited there.
+    pub(crate) fn take_turn(&self, offset_bytes: usize, waits: bool) -> Option<Option<Queued>> {
+        let mut turns = self.turns();
+        loop {
+            match turns.get(&offset_bytes).copied() {
+                Some(Turn::Used) if !waits => return None,
+                Some(Turn::Used) => {
+                    let woken = self.returned.wait(turns);
+                    turns = woken.unwrap_or_else(PoisonError::into_inner);
+                }
+                free => {
+                    turns.insert(offset_bytes, Turn::Used);
+                    return Some(match free {
+                        Some(Turn::Left(queued)) => Some(queued),
+                        _ => None,
+                    });
+                }
             }
-            let woken = self.returned.wait(taken);
-            taken = woken.unwrap_or_else(PoisonError::into_inner);
         }
-        true
+    }
+
+    /// The turn is another thread's; the PE stays in the queue.
+    pub(crate) fn leave_turn(&self, offset_bytes: usize, queued: Queued) {
+        self.turns().insert(offset_bytes, Turn::Left(queued));
+        self.returned.notify_all();
     }
 
     /// The lock is another thread's again.
     pub(crate) fn end_turn(&self, offset_bytes: usize) {
-        let mut taken = self.offsets.lock().unwrap_or_else(PoisonError::into_inner);
-        taken.remove(&offset_bytes);
+        self.turns().remove(&offset_bytes);
         self.returned.notify_all();
     }
 
     /// Whether a thread of this PE has it, or waits for it.
     pub(crate) fn contains(&self, offset_bytes: usize) -> bool {
-        let taken = self.offsets.lock().unwrap_or_else(PoisonError::into_inner);
-        taken.contains(&offset_bytes)
+        self.turns().get(&offset_bytes) == Some(&Turn::Used)
+    }
+
+    fn turns(&self) -> MutexGuard<'_, HashMap<usize, Turn>> {
+        self.turns.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

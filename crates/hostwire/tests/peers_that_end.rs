@@ -116,6 +116,34 @@ fn a_barrier_may_be_tried_again_after_a_loss() {
 }
 
 #[test]
+fn a_wait_for_a_lock_goes_on_after_a_loss() {
+    run(4, |job| {
+        let mut lock = job.lock().unwrap();
+        match job.pe() {
+            3 => return die((lock, job)),
+            0 => {
+                let guard = lock.acquire().unwrap();
+                // Both wait for it, and have been told of the loss.
+                for from in [1, 2] {
+                    job.send(from, 0, &[0u8]).unwrap();
+                    job.recv(from, 0, &mut [0u8]).unwrap();
+                }
+                guard.release().unwrap();
+            }
+            _ => {
+                job.recv(0, 0, &mut [0u8]).unwrap();
+                assert_eq!(lock.acquire().map(drop), Err(LOST(3)));
+                assert_eq!(lock.try_acquire().map(|_| ()), Ok(()));
+                job.send(0, 0, &[0u8]).unwrap();
+                // It has its old place in the queue, and passes the lock on.
+                lock.acquire().unwrap().release().unwrap();
+            }
+        }
+        assert_lost(job.finalize());
+    });
+}
+
+#[test]
 fn a_death_ends_collective_operations_on_all_pes() {
     for len in [1, 100_000] {
         run(4, |job| {

@@ -17,6 +17,7 @@ use hostwire_transport::{Operation, PeId, Request, TransportError};
 
 use crate::attachment::Attachment;
 use crate::error::{Error, Misbehaviour, Result};
+use crate::taken::Queued;
 
 pub use front::{Guard, Lock};
 
@@ -86,18 +87,36 @@ impl RawLock<'_> {
     /// Takes the lock. What was done under it before is visible then.
     ///
     /// # Errors
-    /// [`LockError::Damaged`]; [`LockError::Job`]. The lock may be lost then.
+    /// [`LockError::Damaged`]; [`LockError::Job`]. A wait that has failed keeps its place in the queue: tried again, it goes on.
+    /// The lock may be lost, if a PE in front has died.
     pub fn acquire(&self, wait: Wait<'_>) -> core::result::Result<(), LockError> {
         self.attachment.check_is_here()?;
-        self.attachment.taken.take_turn(self.offset_bytes, true);
-        self.set_own(WAITS)?;
-        let before = self.tail(Operation::Swap, self.me, 0)?;
-        if before != 0 {
-            let before = self.named(before)?;
-            self.half(before, self.offset_bytes, Operation::Or, self.me, 0)?;
-            self.own_when(wait, |own| own & WAITS == 0)?;
+        let taken = &self.attachment.taken;
+        let queued = taken.take_turn(self.offset_bytes, true).flatten();
+        let queued = match queued.map_or_else(|| self.join_queue(), |queued| Ok(Some(queued))) {
+            Ok(Some(queued)) => queued,
+            Ok(None) => return Ok(()),
+            Err(error) => {
+                taken.end_turn(self.offset_bytes);
+                return Err(error);
+            }
+        };
+        if let Queued::Behind(before) = queued {
+            let told = self.half(before, self.offset_bytes, Operation::Or, self.me, 0);
+            told.inspect_err(|_| taken.leave_turn(self.offset_bytes, queued))?;
         }
+        let passed = self.own_when(wait, |own| own & WAITS == 0);
+        passed.inspect_err(|_| taken.leave_turn(self.offset_bytes, Queued::Known))?;
         Ok(())
+    }
+
+    /// The place in the queue; `None` if nobody is in front.
+    fn join_queue(&self) -> core::result::Result<Option<Queued>, LockError> {
+        self.set_own(WAITS)?;
+        match self.tail(Operation::Swap, self.me, 0)? {
+            0 => Ok(None),
+            before => Ok(Some(Queued::Behind(self.named(before)?))),
+        }
     }
 
     /// Takes the lock if it is free, and returns whether it did.
@@ -106,14 +125,32 @@ impl RawLock<'_> {
     /// As [`acquire`](Self::acquire).
     pub fn try_acquire(&self) -> core::result::Result<bool, LockError> {
         self.attachment.check_is_here()?;
-        if !self.attachment.taken.take_turn(self.offset_bytes, false) {
-            return Ok(false);
+        let taken = &self.attachment.taken;
+        match taken.take_turn(self.offset_bytes, false) {
+            None => Ok(false),
+            Some(None) => {
+                let is_mine = self.take_if_free();
+                if !matches!(is_mine, Ok(true)) {
+                    taken.end_turn(self.offset_bytes);
+                }
+                Ok(is_mine?)
+            }
+            // It may have been passed on meanwhile.
+            Some(Some(queued)) => {
+                let is_mine = self.own().map(|own| own & WAITS == 0);
+                if !matches!(is_mine, Ok(true)) {
+                    taken.leave_turn(self.offset_bytes, queued);
+                }
+                Ok(is_mine?)
+            }
         }
+    }
+
+    fn take_if_free(&self) -> Result<bool> {
         self.set_own(WAITS)?;
         let is_mine = self.tail(Operation::CompareSwap, self.me, 0)? == 0;
         if !is_mine {
             self.set_own(0)?;
-            self.attachment.taken.end_turn(self.offset_bytes);
         }
         Ok(is_mine)
     }
