@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use hostwire::settings::{HEAP, Settings, TABLE};
 use hostwire_transport::os::process::ChildSetup;
+use hostwire_transport::os::signals::unblock;
 use hostwire_transport::region::Region;
 use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
@@ -196,7 +197,9 @@ fn read_pager(queue: Queue<Event>, mut socket: UnixStream) {
 
 fn watch_signals(queue: Queue<Event>) -> std::io::Result<()> {
     // Ctrl-C and Ctrl-\ reach the program from the terminal, and it decides.
-    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGQUIT, SIGTERM, SIGHUP])?;
+    let ends = [SIGINT, SIGQUIT, SIGTERM, SIGHUP];
+    let mut signals = signal_hook::iterator::Signals::new(ends)?;
+    unblock(&ends);
     thread::spawn(move || {
         for signal in signals.forever() {
             if queue.send(Event::Signal(signal)).is_err() {

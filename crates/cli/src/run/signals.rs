@@ -6,6 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use hostwire_transport::os::signals::unblock;
 use rustix::process::Signal;
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
 use signal_hook::iterator::backend::SignalDelivery;
@@ -17,7 +18,7 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Begins to handle them. SIGHUP stays ignored where it was (nohup).
+    /// Begins to handle them, also those that were blocked. SIGHUP stays ignored where it was (nohup).
     pub fn new() -> io::Result<Signals> {
         let (read, write) = UnixStream::pair()?;
         read.set_nonblocking(true)?;
@@ -30,7 +31,8 @@ impl Signals {
         // The call that writes a file beyond a limit returns an error.
         let unheeded = Arc::new(AtomicBool::new(false));
         signal_hook::flag::register(Signal::XFSZ.as_raw(), unheeded)?;
-        let delivery = SignalDelivery::with_pipe(read, write, SignalOnly, signals)?;
+        let delivery = SignalDelivery::with_pipe(read, write, SignalOnly, &signals)?;
+        unblock(&signals);
         Ok(Signals { delivery })
     }
 

@@ -1,5 +1,7 @@
 //! The end of a job, and its message.
 
+use std::process::{Command, Stdio};
+
 use rustix::process::Signal;
 
 use crate::job::{Job, eventually, hostwire, is_running, probe, run};
@@ -96,6 +98,29 @@ fn keep_going_lets_the_others_finish() {
     assert_eq!(ended.status, 7);
     assert_eq!(ended.sorted_lines(), ["0", "2"]);
     assert_eq!(ended.stderr, line("PE 1 exited with status 7"));
+}
+
+/// Whoever starts the launcher may have blocked or ignored signals, which it inherits.
+#[test]
+fn a_job_ends_whatever_signals_were_blocked_or_ignored() {
+    for how in ["--block-signal", "--ignore-signal"] {
+        let mut command = Command::new("env");
+        command
+            .args([
+                how,
+                env!("CARGO_BIN_EXE_hostwire"),
+                "run",
+                "-n2",
+                "--timeout",
+                "100s",
+            ])
+            .args(["sh", "-c", "exit 3"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let ended = Job::start(command).end();
+        assert_eq!(ended.status, 3, "{how}: {ended:?}");
+    }
 }
 
 #[test]

@@ -38,3 +38,16 @@ pub fn blocked<R>(others: &[c_int], start: impl FnOnce() -> R) -> R {
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), core::ptr::null_mut()) };
     result
 }
+
+/// Lets this thread take these signals, also if whoever started the process has blocked them: it inherits that.
+pub fn unblock(signals: &[c_int]) {
+    let mut set = MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: empties the set, which is then initialised.
+    unsafe { libc::sigemptyset(set.as_mut_ptr()) };
+    for signal in signals {
+        // SAFETY: an initialised set; a number of no signal is refused.
+        unsafe { libc::sigaddset(set.as_mut_ptr(), *signal) };
+    }
+    // SAFETY: an initialised set; it fails for a wrong first argument only.
+    unsafe { libc::pthread_sigmask(libc::SIG_UNBLOCK, set.as_ptr(), core::ptr::null_mut()) };
+}
