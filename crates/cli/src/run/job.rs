@@ -68,6 +68,8 @@ pub struct Job {
     failed_status: Option<u8>,
     /// Whether the processes that the PEs left behind have been killed.
     swept: bool,
+    /// When something happened last.
+    heard: Instant,
     /// Dropped after the PEs.
     _warden: Warden,
 }
@@ -155,6 +157,7 @@ impl Job {
             ends_told: true,
             failed_status: None,
             swept: false,
+            heard: Instant::now(),
             plan,
             board,
             counters,
@@ -178,6 +181,8 @@ impl Job {
             self.pass_deadlines();
             if ready.is_empty() {
                 self.give_up_on_silent_outputs();
+            } else {
+                self.heard = Instant::now();
             }
             for source in ready {
                 self.handle(source);
@@ -217,9 +222,9 @@ impl Job {
         }
     }
 
-    /// Not while it is about to end for another reason.
+    /// Not while it is about to end for another reason, nor for output alone: that may be blocked.
     fn may_time_out(&self) -> bool {
-        self.ending.is_none() && self.suspects.is_empty()
+        self.ending.is_none() && self.suspects.is_empty() && !self.all_ended()
     }
 
     fn all_ended(&self) -> bool {
@@ -229,10 +234,7 @@ impl Job {
     fn is_over(&self) -> bool {
         let open =
             |pe: &Pe| pe.output(Which::Stdout).is_some() || pe.output(Which::Stderr).is_some();
-        self.all_ended()
-            && !self.pes.iter().any(open)
-            && !self.stdout.is_pending()
-            && !self.stderr.is_pending()
+        self.waits_for_silence() && !self.pes.iter().any(open)
     }
 
     /// Waits until something is ready or a deadline passes.
@@ -307,7 +309,9 @@ impl Job {
         let deadline = self.deadline.filter(|_| self.may_time_out()).map(until);
         let judgement = self.suspects.deadline().map(until);
         let kill = self.kill_at.filter(|_| !self.all_ended()).map(until);
-        let silence = self.all_ended().then_some(SILENCE);
+        let silence = self
+            .waits_for_silence()
+            .then(|| until(self.heard + SILENCE));
         let background = self.stdin.is_some() && !Pump::is_in_foreground();
         let background = background.then_some(FOREGROUND_CHECK);
         [deadline, judgement, kill, silence, background]
@@ -590,7 +594,7 @@ impl Job {
             // One that ended in this very moment is not running.
             self.notice_ends();
             self.judge();
-            if !self.all_ended() && self.may_time_out() {
+            if self.may_time_out() {
                 let running = self.running();
                 let after = self.plan.timeout.unwrap_or_default();
                 self.end(Ending::TimedOut { after, running });
@@ -621,8 +625,14 @@ impl Job {
         }
     }
 
+    /// Whether nothing is left but outputs that somebody holds open.
+    fn waits_for_silence(&self) -> bool {
+        self.all_ended() && !self.stdout.is_pending() && !self.stderr.is_pending()
+    }
+
     fn give_up_on_silent_outputs(&mut self) {
-        if self.all_ended() && !self.stdout.is_pending() && !self.stderr.is_pending() {
+        // The wait may have ended for another reason.
+        if self.waits_for_silence() && self.heard.elapsed() >= SILENCE {
             self.close_outputs();
         }
     }

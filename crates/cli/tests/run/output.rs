@@ -1,6 +1,7 @@
 //! Output and input of the PEs.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use crate::job::{Job, hostwire, run, run_with_input};
 
@@ -142,6 +143,38 @@ fn the_arguments_of_the_program_are_its_own() {
         (ended.status, ended.stdout.as_str()),
         (0, "-n|--label|--|a b||")
     );
+}
+
+/// Seconds of processor time that a process has taken.
+fn processor_s(job: &Job) -> f64 {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", job.pid().as_raw_pid())).unwrap();
+    // Behind the name, which may have spaces: the 12th and the 13th field, in hundredths.
+    let fields = stat.rsplit(')').next().unwrap().split_whitespace();
+    let ticks: f64 = fields
+        .skip(11)
+        .take(2)
+        .map(|field| field.parse::<f64>().unwrap())
+        .sum();
+    ticks / 100.0
+}
+
+/// All PEs have ended when the time is over, and nobody reads: there is nothing to end, and nothing to do.
+#[test]
+fn a_timeout_that_passes_while_output_is_blocked_costs_nothing() {
+    let fills = "head -c 150000 /dev/zero | tr '\\0' x";
+    let job = Job::start(hostwire(&[
+        "run",
+        "-n1",
+        "--timeout",
+        "1s",
+        "sh",
+        "-c",
+        fills,
+    ]));
+    std::thread::sleep(Duration::from_secs(3));
+    let taken_s = processor_s(&job);
+    assert!(taken_s < 0.5, "{taken_s} s");
+    job.end();
 }
 
 #[test]
