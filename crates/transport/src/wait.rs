@@ -195,7 +195,10 @@ impl Backoff {
             ..
         } = self.limits;
         let polls = self.polls;
-        self.polls = polls.saturating_add(1);
+        // From the most there is in circles, so that the last step below goes on sleeping.
+        self.polls = polls
+            .checked_add(1)
+            .unwrap_or(u32::MAX - NAPS_PER_SLEEP + 1);
         if polls < spins {
             WaitStep::Spin
         } else if polls - spins < pauses {
@@ -394,6 +397,16 @@ mod tests {
         let steps: Vec<_> = (0..NAPS_PER_SLEEP).map(|_| backoff.step()).collect();
         let sleeps = steps.iter().filter(|s| matches!(s, WaitStep::Sleep(_)));
         assert_eq!(sleeps.count(), 1, "{steps:?}");
+    }
+
+    #[test]
+    fn so_they_do_after_more_polls_than_can_be_counted() {
+        let mut backoff = Backoff::new(WaitLimits::SLEEP_ONLY);
+        backoff.rung_in_vain = RINGS_IN_VAIN_MAX + 1;
+        backoff.polls = u32::MAX - 3;
+        let steps: Vec<_> = (0..3 * NAPS_PER_SLEEP).map(|_| backoff.step()).collect();
+        let sleeps = steps.iter().filter(|s| matches!(s, WaitStep::Sleep(_)));
+        assert_eq!(sleeps.count(), 3, "{steps:?}");
     }
 
     #[test]
