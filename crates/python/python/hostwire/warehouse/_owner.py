@@ -90,6 +90,7 @@ class _Loader:
         self._owners = command["owners"]
         self._place = self._owners.index(memory.job.pe)
         self._at, self._end = command["range"]
+        self._room_bytes = self._end - self._at
         self._source = command["source"]
         self._entries = None
         self._schema = None
@@ -186,7 +187,7 @@ class _Loader:
         begin, end = self._at, self._at + len(packed)
         if end > self._end:
             raise CallerError(
-                f"the memory of PE {self._memory.job.pe} is full: {self._end} bytes do not "
+                f"the memory of PE {self._memory.job.pe} is full: {self._room_bytes} bytes do not "
                 f"hold its part of {self._name} (--memory)"
             )
         self._memory.store.local[begin:end] = packed
