@@ -174,7 +174,12 @@ pub unsafe extern "C" fn posix_memalign(
 pub unsafe extern "C" fn malloc_usable_size(ptr: *mut c_void) -> usize {
     match place_of(ptr.addr()) {
         Where::Here => region::block_bytes(ptr.addr()).map_or(0, whole),
-        Where::Abandoned => 0,
+        Where::Abandoned => {
+            // Its length is not known here, and whoever asks copies: not no bytes, without a word.
+            // SAFETY: the caller promises that it is an allocation. It cannot be touched in this process, which ends by it.
+            unsafe { ptr.cast::<u8>().read_volatile() };
+            0
+        }
         // SAFETY: `ptr` is null, or of the C library's `malloc`.
         Where::Elsewhere => unsafe { usable_size_of_libc(ptr) },
     }

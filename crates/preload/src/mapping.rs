@@ -72,6 +72,7 @@ fn pointer(result: c_long) -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn munmap(address: *mut c_void, len: usize) -> c_int {
     match place_of(address.addr()) {
+        Where::Here | Where::Abandoned if len == 0 || !is_page(address) => refused(),
         Where::Here => status(region::give_back(address.addr(), len).is_ok()),
         // It is the parent's, and was never mapped here.
         Where::Abandoned => 0,
@@ -81,6 +82,15 @@ pub unsafe extern "C" fn munmap(address: *mut c_void, len: usize) -> c_int {
             done as c_int
         }
     }
+}
+
+fn is_page(address: *mut c_void) -> bool {
+    address.addr().is_multiple_of(hostwire_borrow::PAGE_BYTES)
+}
+
+fn refused() -> c_int {
+    set_errno(libc::EINVAL);
+    -1
 }
 
 fn status(is_done: bool) -> c_int {
@@ -98,11 +108,14 @@ fn status(is_done: bool) -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn madvise(address: *mut c_void, len: usize, advice: c_int) -> c_int {
     match place_of(address.addr()) {
+        Where::Here | Where::Abandoned if !is_page(address) => refused(),
         Where::Here => match advice {
-            libc::MADV_DONTNEED | libc::MADV_FREE | libc::MADV_REMOVE => {
+            libc::MADV_DONTNEED | libc::MADV_FREE | libc::MADV_REMOVE if len > 0 => {
                 status(region::discard(address.addr(), len).is_ok())
             }
-            _ => 0,
+            // The system knows what is advice. It changes nothing of no length.
+            // SAFETY: as the caller promises, of no bytes.
+            _ => unsafe { libc::syscall(libc::SYS_madvise, address, 0_usize, advice) as c_int },
         },
         Where::Abandoned => 0,
         Where::Elsewhere => {

@@ -1,5 +1,6 @@
 /* The family of malloc and mmap, and a fork, with sizes that are borrowed. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +42,12 @@ int main(void) {
     CHECK(is_all(map, MIB, 3) && is_all(map + MIB, MIB, 0) && is_all(map + 2 * MIB, 4 * MIB, 3));
     map = mremap(map, 6 * MIB, 8 * MIB, MREMAP_MAYMOVE);
     CHECK(map != MAP_FAILED && is_all(map + 2 * MIB, 4 * MIB, 3) && is_all(map + 6 * MIB, 2 * MIB, 0));
+    CHECK(munmap(map, 0) == -1 && errno == EINVAL);
+    CHECK(munmap(map + 1, MIB) == -1 && errno == EINVAL);
+    CHECK(madvise(map + 1, MIB, MADV_DONTNEED) == -1 && errno == EINVAL);
+    CHECK(madvise(map, MIB, 12345) == -1 && errno == EINVAL);
+    CHECK(madvise(map, MIB, MADV_WILLNEED) == 0 && madvise(map, 0, MADV_DONTNEED) == 0);
+    CHECK(is_all(map + 2 * MIB, 4 * MIB, 3));
     CHECK(munmap(map + 4 * MIB, 4 * MIB) == 0);
     CHECK(is_all(map + 2 * MIB, 2 * MIB, 3));
 
@@ -68,6 +75,13 @@ int main(void) {
     child = fork();
     if (child == 0)
         _exit(*(volatile char *)aligned);
+    CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+    child = fork();
+    if (child == 0) {
+        /* Not a new block of zeros. */
+        char *moved = realloc(aligned, 5 * MIB);
+        _exit(moved[3 * MIB]);
+    }
     CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
     CHECK(is_all((char *)aligned + 2 * MIB, 2 * MIB, 2));
     free(aligned);
