@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use hostwire::board::Record;
 use hostwire_sim::engine::Ps;
-use hostwire_sim::experiments::link_use::LinkUse;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Signal, getpid, kill_process};
@@ -15,6 +14,7 @@ use signal_hook::consts::{SIGCHLD, SIGTSTP};
 
 use super::board::Board;
 use super::counters::Counters;
+use super::links;
 use super::mark::Mark;
 use super::model::{Line, Model, Report, Simulated};
 use super::outcome::{Cause, Ending, Failure};
@@ -33,8 +33,6 @@ use super::warden::Warden;
 /// still holds it open is left alone. Only a process that escaped from its PE's
 /// process group can hold it.
 const SILENCE: Duration = Duration::from_millis(200);
-/// Directions of links that `--stats` shows.
-const LINKS_SHOWN_MAX: usize = 16;
 /// How often a launcher in the background checks whether it is now in the foreground,
 /// where it may read the terminal.
 const FOREGROUND_CHECK: Duration = Duration::from_millis(500);
@@ -216,7 +214,7 @@ impl Job {
         }
         if let Some(simulated) = &self.simulated {
             crate::report::line(&format!("virtual time: {}", simulated.summary));
-            for line in link_lines(&simulated.links) {
+            for line in links::lines(&simulated.links) {
                 crate::report::line(&line);
             }
         }
@@ -680,24 +678,4 @@ impl Job {
             Which::Stderr => &self.stderr,
         }
     }
-}
-
-/// The use of links, the busiest ones first, for `--stats`.
-fn link_lines(links: &[LinkUse]) -> Vec<String> {
-    let mut busiest: Vec<&LinkUse> = links.iter().collect();
-    busiest.sort_by(|a, b| b.utilisation.total_cmp(&a.utilisation));
-    let lines = busiest.iter().take(LINKS_SHOWN_MAX).map(|link| {
-        let towards = if link.from == "A" { "->" } else { "<-" };
-        let percent = link.utilisation * 100.0;
-        let bytes = link.payload_bytes;
-        format!(
-            "link {} {towards}: {percent:.1} % busy, {bytes} B of data",
-            link.link
-        )
-    });
-    let mut lines: Vec<String> = lines.collect();
-    if let Some(more @ 1..) = links.len().checked_sub(LINKS_SHOWN_MAX) {
-        lines.push(format!("links: {more} more directions carried something"));
-    }
-    lines
 }

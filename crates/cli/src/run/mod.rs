@@ -7,7 +7,7 @@
 //! | [`spawn`], [`pes`] | one process per PE |
 //! | [`job`] | the loop: signals, sockets, output, deadlines |
 //! | [`pmi_server`] | PMI-1, bytes in and bytes out |
-//! | [`model`] | virtual time: the simulator of the job's hardware |
+//! | [`model`], [`links`] | virtual time: the simulator of the job's hardware, and what is said of it |
 //! | [`output`] | lines of many PEs into one stream |
 //! | [`strays`], [`warden`], [`mark`] | nothing stays, however the launcher ends |
 //! | [`suspects`], [`dying`] | which of several failures led to the others |
@@ -21,6 +21,7 @@ mod dying;
 mod given;
 mod job;
 mod limits;
+mod links;
 mod mark;
 mod model;
 mod outcome;
