@@ -21,7 +21,7 @@ suites=(
     command:20
     openshmem:20
     openshmem_fabric:5
-    provider:8
+    provider:4
     fuzz:15
     model:15
     fences:20
@@ -30,8 +30,8 @@ suites=(
     torch:10
     warehouse:10
     foreign:1
-    machines:4
-    packages:5
+    machines:6
+    packages:3
 )
 
 # All tests of these packages, in release mode: those that are ignored otherwise, and all numbers of PEs.
