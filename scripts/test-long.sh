@@ -17,7 +17,7 @@ suites=(
     lints:3
     protocols:10
     wires:15
-    sim:20
+    sim:6
     command:20
     openshmem:20
     openshmem_fabric:5
