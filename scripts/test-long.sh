@@ -23,7 +23,7 @@ suites=(
     openshmem_fabric:5
     provider:4
     fuzz:15
-    model:15
+    model:9
     fences:20
     defects:25
     sanitizers:15
