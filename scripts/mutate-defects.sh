@@ -8,6 +8,9 @@
 # It works in a tree of its own below target/, made of the last commit. What each command printed stays in target/defects/log.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# For tests that need an MPI: that of the other tests, so before the folder of cargo changes.
+settings=$(scripts/mpi.sh)
+eval "$settings"
 defects=$PWD/crates/testing/defects
 place=$(realpath -m "${CARGO_TARGET_DIR:-target}")/defects
 tree=$place/tree
@@ -27,10 +30,6 @@ cd "$tree" || exit
 # How many tests the last command ran: by cargo, or by pytest.
 count() { sed -nE 's/^test result: .* ([0-9]+) passed; ([0-9]+) failed;.*/\1 \2/p; s/^([0-9]+) (passed|failed)\b.*/\1/p' "$1" |
     awk '{ all += $1 + $2 } END { print all + 0 }'; }
-
-# For tests that need an MPI.
-settings=$(scripts/mpi.sh)
-eval "$settings"
 
 wrong=0
 while IFS=$'\t' read -r name _commit what command <&3; do

@@ -6,6 +6,7 @@
 //! ```
 //!
 //! Needs root, iproute2 and util-linux. Run it on a machine that does nothing else.
+#![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
 
 use std::os::unix::process::CommandExt;

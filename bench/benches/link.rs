@@ -1,4 +1,5 @@
 //! The cost of the engine per packet and per frame, without any I/O.
+#![forbid(unsafe_code)]
 
 use std::hint::black_box;
 

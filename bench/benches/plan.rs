@@ -1,4 +1,5 @@
 //! How long planning and checking take. `cargo bench -p hostwire-bench --bench plan`
+#![forbid(unsafe_code)]
 
 use std::hint::black_box;
 

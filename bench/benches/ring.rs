@@ -1,5 +1,6 @@
 //! The cost of the code of a ring when no line has to cross the machine: one thread
 //! sends to itself. `hostwire bench` measures the rest.
+#![forbid(unsafe_code)]
 
 use std::hint::black_box;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
 //! The 64-byte put as a function of its own, for `scripts/codegen.sh` to disassemble.
+#![forbid(unsafe_code)]
 
 use hostwire::{Job, Result, Symmetric};
 
