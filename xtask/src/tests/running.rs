@@ -139,11 +139,10 @@ impl Watched {
             }
             if self.heard.elapsed() > silence_max {
                 end(&mut self.child)?;
-                let running: Vec<&str> = self.progress.running().collect();
                 let failure = format!(
                     "printed nothing for {} s and was ended; {} ran",
                     silence_max.as_secs(),
-                    running.join(" and ")
+                    self.running()
                 );
                 return Ok((self.progress.into_ended(), Some(failure)));
             }
@@ -172,11 +171,16 @@ impl Watched {
         if status.success() {
             return None;
         }
-        let running: Vec<&str> = self.progress.running().collect();
-        Some(match running[..] {
-            [] => format!("{status}"),
-            _ => format!("{status} while {} ran", running.join(" and ")),
+        Some(match &*self.running() {
+            "" => format!("{status}"),
+            running => format!("{status} while {running} ran"),
         })
+    }
+
+    /// The tests that run, as words of a sentence; empty for none.
+    fn running(&self) -> String {
+        let all: Vec<&str> = self.progress.running().collect();
+        all.join(" and ")
     }
 }
 
