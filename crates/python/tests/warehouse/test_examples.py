@@ -9,13 +9,14 @@ import nbformat
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from conftest import BIN, COMMAND, LIMIT_S, LITTLE_SCALE
+from conftest import BIN, COMMAND, LIMIT_S
 
 EXAMPLES = Path(__file__).parents[4] / "examples" / "python"
 
 
 def test_dask_reads_the_parts_of_a_table(tpch):
-    path = tpch(LITTLE_SCALE) / "lineitem.parquet"
+    # Small in make test-long as well: the memory is the little that the example needs.
+    path = tpch(0.01) / "lineitem.parquet"
     arguments = ["--table", f"lineitem={path}", "--rows", "8192", "--memory", "256M", "--buffers", "32M"]
     with subprocess.Popen(
         [COMMAND, "serve", *arguments, "--at", "grpc://127.0.0.1:0"], stdout=subprocess.PIPE, text=True
