@@ -1,6 +1,6 @@
 #!/bin/bash
 # Everything that CI checks, in the order in which it fails fastest. All steps share one target
-# directory and its flags, but for those that need others (loom, model, sanitize). At the end it says
+# directory and its flags, but for those that need others (model, sanitize). At the end it says
 # what each step took, and which tests took longest; docs/testing.md says what is tested where, and why.
 #
 #     scripts/test.sh             all steps
