@@ -32,6 +32,7 @@ suites=(
     foreign:1
     machines:6
     packages:3
+    load:20
 )
 
 # All tests of these packages, in release mode: those that are ignored otherwise, and all numbers of PEs.
@@ -109,6 +110,9 @@ suite_machines() { [[ $(uname -m) != x86_64 ]] || scripts/vm-demo.sh all; }
 
 # Builds each package from what would be uploaded.
 suite_packages() { "$cargo" publish --locked --workspace --dry-run --allow-dirty; }
+
+# The tests that a busy machine could make fail, beside two compilers.
+suite_load() { scripts/under-load.sh; }
 
 minutes_of() { # SUITE
     local suite
