@@ -360,7 +360,17 @@ fn hosts_that_are_too_small_are_told() {
         ..Settings::new(2, SEGMENT_BYTES)
     };
     let ran = run(&mut two_hosts(), &settings, &|_| {});
-    assert!(matches!(ran, Err(WireError::NoMemory { .. })), "{ran:?}");
+    let Err(WireError::NoMemory { fits_bytes, .. }) = ran else {
+        panic!("{ran:?}");
+    };
+    for (bytes, fits) in [(fits_bytes, true), (fits_bytes + 4096, false)] {
+        let settings = Settings {
+            segment_bytes: bytes as usize,
+            ..settings.clone()
+        };
+        let ran = run(&mut two_hosts(), &settings, &|_| {});
+        assert_eq!(ran.is_ok(), fits, "{bytes}: {ran:?}");
+    }
 }
 
 #[test]

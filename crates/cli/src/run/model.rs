@@ -135,6 +135,8 @@ pub struct Hardware {
     settings: Settings,
     recorded: Recorded,
     figures: Option<PathBuf>,
+    /// The heap of each PE, if the launcher has been told of it.
+    pub heap_bytes: Option<usize>,
     /// How long computing takes.
     pub compute: Compute,
     /// Whether lines of output begin with their time.
@@ -185,6 +187,7 @@ impl Hardware {
             settings,
             recorded,
             figures: options.figures.clone(),
+            heap_bytes: None,
             stamps: options.stamp,
             compute: options.compute,
         }))
@@ -578,19 +581,66 @@ impl Simulator {
             Err(WireError::NoMemory {
                 segment_bytes,
                 memory_bytes,
+                fits_bytes,
                 ..
-            }) => Err(format!(
-                "each PE has a segment of {segment_bytes} bytes, and the {memory_bytes} bytes of \
-                 memory of a processor are too few; say less with --heap"
+            }) => Err(too_large(
+                (segment_bytes as u64, memory_bytes, fits_bytes),
+                hardware.heap_bytes.map(|bytes| bytes as u64),
             )),
             ran => ran.map_err(|cause| cause.to_string()),
         }
     }
 }
 
+/// What is said of segments that are too large for the memory of a processor, which segments of
+/// `fits_bytes` fit.
+fn too_large(
+    (segment_bytes, memory_bytes, fits_bytes): (u64, u64, u64),
+    heap_bytes: Option<u64>,
+) -> String {
+    // The heap is most of a segment. The heap of an OpenSHMEM program that nobody gave one is a power
+    // of two.
+    let heap_bytes = heap_bytes
+        .filter(|heap| (segment_bytes / 2..=segment_bytes).contains(heap))
+        .unwrap_or(1 << segment_bytes.max(1).ilog2());
+    let fits_mib = fits_bytes.saturating_sub(segment_bytes - heap_bytes.min(segment_bytes)) >> 20;
+    let what = match fits_mib {
+        0 => {
+            "no heap fits: take fewer PEs for each processor, or a cluster with more memory".into()
+        }
+        _ => format!(
+            "a heap of {fits_mib}M fits: say --heap {fits_mib}M, or SHMEM_SYMMETRIC_SIZE={fits_mib}M \
+             where OpenSHMEM's own variable is set"
+        ),
+    };
+    format!(
+        "each PE has a segment of {segment_bytes} bytes, which is its heap for the most part, and the \
+         {memory_bytes} bytes of memory of a processor are too few for all PEs that it has; {what}"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_heap_that_fits_is_named() {
+        let (mib, gib) = (1u64 << 20, 1u64 << 30);
+        let said = |segment, fits, heap| too_large((segment, 2 * gib, fits), heap);
+        let says = |said: String, words: &str| assert!(said.contains(words), "{said}");
+        says(said(4 * gib + 3 * mib, 2047 * mib, None), "--heap 2044M");
+        says(
+            said(3 * gib + 3 * mib, 682 * mib, Some(3 * gib)),
+            "--heap 679M",
+        );
+        // The program's own variable says another size than the option.
+        says(
+            said(4 * gib + 3 * mib, 2047 * mib, Some(64 * mib)),
+            "=2044M",
+        );
+        says(said(4 * gib + 3 * mib, 3 * mib, None), "no heap fits");
+        says(said(0, 0, None), "no heap fits");
+    }
 
     #[test]
     fn programs_without_an_interpreter_are_static() {

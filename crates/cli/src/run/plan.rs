@@ -196,7 +196,10 @@ impl Plan {
 
 /// The modelled hardware in `args`, checked against what else they say.
 fn hardware(args: &Args, settings: &Settings) -> Result<Option<Hardware>, StartError> {
-    let hardware = Hardware::new(&args.model, args.pes)?;
+    let mut hardware = Hardware::new(&args.model, args.pes)?;
+    if let Some(hardware) = &mut hardware {
+        hardware.heap_bytes = settings.heap_bytes;
+    }
     let given = &args.settings;
     let wrong = match () {
         () if settings.wire != WireChoice::Auto => given.name_of(&WIRE),

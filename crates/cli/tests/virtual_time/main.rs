@@ -408,24 +408,18 @@ fn what_cannot_be_is_refused_before_anything_starts() {
 }
 
 #[test]
-fn memory_that_a_processor_does_not_have_is_named() {
+fn memory_that_a_processor_does_not_have_is_named_and_so_is_a_heap_that_fits() {
     let (cluster, probe) = (cluster("two-boards.toml"), probe());
-    let all = [
-        "run",
-        "--heap",
-        "3G",
-        "--cluster",
-        &cluster,
-        "--place",
-        "0",
-        "-n",
-        "3",
-        &probe,
-        "meet",
-    ];
-    let ended = job::run(&all);
+    let with = |heap: &str| {
+        let job = ["run", "--heap", heap, "--cluster", &cluster, "--place", "0"];
+        job::run(&[&job[..], &["-n", "3", &probe, "meet"]].concat())
+    };
+    let ended = with("3G");
     assert_eq!(ended.status, 1, "{ended:?}");
-    assert!(ended.stderr.contains("say less with --heap"), "{ended:?}");
+    let (_, rest) = ended.stderr.split_once("say --heap ").expect("a heap");
+    let (fits, _) = rest.split_once(',').expect("a size");
+    let ended = with(fits);
+    assert_eq!(ended.status, 0, "{fits}: {ended:?}");
 }
 
 /// What starts a job ends with it: a program of an experiment, one of a sweep, and one that is compared.

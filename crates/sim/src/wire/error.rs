@@ -41,7 +41,7 @@ pub enum WireError {
     /// The segment is not inside the memory of the socket.
     #[error(
         "a segment of {segment_bytes} bytes at offset {offset_bytes}, a multiple of 64, does \
-         not fit the {memory_bytes} bytes of socket {socket}"
+         not fit the {memory_bytes} bytes of socket {socket}: at most {fits_bytes} do"
     )]
     NoMemory {
         /// Which socket.
@@ -52,6 +52,8 @@ pub enum WireError {
         segment_bytes: usize,
         /// Size of the memory.
         memory_bytes: u64,
+        /// Size of the largest segment that all PEs could have.
+        fits_bytes: u64,
     },
     /// The segment is too small to be one.
     #[error(transparent)]

@@ -147,11 +147,13 @@ impl<'a, 'w> Hosts<'a, 'w> {
         let end = pitch_bytes.checked_mul(all);
         let end = end.and_then(|bytes| bytes.checked_add(offset_bytes + SOURCE_BYTES * all));
         if !offset_bytes.is_multiple_of(LINE_BYTES) || end.is_none_or(|end| end > memory_bytes) {
+            let memory_of = |node: usize| self.cluster.host_bytes(node as u16).unwrap_or(0);
             return Err(WireError::NoMemory {
                 socket: node.into(),
                 offset_bytes,
                 segment_bytes: self.settings.segment_bytes,
                 memory_bytes,
+                fits_bytes: self.settings.fits_bytes(memory_of, SOURCE_BYTES),
             });
         }
         let at = |bytes: u64| Place::new(node, Device::Host, offset_bytes + bytes);

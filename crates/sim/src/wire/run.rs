@@ -57,6 +57,18 @@ impl Settings {
     pub(super) fn pitch_bytes(&self) -> u64 {
         (self.segment_bytes as u64).next_multiple_of(SEGMENT_ALIGN_BYTES)
     }
+
+    /// Bytes of the largest segment that all PEs could have, where a socket has so much memory and each
+    /// PE needs so much beside its segment.
+    pub(super) fn fits_bytes(&self, memory_bytes: impl Fn(usize) -> u64, beside_bytes: u64) -> u64 {
+        let at = |socket: usize| {
+            let pes = self.sockets.iter().filter(|of| **of == socket).count() as u64;
+            let room = memory_bytes(socket).saturating_sub(self.offset_bytes);
+            let each = (room / pes).saturating_sub(beside_bytes);
+            each - each % SEGMENT_ALIGN_BYTES
+        };
+        self.sockets.iter().copied().map(at).min().unwrap_or(0)
+    }
 }
 
 /// Segments begin at pages.

@@ -377,6 +377,7 @@ fn wake(sim: &mut Fabric, core: &Core, time: Ps) {
 }
 
 fn check(sim: &Fabric, sockets: &[Socket], settings: &Settings) -> Result<(), WireError> {
+    let memory_of = |at: &Socket| opteron(sim, at).map_or(0, |model| model.config().memory_bytes);
     for (pe, &socket) in settings.sockets.iter().enumerate() {
         let Some(at) = sockets.get(socket) else {
             return Err(WireError::NoSuchSocket {
@@ -388,7 +389,7 @@ fn check(sim: &Fabric, sockets: &[Socket], settings: &Settings) -> Result<(), Wi
         let beside = settings.sockets[..pe].iter().filter(|at| **at == socket);
         let before = beside.count();
         let before_bytes = settings.pitch_bytes().checked_mul(before as u64);
-        let memory_bytes = opteron(sim, at).map_or(0, |model| model.config().memory_bytes);
+        let memory_bytes = memory_of(at);
         let end = before_bytes
             .and_then(|bytes| bytes.checked_add(settings.offset_bytes))
             .and_then(|bytes| bytes.checked_add(settings.segment_bytes as u64));
@@ -399,6 +400,7 @@ fn check(sim: &Fabric, sockets: &[Socket], settings: &Settings) -> Result<(), Wi
                 offset_bytes: settings.offset_bytes,
                 segment_bytes: settings.segment_bytes,
                 memory_bytes,
+                fits_bytes: settings.fits_bytes(|at| sockets.get(at).map_or(0, memory_of), 0),
             });
         }
         if at.board.is_some() && before >= HOST_PES_MAX {
