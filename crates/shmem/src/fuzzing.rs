@@ -104,7 +104,8 @@ const SETTINGS: Target = Target {
             ("least", "SHMEM_SYMMETRIC_SIZE=0"),
             ("too_much", "SHMEM_SYMMETRIC_SIZE=99999999999t"),
             ("control", "SHMEM_SYMMETRIC_SIZE=\u{1b}[2J"),
-            ("debug", "SHMEM_DEBUG=bounds, race+x\nSHMEM_DEBUG_DELAYS=7"),
+            ("debug", "SHMEM_DEBUG=bounds, race+1\nSHMEM_DEBUG_DELAYS=7"),
+            ("unknown", "SHMEM_DEBUG=rase"),
             ("off", "SHMEM_DEBUG=off,0,no\nSHMEM_DEBUG_DELAYS=many"),
         ])
     },
@@ -163,7 +164,7 @@ fn settings(bytes: &[u8]) {
             assert!(either("DEBUG").is_some() || !looks.checks);
             assert_eq!(settings.delays.is_some(), either("DEBUG_DELAYS").is_some());
         }
-        Err(error) => blames(error, &["SYMMETRIC_SIZE=", "DEBUG_DELAYS="]),
+        Err(error) => blames(error, &["SYMMETRIC_SIZE=", "DEBUG=", "DEBUG_DELAYS="]),
     }
     // What is read as a number of bytes is at most what the number in front can be.
     for line in text.lines() {

@@ -114,6 +114,9 @@ fn first_time(what: &'static str, level: c_int) {
     compare_layouts(what, runtime, &statics, level);
     if runtime.attachment.pe() == 0 {
         settings.print(runtime.heap_region.len_bytes);
+        if let Some(hint) = runtime.debug.hint() {
+            fail::say(hint);
+        }
     }
 }
 

@@ -127,19 +127,23 @@ impl Kind for Looks {
     type Value = Self;
 
     fn expected() -> String {
-        "checks, bounds, race or all, separated by commas; any other value means checks".into()
+        "checks (also 1, on, yes or true), bounds, race or all, separated by commas; or 0, off, no or \
+         false for nothing"
+            .into()
     }
 
     fn parse(text: &str) -> Result<Self, String> {
         let mut looks = Self::default();
         for word in text.split([',', ' ', '+']) {
             match word.trim().to_ascii_lowercase().as_str() {
-                "" | "0" | "off" | "no" => {}
+                "" | "0" | "off" | "no" | "false" => {}
+                "checks" | "on" | "yes" | "true" => looks.checks = true,
                 "bounds" => looks.bounds = true,
                 "race" => looks.race = true,
                 "all" => (looks.bounds, looks.race) = (true, true),
-                // The specification says that any value turns debugging on.
-                _ => looks.checks = true,
+                // The specification has any value turn debugging on, and programs are started with 1.
+                number if number.parse::<u32>().is_ok() => looks.checks = true,
+                _ => return Err(expected::<Self>()),
             }
         }
         looks.checks |= looks.bounds | looks.race;
@@ -315,17 +319,29 @@ mod tests {
     }
 
     #[test]
-    fn any_value_of_debug_means_checks() {
+    fn debug_is_known_words_and_no_others() {
         let with = |value: &str| {
             let value = value.to_owned();
             let lookup = |name: &str| (name == "SHMEM_DEBUG").then(|| value.clone());
-            let looks = Settings::from_lookup(lookup).unwrap().debug;
-            (looks.checks, looks.bounds, looks.race)
+            let looks = Settings::from_lookup(lookup).map(|settings| settings.debug);
+            let flags = |looks: Looks| (looks.checks, looks.bounds, looks.race);
+            looks.map(flags).map_err(|error| error.to_string())
         };
-        assert_eq!(with("1"), (true, false, false));
-        assert_eq!(with("race"), (true, false, true));
-        assert_eq!(with("bounds,race"), (true, true, true));
-        assert_eq!(with("0"), (false, false, false));
+        for on in ["1", "2", "on", "TRUE", "checks", "0,yes"] {
+            assert_eq!(with(on), Ok((true, false, false)), "{on}");
+        }
+        for off in ["", "0", "off,no", "False"] {
+            assert_eq!(with(off), Ok((false, false, false)), "{off}");
+        }
+        assert_eq!(with("race"), Ok((true, false, true)));
+        assert_eq!(with("bounds, race"), Ok((true, true, true)));
+        assert_eq!(with("all"), Ok((true, true, true)));
+        for wrong in ["rase", "race,bound", "-1", "race=1"] {
+            let said = with(wrong).unwrap_err();
+            for word in ["SHMEM_DEBUG", wrong, "checks", "bounds, race or all"] {
+                assert!(said.contains(word), "{wrong}: {said}");
+            }
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! | word | what is looked for |
 //! |---|---|
-//! | `checks` (any value) | collective operations with different arguments, or different operations, on different PEs; sessions and symmetric memory that are not given back |
+//! | `checks` (or 1) | collective operations with different arguments, or different operations, on different PEs; sessions and symmetric memory that are not given back |
 //! | `bounds` | accesses beyond the end of a block of the symmetric heap, or to one that was freed |
 //! | `race` | conflicting accesses to symmetric memory with nothing between that orders them: [`race`] |
 //!
@@ -61,6 +61,11 @@ impl Debug {
     /// The requested checks that are not possible in this job, if there are any.
     pub(crate) fn refusal(&self, runtime: &Runtime) -> Option<String> {
         self.race.as_ref().and_then(|race| race.refusal(runtime))
+    }
+
+    /// What is not looked at although it could be, if there is any such thing.
+    pub(crate) fn hint(&self) -> Option<&'static str> {
+        self.race.as_ref().and_then(Race::hint)
     }
 
     /// The detector of races, if it is on.

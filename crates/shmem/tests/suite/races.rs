@@ -108,7 +108,7 @@ fn judge(command: &mut Command, least: usize, racy: &mut BTreeMap<String, bool>)
 
 /// Races between calls of the library.
 fn calls(tree: &Path) -> [(PathBuf, usize); 2] {
-    [("races", 47), ("races_order", 35)]
+    [("races", 56), ("races_order", 35)]
         .map(|(name, least)| (program(tree, name, Language::C11), least))
 }
 
@@ -245,6 +245,43 @@ fn programs_that_keep_to_the_rules_are_clean() {
         let said = succeeds(looked_at(&mut command, 1).arg(&program).args(arguments));
         assert!(!said.contains("race on"), "{name}: {said}");
     }
+}
+
+/// A program that does not tell of its loads and stores says so once, and one that does says nothing.
+#[test]
+fn a_program_that_is_not_instrumented_is_told() {
+    let Some(tree) = tree() else { return };
+    let hello = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/c/hello.c");
+    let plain = work().join("hello.plain");
+    let mut compile = Command::new(tree.join("bin/oshcc"));
+    succeeds(compile.arg("-o").arg(&plain).arg(&hello).arg("-lm"));
+    let instrumented = instrumented(tree, "oshcc", &hello, &["-g2"]);
+    for (program, times) in [(&plain, 1), (&instrumented, 0)] {
+        let said = succeeds(looked_at(&mut oshrun(tree, PES), 0).arg(program));
+        let told = said
+            .matches("only calls of the library are looked at")
+            .count();
+        assert_eq!(told, times, "{said}");
+    }
+    let said = succeeds(oshrun(tree, PES).arg(&plain));
+    assert!(!said.contains("only calls"), "{said}");
+}
+
+#[test]
+fn a_word_that_debug_does_not_know_is_an_error() {
+    let Some(tree) = tree() else { return };
+    let program = program(tree, "lock", Language::C11);
+    let ended = output(
+        oshrun(tree, 2)
+            .args(["-x", "SHMEM_DEBUG=rase"])
+            .arg(&program),
+    );
+    let said = text(&ended);
+    assert!(!ended.status.success(), "{said}");
+    assert!(
+        said.contains("SHMEM_DEBUG") && said.contains("bounds, race or all"),
+        "{said}"
+    );
 }
 
 /// What is said of a race: both places, both PEs, the object, and what is missing.

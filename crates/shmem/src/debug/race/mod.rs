@@ -135,6 +135,16 @@ pub(crate) struct Transfer {
     pub(crate) is_nbi: bool,
 }
 
+/// When an atomic gives the program the old value, and with it what is known behind that value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Gives {
+    Nothing,
+    /// It is complete then.
+    AtReturn,
+    /// A non-blocking one: when its context is quiet.
+    WhenQuiet,
+}
+
 /// An atomic, or a signal.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AtomicUse {
@@ -144,8 +154,7 @@ pub(crate) struct AtomicUse {
     pub(crate) operation: Operation,
     pub(crate) operand: u64,
     pub(crate) compare: u64,
-    /// Whether the program gets the old value.
-    pub(crate) is_fetching: bool,
+    pub(crate) gives: Gives,
     /// The number of the put whose arrival it reports.
     pub(crate) data: Option<u64>,
 }
@@ -171,6 +180,14 @@ impl Race {
                  detector can tell {PES_MAX} apart; SHMEM_DEBUG=checks,bounds works"
             )
         })
+    }
+
+    /// What it does not look at in this program, if that is worth a line.
+    pub(crate) fn hint(&self) -> Option<&'static str> {
+        (!program::is_instrumented()).then_some(
+            "SHMEM_DEBUG=race: only calls of the library are looked at; compile and link the program with \
+             `oshcc --race` (or `oshc++ --race`) to have its own loads and stores looked at, too",
+        )
     }
 
     /// From now on others are heard.
@@ -298,7 +315,7 @@ impl Race {
     }
 
     fn answer(&self, runtime: &Runtime, what: &str, question: u64) -> u64 {
-        self.until(runtime, what, |inner| inner.take_answer(question))
+        self.until(runtime, what, |inner| inner.take_answer(question, None))
     }
 
     /// A put. A small put, which may be a flag, is done here: `value` gives the bytes.
@@ -326,7 +343,7 @@ impl Race {
             operation: Operation::Swap,
             operand: value(),
             compare: 0,
-            is_fetching: false,
+            gives: Gives::Nothing,
             data: None,
         };
         self.word(runtime, transfer.pe, remote, flag, place);
@@ -350,7 +367,7 @@ impl Race {
     }
 
     /// An atomic on `len` bytes at `offset` of `pe`, which are aligned: does it, and returns the
-    /// old value if it is fetching.
+    /// old value if it gives that.
     pub(crate) fn atomic(
         &self,
         runtime: &Runtime,
@@ -373,8 +390,11 @@ impl Race {
     ) -> u64 {
         self.flush(runtime, of.what, Some(pe));
         let question = self.lock().word(runtime, pe, footprint, &of, place);
+        let later = (of.gives == Gives::WhenQuiet).then_some((of.slot, pe));
         match question {
-            Some(question) => self.answer(runtime, of.what, question),
+            Some(question) => {
+                self.until(runtime, of.what, |inner| inner.take_answer(question, later))
+            }
             None => 0,
         }
     }

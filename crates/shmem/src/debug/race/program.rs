@@ -20,6 +20,9 @@ struct View {
     is_on: AtomicU32,
     /// Buffers of non-blocking operations in private memory.
     open: AtomicU32,
+    /// Whether the program tells of its loads and stores: a constructor of each file that was compiled
+    /// so says that.
+    is_instrumented: AtomicU32,
     /// First and last address of: the heap, the static objects, the segments of all PEs.
     ranges: [[AtomicUsize; 2]; 3],
 }
@@ -27,6 +30,7 @@ struct View {
 static VIEW: View = View {
     is_on: AtomicU32::new(0),
     open: AtomicU32::new(0),
+    is_instrumented: AtomicU32::new(0),
     ranges: [const { [const { AtomicUsize::new(0) }; 2] }; 3],
 };
 
@@ -74,6 +78,10 @@ pub(super) fn watch(runtime: &Runtime) {
 
 pub(super) fn look_away() {
     VIEW.is_on.store(0, Relaxed);
+}
+
+pub(super) fn is_instrumented() -> bool {
+    VIEW.is_instrumented.load(Relaxed) != 0
 }
 
 pub(super) fn set_open(buffers: usize) {
