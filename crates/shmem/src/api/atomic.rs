@@ -56,7 +56,7 @@ pub fn atomic_fetch<T: Atomic>(ctx: Ctx, source: *const T, pe: c_int) -> T {
 /// `shmem_atomic_fetch_nbi`. Completes at once.
 #[inline(always)]
 pub unsafe fn atomic_fetch_nbi<T: Atomic>(ctx: Ctx, fetch: *mut T, source: *const T, pe: c_int) {
-    let old = atomic_fetch(ctx, source, pe);
+    let old = fetching!("shmem_atomic_fetch_nbi", Fetch, T, ctx, source, 0, pe);
     // SAFETY: C programs promise that `fetch` can be written.
     unsafe { give(ctx, fetch, old, pe) }
 }
@@ -77,7 +77,8 @@ pub unsafe fn atomic_swap_nbi<T: Atomic>(
     value: T,
     pe: c_int,
 ) {
-    let old = atomic_swap(ctx, dest, value, pe);
+    let operand = value.to_bits();
+    let old = fetching!("shmem_atomic_swap_nbi", Swap, T, ctx, dest, operand, pe);
     // SAFETY: C programs promise that `fetch` can be written.
     unsafe { give(ctx, fetch, old, pe) }
 }
@@ -91,11 +92,22 @@ pub fn atomic_compare_swap<T: AtomicInteger>(
     value: T,
     pe: c_int,
 ) -> T {
+    compare_swap::<T, false>(ctx, dest, cond, value, pe)
+}
+
+#[inline(always)]
+fn compare_swap<T: AtomicInteger, const IS_NBI: bool>(
+    ctx: Ctx,
+    dest: *mut T,
+    cond: T,
+    value: T,
+    pe: c_int,
+) -> T {
     const HOW: (What, Operation) = (&"shmem_atomic_compare_swap", Operation::CompareSwap);
     let (operand, compare) = (value.to_bits(), cond.to_bits());
     let old = match fast::atomic(HOW, ctx, dest, operand, compare, pe) {
         Some(old) => old,
-        None => remote::compare_swap_out_of_reach(dest, compare, operand, pe, ctx),
+        None => remote::compare_swap_out_of_reach::<T, IS_NBI>(dest, compare, operand, pe, ctx),
     };
     T::from_bits(old)
 }
@@ -110,7 +122,7 @@ pub unsafe fn atomic_compare_swap_nbi<T: AtomicInteger>(
     value: T,
     pe: c_int,
 ) {
-    let old = atomic_compare_swap(ctx, dest, cond, value, pe);
+    let old = compare_swap::<T, true>(ctx, dest, cond, value, pe);
     // SAFETY: C programs promise that `fetch` can be written.
     unsafe { give(ctx, fetch, old, pe) }
 }
@@ -130,7 +142,8 @@ pub unsafe fn atomic_fetch_inc_nbi<T: AtomicInteger>(
     dest: *mut T,
     pe: c_int,
 ) {
-    let old = atomic_fetch_inc(ctx, dest, pe);
+    let operand = T::ONE.to_bits();
+    let old = fetching!("shmem_atomic_fetch_inc_nbi", Add, T, ctx, dest, operand, pe);
     // SAFETY: C programs promise that `fetch` can be written.
     unsafe { give(ctx, fetch, old, pe) }
 }
@@ -151,7 +164,8 @@ pub unsafe fn atomic_fetch_add_nbi<T: AtomicInteger>(
     value: T,
     pe: c_int,
 ) {
-    let old = atomic_fetch_add(ctx, dest, value, pe);
+    let operand = value.to_bits();
+    let old = fetching!("shmem_atomic_fetch_add_nbi", Add, T, ctx, dest, operand, pe);
     // SAFETY: C programs promise that `fetch` can be written.
     unsafe { give(ctx, fetch, old, pe) }
 }
@@ -172,7 +186,8 @@ pub unsafe fn atomic_fetch_and_nbi<T: AtomicInteger>(
     value: T,
     pe: c_int,
 ) {
-    let old = atomic_fetch_and(ctx, dest, value, pe);
+    let operand = value.to_bits();
+    let old = fetching!("shmem_atomic_fetch_and_nbi", And, T, ctx, dest, operand, pe);
     // SAFETY: C programs promise that `fetch` can be written.
     unsafe { give(ctx, fetch, old, pe) }
 }
@@ -193,7 +208,8 @@ pub unsafe fn atomic_fetch_or_nbi<T: AtomicInteger>(
     value: T,
     pe: c_int,
 ) {
-    let old = atomic_fetch_or(ctx, dest, value, pe);
+    let operand = value.to_bits();
+    let old = fetching!("shmem_atomic_fetch_or_nbi", Or, T, ctx, dest, operand, pe);
     // SAFETY: C programs promise that `fetch` can be written.
     unsafe { give(ctx, fetch, old, pe) }
 }
@@ -214,7 +230,8 @@ pub unsafe fn atomic_fetch_xor_nbi<T: AtomicInteger>(
     value: T,
     pe: c_int,
 ) {
-    let old = atomic_fetch_xor(ctx, dest, value, pe);
+    let operand = value.to_bits();
+    let old = fetching!("shmem_atomic_fetch_xor_nbi", Xor, T, ctx, dest, operand, pe);
     // SAFETY: C programs promise that `fetch` can be written.
     unsafe { give(ctx, fetch, old, pe) }
 }

@@ -8,7 +8,7 @@ use hostwire::attachment::{Operation, Request};
 use super::{SIGNAL_ADD, SIGNAL_SET, done, local, put, put_at, resolve, stored, symmetric, target};
 use crate::buffer::Input;
 use crate::context;
-use crate::debug::race::{AtomicUse, Footprint, Kind, Operands, Transfer};
+use crate::debug::race::{AtomicUse, Footprint, Gives, Kind, Operands, Transfer};
 use crate::element::Atomic;
 use crate::fail::fatal;
 use crate::fast::{self, What};
@@ -35,16 +35,19 @@ pub(crate) extern "C" fn atomic_out_of_reach<T: Atomic>(
 #[cold]
 #[inline(never)]
 #[allow(improper_ctypes_definitions)]
-pub(crate) extern "C" fn compare_swap_out_of_reach<T: Atomic>(
+pub(crate) extern "C" fn compare_swap_out_of_reach<T: Atomic, const IS_NBI: bool>(
     dest: *const T,
     compare: u64,
     operand: u64,
     pe: c_int,
     ctx: Ctx,
 ) -> u64 {
-    const WHAT: &str = "shmem_atomic_compare_swap";
+    let what = match IS_NBI {
+        true => "shmem_atomic_compare_swap_nbi",
+        false => "shmem_atomic_compare_swap",
+    };
     let operation = Operation::CompareSwap;
-    atomic(WHAT, ctx, operation, dest, operand, compare, pe)
+    atomic(what, ctx, operation, dest, operand, compare, pe)
 }
 
 /// The long way of all atomics. Returns the bits of the old value.
@@ -93,7 +96,7 @@ fn atomic<T: Atomic>(
             operation,
             operand,
             compare,
-            is_fetching: is_fetching(what),
+            gives: gives(what),
             data: None,
         };
         return race.atomic(runtime, pe, (offset, size), of);
@@ -102,10 +105,14 @@ fn atomic<T: Atomic>(
     atomic_at(runtime, what, pe, offset, size, operation, operand, compare)
 }
 
-/// Whether an atomic gives the program the old value.
-fn is_fetching(what: &str) -> bool {
+/// Whether and when an atomic of this name gives the program the old value.
+fn gives(what: &str) -> Gives {
     let name = what.strip_prefix("shmem_atomic_").unwrap_or(what);
-    name.starts_with("fetch") || name.ends_with("swap")
+    match name.strip_suffix("_nbi") {
+        Some(_) => Gives::WhenQuiet,
+        None if name.starts_with("fetch") || name.ends_with("swap") => Gives::AtReturn,
+        None => Gives::Nothing,
+    }
 }
 
 /// A non-blocking atomic on a word of `pe` has given `len` bytes: informs the detector of
@@ -166,7 +173,7 @@ fn signal_behind(
         operation,
         operand: signal,
         compare: 0,
-        is_fetching: false,
+        gives: Gives::Nothing,
         data,
     };
     race.atomic(runtime, pe, (offset, 8), of);

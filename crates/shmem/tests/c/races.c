@@ -323,6 +323,95 @@ CASE(nbi_get_sync_put, RACY, COLLECTIVE, "a sync completes no non-blocking get")
     ON(1) shmem_putmem(m, here, 24, 2);
 }
 
+/* Non-blocking atomics. */
+
+CASE(nbi_atomic_put_same_pe, RACY, ORDERING, "the target of a non-blocking atomic is in use")
+{
+    ON(0) {
+        shmem_long_atomic_fetch_add_nbi(here, m, 1, 1);
+        shmem_putmem(m, &here[8], 24, 1);
+    }
+}
+
+CASE(nbi_atomic_quiet_put_same_pe, CLEAN, ORDERING, "a quiet completes a non-blocking atomic")
+{
+    ON(0) {
+        shmem_long_atomic_swap_nbi(here, m, 1, 1);
+        shmem_quiet();
+        shmem_putmem(m, &here[8], 24, 1);
+    }
+}
+
+CASE(nbi_atomic_fence_put_same_pe, CLEAN, ORDERING, "a fence orders atomics, also non-blocking ones")
+{
+    ON(0) {
+        shmem_long_atomic_fetch_inc_nbi(here, m, 1);
+        shmem_fence();
+        shmem_putmem(m, &here[8], 24, 1);
+    }
+}
+
+CASE(nbi_atomic_fence_get_same_pe, RACY, ORDERING, "a fence orders no get behind a non-blocking atomic")
+{
+    ON(0) {
+        shmem_long_atomic_compare_swap_nbi(here, m, 0, 1, 1);
+        shmem_fence();
+        shmem_getmem(&here[8], m, 24, 1);
+    }
+}
+
+CASE(nbi_atomic_sync_put, RACY, COLLECTIVE, "a sync completes no non-blocking atomic")
+{
+    ON(0) shmem_ulong_atomic_fetch_xor_nbi((unsigned long *)here, (unsigned long *)m, 1, 2);
+    shmem_sync_all();
+    ON(1) shmem_putmem(m, here, 24, 2);
+}
+
+CASE(nbi_fetch_sync_put, RACY, COLLECTIVE, "a sync completes no non-blocking fetch")
+{
+    ON(0) shmem_long_atomic_fetch_nbi(here, m, 2);
+    shmem_sync_all();
+    ON(1) shmem_putmem(m, here, 24, 2);
+}
+
+CASE(nbi_atomic_pe_quiet_sync_put, CLEAN, ORDERING, "a quiet of one PE completes what goes there")
+{
+    int pe = 2;
+    ON(0) {
+        shmem_long_atomic_fetch_add_nbi(here, m, 1, pe);
+        shmem_pe_quiet(&pe, 1);
+    }
+    shmem_sync_all();
+    ON(1) shmem_putmem(m, here, 24, 2);
+}
+
+CASE(nbi_atomic_destination, RACY, ORDERING, "the destination of a non-blocking atomic is in use")
+{
+    ON(0) {
+        shmem_long_atomic_fetch_add_nbi(here, m, 1, 1);
+        shmem_fence();
+        shmem_putmem(&m[8], here, 8, 1);
+    }
+}
+
+CASE(nbi_atomic_makes_known, CLEAN, WAITING,
+     "a quiet behind a non-blocking atomic says what the value it fetched says")
+{
+    ON(0) {
+        shmem_putmem(m, here, 24, 2);
+        shmem_quiet();
+        shmem_long_atomic_set(&flag[1], 1, 2);
+    }
+    ON(1) {
+        here[8] = 0;
+        do {
+            shmem_long_atomic_fetch_nbi(&here[8], &flag[1], 2);
+            shmem_quiet();
+        } while (here[8] == 0);
+        shmem_getmem(here, m, 24, 2);
+    }
+}
+
 /* Atomics. */
 
 CASE(atomic_atomic, CLEAN, MODEL, "atomics of one type are atomic with each other")

@@ -16,7 +16,7 @@ use super::message::{Change, Message, Touch};
 use super::owner::Owner;
 use super::private::Buffers;
 use super::report::Finding;
-use super::{AtomicUse, Transfer, program};
+use super::{AtomicUse, Gives, Transfer, program};
 use crate::runtime::Runtime;
 
 /// Bytes of messages to one PE that may wait before the program does.
@@ -50,6 +50,8 @@ pub(super) struct Inner {
     /// Buffers of non-blocking operations in own symmetric memory: context, PE at the other
     /// end, and where.
     open: Vec<(u16, u32, Footprint)>,
+    /// What non-blocking atomics will have told when they are complete: context, PE at the other end.
+    fetched: Vec<(u16, PeId, Clock)>,
     /// A word that the program looked at itself, perhaps to wait for it.
     looked_at: Option<(usize, u8)>,
     /// How many collective operations each team has had.
@@ -76,6 +78,7 @@ impl Inner {
             contexts: vec![Context::default(); usize::from(CREATED)],
             private: Buffers::default(),
             open: Vec::new(),
+            fetched: Vec::new(),
             looked_at: None,
             numbers: HashMap::new(),
             mail: Mail::new(area, me, pes),
@@ -324,7 +327,7 @@ impl Inner {
     ) -> Option<u64> {
         let epoch = self.own_epoch();
         let touch = Touch {
-            access: self.access(of.kind, of.slot, !of.is_fetching, epoch, place),
+            access: self.access(of.kind, of.slot, of.gives != Gives::AtReturn, epoch, place),
             name: of.what,
             footprint,
         };
@@ -333,7 +336,8 @@ impl Inner {
             operand: of.operand,
             compare: of.compare,
         };
-        let question = of.is_fetching.then(|| self.question());
+        let is_fetching = of.gives != Gives::Nothing;
+        let question = is_fetching.then(|| self.question());
         if pe != self.me {
             let word = Message::Word {
                 touch,
@@ -346,9 +350,7 @@ impl Inner {
         }
         let clock = self.shared();
         let how = (Some(change), of.data);
-        let done = self
-            .owner
-            .word(runtime, &touch, &clock, how, of.is_fetching);
+        let done = self.owner.word(runtime, &touch, &clock, how, is_fetching);
         if let Some((found, old, known)) = done {
             self.report(runtime, &found, false);
             if let Some(question) = question {
@@ -364,11 +366,23 @@ impl Inner {
     }
 
     /// The answer with the old value, if it has arrived; the knowledge that came with it
-    /// is added.
-    pub(super) fn take_answer(&mut self, question: u64) -> Option<u64> {
+    /// is added, or `later`: when this context is quiet to this PE.
+    pub(super) fn take_answer(&mut self, question: u64, later: Option<(u16, PeId)>) -> Option<u64> {
         let (old, known) = self.answers.remove(&question)?;
-        self.learn(&known);
+        match later {
+            Some((slot, pe)) => self.fetched.push((slot, pe, known)),
+            None => self.learn(&known),
+        }
         Some(old)
+    }
+
+    /// The program may look at the values of non-blocking atomics of this context at these PEs.
+    fn learn_of_fetched(&mut self, slot: u16, is_target: impl Fn(PeId) -> bool) {
+        let is_over = |(of, pe, _): &mut (u16, PeId, Clock)| *of == slot && is_target(*pe);
+        let over: Vec<_> = self.fetched.extract_if(.., is_over).collect();
+        for (.., known) in over {
+            self.learn(&known);
+        }
     }
 
     pub(super) fn fence(&mut self, slot: u16) {
@@ -384,6 +398,7 @@ impl Inner {
             self.changed(is_changed);
         }
         self.epoch += 1;
+        self.learn_of_fetched(slot, |_| true);
         if slot != STORES {
             self.open.retain(|(of, ..)| *of != slot);
             self.private.close(slot, |_| true);
@@ -402,6 +417,7 @@ impl Inner {
         }
         let epoch = self.epoch;
         self.epoch += 1;
+        self.learn_of_fetched(slot, |pe| pes.contains(&pe));
         let owner = &mut self.owner;
         self.open.retain(|(of, target, buffer)| {
             let is_over = *of == slot && pes.contains(target);
