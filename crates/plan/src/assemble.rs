@@ -190,7 +190,7 @@ fn cable_plan(topology: &Topology, cable: &crate::topology::Cable) -> CablePlan 
         medium: cable.medium,
         width_bits: electrical.then_some(cable.width_bits),
         frequency_mhz: electrical.then_some(cable.frequency_mhz),
-        length_um: cable.length_um,
+        length: cable.length,
     }
 }
 

@@ -10,8 +10,8 @@ use toml::de::DeTable;
 pub use crate::diagnostic::Findings;
 pub use crate::spec::section::{Section, as_u64, clip, nearest, span_of, wrong_type};
 pub use crate::spec::units::{
-    BANDWIDTH, FREQUENCY, LENGTH, Quantity, RATE, SIZE, TIME, UnitError, WIDTH, display_bytes,
-    display_count, display_inches,
+    BANDWIDTH, FREQUENCY, LENGTH, Length, Quantity, RATE, SIZE, TIME, UnitError, WIDTH,
+    display_bytes, display_count, display_inches,
 };
 
 use crate::diagnostic::{Diagnostic, Span};

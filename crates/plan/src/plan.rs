@@ -6,6 +6,7 @@ use crate::address_map::{AddressMap, MapPart};
 use crate::check::delivery::HopStatistics;
 use crate::check::usage::ChannelStatistics;
 use crate::diagnostic::Diagnostic;
+use crate::file::Length;
 use crate::htx::HtxPlan;
 use crate::id::{LinkIndex, NodeId, PortId, ProcessorId};
 use crate::registers::opteron::{MemoryType, Northbridge};
@@ -115,8 +116,9 @@ pub struct CablePlan {
     pub width_bits: Option<u8>,
     /// Link clock in MHz; `None` for PCI Express.
     pub frequency_mhz: Option<u16>,
-    /// Length in micrometres, if given.
-    pub length_um: Option<u64>,
+    /// Length, if given.
+    #[serde(rename = "length_um")]
+    pub length: Option<Length>,
 }
 
 /// An adapter: what takes writes for other islands from a link of a processor, and what it does with

@@ -198,7 +198,7 @@ fn plug(
     check_rates(cable, [a, b], net, out);
     net.cables.push(Cable {
         ends: [a, b],
-        length_um: cable.length_um,
+        length: cable.length.map(|length| length.value),
     });
     net.cable_spans.push(cable.span);
 }

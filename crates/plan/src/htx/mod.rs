@@ -21,7 +21,7 @@ use serde::Serialize;
 pub use region::REGION_BASE;
 
 use crate::diagnostic::{Diagnostic, Findings};
-use crate::file::Section;
+use crate::file::{Length, Section};
 
 /// Hosts a cluster of HTX boards can have.
 pub const HOSTS_MAX: usize = 1024;
@@ -126,8 +126,9 @@ pub struct LinkPort {
 pub struct Cable {
     /// Its ends.
     pub ends: [LinkPort; 2],
-    /// Its length in micrometres, if given.
-    pub length_um: Option<u64>,
+    /// Its length, if given.
+    #[serde(rename = "length_um")]
+    pub length: Option<Length>,
 }
 
 /// A part of a host's memory that another host uses by plain loads and stores. Below sockets a board stands

@@ -5,7 +5,7 @@ use super::region::{self, RegionSpec};
 use crate::diagnostic::{Diagnostic, Findings, Located, Span};
 use crate::file::Section;
 use crate::spec::Policy;
-use crate::spec::units::{FREQUENCY, LENGTH, SIZE, WIDTH};
+use crate::spec::units::{FREQUENCY, Length, SIZE, WIDTH};
 use crate::spec::{RouteSpec, check_name, read_policy, read_routes};
 
 /// Most ports of a switch. **Assumed.**
@@ -73,7 +73,7 @@ pub(crate) struct SwitchSpec {
 pub(crate) struct CableSpec {
     pub span: Span,
     pub ends: [Located<(String, u8)>; 2],
-    pub length_um: Option<u64>,
+    pub length: Option<Located<Length>>,
 }
 
 pub(super) fn read(mut file: Section<'_>, out: &mut Findings) -> Spec {
@@ -313,12 +313,12 @@ pub(crate) fn read_cable(mut section: Section<'_>, out: &mut Findings) -> Option
     let span = section.span();
     let from = read_end(&mut section, "from", out);
     let to = read_end(&mut section, "to", out);
-    let length = section.quantity("length", &LENGTH, out);
+    let length = section.length("length", out);
     section.finish(out);
     Some(CableSpec {
         span,
         ends: [from?, to?],
-        length_um: length.map(|length| length.value),
+        length,
     })
 }
 

@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 use serde::Serialize;
 
 use super::{Cable, Host, HtxPlan, PortKind, Region, Scheme, Switch};
-use crate::spec::units::{display_bytes, display_count, display_inches};
+use crate::spec::units::{display_bytes, display_count};
 
 pub(super) fn text(plan: &HtxPlan) -> String {
     let mut out = String::new();
@@ -40,8 +40,8 @@ fn write(out: &mut String, plan: &HtxPlan) -> fmt::Result {
     for cable in &plan.cables {
         let [a, b] = cable.ends.map(|end| plan.port_name(end));
         write!(out, "  {a} -- {b}")?;
-        if let Some(length) = cable.length_um {
-            write!(out, ", {}", display_inches(length))?;
+        if let Some(length) = cable.length {
+            write!(out, ", {length}")?;
         }
         writeln!(out)?;
     }

@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 use crate::plan::{LinkRole, NodePlan, Plan, ViewKind};
 use crate::registers::RegisterWrite;
 use crate::spec::Fabric;
-use crate::spec::units::{display_bytes, display_count, display_inches};
+use crate::spec::units::{display_bytes, display_count};
 
 /// What the text holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,8 +65,8 @@ fn write(out: &mut String, plan: &Plan, options: TextOptions) -> fmt::Result {
         if let (Some(width), Some(frequency)) = (cable.width_bits, cable.frequency_mhz) {
             write!(out, "  {width} bit, {frequency} MHz")?;
         }
-        if let Some(length) = cable.length_um {
-            write!(out, ", {}", display_inches(length))?;
+        if let Some(length) = cable.length {
+            write!(out, ", {length}")?;
         }
         writeln!(out)?;
     }
@@ -97,8 +97,8 @@ fn write_adapters(out: &mut String, plan: &Plan, options: TextOptions) -> fmt::R
         for cable in boards.cables() {
             let [a, b] = cable.ends.map(|end| boards.port_name(end));
             write!(out, "  {a} -- {b}")?;
-            if let Some(length) = cable.length_um {
-                write!(out, "  {}", display_inches(length))?;
+            if let Some(length) = cable.length {
+                write!(out, "  {length}")?;
             }
             writeln!(out)?;
         }

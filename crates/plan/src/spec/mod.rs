@@ -22,6 +22,7 @@ pub(crate) use whole::{is_htx, read_policy};
 
 use crate::diagnostic::{Located, Span};
 use crate::id::LinkIndex;
+use crate::spec::units::Length;
 
 /// What connects the nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -227,7 +228,7 @@ pub(crate) struct LinkSpec {
     pub wrong: bool,
     pub width_bits: Option<Located<u64>>,
     pub frequency_mhz: Option<Located<u64>>,
-    pub length_um: Option<Located<u64>>,
+    pub length: Option<Located<Length>>,
     pub medium: Option<Located<Medium>>,
 }
 

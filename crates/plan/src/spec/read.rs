@@ -6,7 +6,7 @@ use toml::de::DeValue;
 use super::below::{is_below, read_below, read_below_cable};
 use super::ethernet::{read_network, read_places};
 use super::section::{Section, as_u64, clip, nearest, span_of, wrong_type};
-use super::units::{FREQUENCY, LENGTH, SIZE, WIDTH};
+use super::units::{FREQUENCY, SIZE, WIDTH};
 use super::whole::{check_described, read_fabric, read_family, read_policy};
 use super::*;
 use crate::NODES_MAX;
@@ -165,7 +165,7 @@ fn read_link(section: &mut Section<'_>, out: &mut Findings) -> LinkSpec {
         wrong: false,
         width_bits: read_width(section, "width", out),
         frequency_mhz: read_frequency(section, "frequency", out),
-        length_um: section.quantity("length", &LENGTH, out),
+        length: section.length("length", out),
         medium: section.choice("medium", &media, out),
     }
 }

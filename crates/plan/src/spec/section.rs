@@ -3,7 +3,7 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::units::{Quantity, UnitError};
+use super::units::{LENGTH, Length, Quantity, Unit, UnitError};
 use crate::diagnostic::{Diagnostic, Findings, Located, Span};
 
 /// Unknown keys reported per table; a binary file can have very many.
@@ -86,6 +86,29 @@ impl<'t> Section<'t> {
         quantity: &Quantity,
         out: &mut Findings,
     ) -> Option<Located<u64>> {
+        let read = self.with_unit(key, quantity, out)?;
+        Some(Located {
+            value: read.value.0,
+            span: read.span,
+        })
+    }
+
+    /// A length, which is shown in its own unit.
+    pub fn length(&mut self, key: &'static str, out: &mut Findings) -> Option<Located<Length>> {
+        let read = self.with_unit(key, &LENGTH, out)?;
+        let (um, unit) = read.value;
+        Some(Located {
+            value: Length::new(um, unit),
+            span: read.span,
+        })
+    }
+
+    fn with_unit(
+        &mut self,
+        key: &'static str,
+        quantity: &Quantity,
+        out: &mut Findings,
+    ) -> Option<Located<(u64, Unit)>> {
         let value = self.value(key)?;
         let span = span_of(value);
         let expected = format!("expected {} such as {}", quantity.noun, quantity.example);
@@ -112,7 +135,7 @@ impl<'t> Section<'t> {
                 return None;
             }
         };
-        let (message, help) = match quantity.parse(text) {
+        let (message, help) = match quantity.parse_with_unit(text) {
             Ok(value) => return Some(Located { value, span }),
             Err(UnitError::NotANumber) => (
                 format!("`{key}` does not start with a number"),

@@ -1,5 +1,7 @@
 //! Quantities with units: `"16GiB"`, `"800MHz"`, `"16bit"`, `"24in"`.
 
+use std::fmt;
+
 /// Why a text is not a quantity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UnitError {
@@ -19,8 +21,11 @@ pub struct Quantity {
     pub noun: &'static str,
     /// For messages: how one is written.
     pub example: &'static str,
-    units: &'static [(&'static str, u64)],
+    units: &'static [Unit],
 }
+
+/// Its name, and how many of the smallest unit it holds.
+pub(super) type Unit = (&'static str, u64);
 
 const BINARY: &[(&str, u64)] = &[
     ("B", 1),
@@ -108,6 +113,12 @@ impl Quantity {
     /// # Errors
     /// [`UnitError`] says what is wrong with it.
     pub fn parse(&self, text: &str) -> Result<u64, UnitError> {
+        Ok(self.parse_with_unit(text)?.0)
+    }
+
+    /// As [`parse`](Self::parse), with the unit of the text: its name, and how many of the smallest it
+    /// holds.
+    pub(super) fn parse_with_unit(&self, text: &str) -> Result<(u64, Unit), UnitError> {
         let text = text.trim();
         let number_len = text
             .find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_'))
@@ -122,7 +133,7 @@ impl Quantity {
         if unit.is_empty() {
             return Err(UnitError::MissingUnit);
         }
-        let Some(&(_, scale)) = self.units.iter().find(|(name, _)| *name == unit) else {
+        let Some(&(name, scale)) = self.units.iter().find(|(name, _)| *name == unit) else {
             return Err(UnitError::UnknownUnit(unit.to_owned()));
         };
         let whole: u64 = whole.parse().map_err(|_| UnitError::NotANumber)?;
@@ -138,7 +149,7 @@ impl Quantity {
             let part = u64::try_from(scaled / tens).map_err(|_| UnitError::NotExact)?;
             value = value.checked_add(part).ok_or(UnitError::NotExact)?;
         }
-        Ok(value)
+        Ok((value, (name, scale)))
     }
 }
 
@@ -160,6 +171,52 @@ pub fn display_bytes(bytes: u64) -> String {
             || format!("{bytes}B"),
             |(name, scale)| format!("{}{name}", bytes / scale),
         )
+}
+
+/// A length that is shown in the unit in which it was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Length {
+    /// In micrometres.
+    pub um: u64,
+    unit: Unit,
+}
+
+impl Length {
+    /// So many inches.
+    pub const fn inches(inches: u64) -> Length {
+        let unit = ("in", 25_400);
+        Length {
+            um: inches * unit.1,
+            unit,
+        }
+    }
+
+    pub(super) fn new(um: u64, unit: Unit) -> Length {
+        Length { um, unit }
+    }
+}
+
+impl fmt::Display for Length {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, scale) = self.unit;
+        write!(f, "{}", self.um / scale)?;
+        let mut rest = u128::from(self.um % scale) * 1_000_000_000 / u128::from(scale);
+        let mut digits = 9;
+        while rest != 0 && rest.is_multiple_of(10) {
+            (rest, digits) = (rest / 10, digits - 1);
+        }
+        if rest != 0 {
+            write!(f, ".{rest:0digits$}")?;
+        }
+        f.write_str(name)
+    }
+}
+
+/// In micrometres.
+impl serde::Serialize for Length {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u64(self.um)
+    }
 }
 
 /// A length in inches, with up to two decimals.
@@ -205,5 +262,11 @@ mod tests {
         assert_eq!(display_bytes(0), "0B");
         assert_eq!(display_inches(609_600), "24in");
         assert_eq!(display_inches(600_000), "23.62in");
+        for text in [
+            "2m", "60cm", "24in", "50in", "127cm", "0.5in", "1.25m", "0mm",
+        ] {
+            let (um, unit) = LENGTH.parse_with_unit(text).unwrap();
+            assert_eq!(Length::new(um, unit).to_string(), text);
+        }
     }
 }

@@ -407,7 +407,7 @@ fn plug(
     }
     Some(Cable {
         ends: [a, b],
-        length_um: None,
+        length: None,
     })
 }
 

@@ -16,6 +16,7 @@ pub(crate) use rooted::Depths;
 
 use crate::check;
 use crate::diagnostic::{Diagnostic, Findings, Located, Span};
+use crate::file::Length;
 use crate::id::LinkIndex;
 use crate::spec::{
     AdapterKind, AdapterPlace, AdapterPort, CableKind, ClusterSpec, Fabric, Family, LinkSpec,
@@ -102,7 +103,7 @@ pub(crate) struct Cable {
     pub kind: CableKind,
     pub width_bits: u8,
     pub frequency_mhz: u16,
-    pub length_um: Option<u64>,
+    pub length: Option<Length>,
     pub medium: Medium,
     pub span: Span,
 }
@@ -301,21 +302,15 @@ fn make_cable(
     );
     let medium = own.medium.or(defaults.medium);
     let frequency = check::links::carry(medium, asked, frequency, span, out);
-    let length = pick(own.length_um, defaults.length_um);
+    let length = own.length.or(defaults.length);
     Cable {
         ends,
         kind,
         width_bits: u8::try_from(width).unwrap_or(8),
         frequency_mhz: u16::try_from(frequency).unwrap_or(200),
-        length_um: length.map(|l| l.value),
+        length: length.map(|l| l.value),
         medium: medium.map_or(Medium::Backplane, |m| m.value),
-        span: length.map_or(span, |l| {
-            if own.length_um.is_some() {
-                l.span
-            } else {
-                span
-            }
-        }),
+        span: length.map_or(span, |l| if own.length.is_some() { l.span } else { span }),
     }
 }
 

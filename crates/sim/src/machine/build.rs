@@ -171,7 +171,7 @@ impl Machine {
             Some(PlanMedium::Coax) => Medium::HtxCable,
             _ => Medium::Trace,
         };
-        let length_um = cable.and_then(|cable| cable.length_um);
+        let length_um = cable.and_then(|cable| cable.length).map(|length| length.um);
         let propagation = self.wiring.propagation(medium, length_um);
         let name = |end: WireEnd| match end {
             WireEnd::Socket { socket, link } => format!("{}.l{link}", self.sockets[socket].name),

@@ -191,7 +191,7 @@ impl ClusterFigures {
             medium: cable.medium,
             width_bits: cable.width_bits,
             frequency_mhz: cable.frequency_mhz,
-            length_um: cable.length_um,
+            length_um: cable.length.map(|length| length.um),
         });
         ClusterFigures {
             fabric: plan.fabric(),
