@@ -12,6 +12,7 @@ import pytest
 import hostwire.warehouse as warehouse
 from hostwire.errors import CallerError
 from hostwire.warehouse import _catalogue, _pieces
+from hostwire.warehouse._pruning import Pruning
 from hostwire.warehouse._ranges import Ranges
 
 
@@ -252,14 +253,14 @@ def test_what_statistics_say_of_a_filter_is_true(place):
         found = [_pieces.statistics(column) for column in part.columns]
         collected.add((0, number, 0, part.num_rows, 0, len(packed)), pieces, found)
     catalogue = _catalogue.merged([(1, *_catalogue.read(collected.to_bytes(), 1, 1 << 20))])
-    table = warehouse.Table(None, catalogue)
+    pruning = Pruning(catalogue)
     groups = range(len(parts))
     matched = [part.filter(FILTERS[place]).num_rows for part in parts]
-    pruned = table._pruned(FILTERS[place], groups)
+    pruned = pruning.may_match(FILTERS[place], groups)
     assert all(matched[group] == 0 for group in groups if group not in pruned)
-    whole = table._surely_matched(FILTERS[place], pruned)
+    whole = pruning.all_match(FILTERS[place], pruned)
     assert all(matched[group] == parts[group].num_rows for group in whole)
-    assert table._spares(FILTERS[place]) == (len(pruned) < len(parts))
+    assert pruning.spares(FILTERS[place]) == (len(pruned) < len(parts))
     # It says something where it can.
     if place == 0:
         assert pruned == [0, 1, 2, 3, 4] and whole == {0, 1, 2, 3}

@@ -10,9 +10,16 @@ import pytest
 from hostwire.warehouse._polars_source import _implied
 
 SCHEMA = pa.schema(
-    [("i", pa.int32()), ("s", pa.string()), ("d", pa.date32()), ("m", pa.decimal128(15, 2))]
+    [
+        ("i", pa.int32()),
+        ("s", pa.string()),
+        ("d", pa.date32()),
+        ("m", pa.decimal128(15, 2)),
+        ("long", pa.decimal128(38, 0)),
+        ("f", pa.float32()),
+    ]
 )
-I, S, D, M = (pl.col(name) for name in SCHEMA.names)
+I, S, D, M, LONG, F = (pl.col(name) for name in SCHEMA.names)
 DAY = datetime.date(1998, 9, 2)
 
 
@@ -30,8 +37,17 @@ DAY = datetime.date(1998, 9, 2)
         (I < I, "None"),
         (~(I < 5), "None"),
         (pl.col("other") < 5, "None"),
-        # A literal that the column's type does not have.
+        # A literal with more digits than Python's arithmetic has.
+        (decimal.Decimal(10**28 + 1) == LONG, "(long == 10000000000000000000000000001)"),
+        (F > 0.5, "(f > 0.5)"),
+        (F > 2, "(f > 2)"),
+        # Literals that the column's type does not have, not exactly.
         (I < 1 << 40, "None"),
+        (I < 1 << 70, "None"),
+        (F > 0.1, "None"),
+        (F < float("nan"), "None"),
+        ((1 << 24) + 1 > F, "None"),
+        (M < decimal.Decimal("0.001"), "None"),
     ],
 )
 def test_comparisons_of_columns_with_literals(predicate, expected):

@@ -1,20 +1,16 @@
 """Tables of a warehouse as datasets of pyarrow: what DuckDB, DataFusion and others read.
 
 A dataset is asked for columns and a filter. Row groups that the filter cannot match by their
-statistics, and columns that nobody wants, do not move. Arrow itself decides what a filter can
-match: it gets the statistics as what is guaranteed of a fragment.
+statistics, and columns that nobody wants, do not move.
 """
-
-import functools
-import operator
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as pads
-from pyarrow import fs
 
 from ..errors import CallerError
 from ._flow import Stream
+from ._pruning import Pruning
 
 
 class Table(pads.Dataset):
@@ -27,6 +23,7 @@ class Table(pads.Dataset):
     def __init__(self, flow, catalogue, watch=None):
         self._flow = flow
         self._catalogue = catalogue
+        self._pruning = Pruning(catalogue)
         # Who wants to know of each batch, and of what goes wrong.
         self._watch = watch
 
@@ -94,55 +91,6 @@ class Table(pads.Dataset):
     def __repr__(self):
         return f"<hostwire.warehouse.Table {self.name}: {self._catalogue.rows} rows>"
 
-    def _pruned(self, filter, groups):
-        """The row groups that may have a row that `filter` matches."""
-        wanted = self._named_in(filter)
-        try:
-            fragments = [
-                _FORMAT.make_fragment(str(group), _FILES, self._guarantee(wanted, group))
-                for group in groups
-            ]
-            dataset = pads.FileSystemDataset(fragments, self.schema, _FORMAT, _FILES)
-            return [int(fragment.path) for fragment in dataset.get_fragments(filter)]
-        except (pa.ArrowException, TypeError):
-            # A filter that Arrow cannot simplify: all of them may.
-            return groups
-
-    def _spares(self, filter):
-        """Whether there are row groups in which `filter` matches nothing."""
-        return len(self._pruned(filter, range(self.row_groups))) < self.row_groups
-
-    def _surely_matched(self, filter, groups):
-        """Of these row groups, by number, those of which `filter` matches every row: it is never null, as no
-        column that it names has nulls, and never false."""
-        named = self._named_in(filter)
-        without_nulls = [
-            group
-            for group in groups
-            if not any(self._catalogue.row_groups[group].pieces[column].nodes[1] for column in named)
-        ]
-        return set(without_nulls).difference(self._pruned(~filter, without_nulls))
-
-    def _guarantee(self, columns, group):
-        known = []
-        for column in columns:
-            least, greatest = (each[group] for each in self._catalogue.statistics[column])
-            if not (least.is_valid and greatest.is_valid):
-                continue
-            field = pc.field(self.names[column])
-            among = (field >= least) & (field <= greatest)
-            if self._catalogue.row_groups[group].pieces[column].nodes[1]:
-                among = among | field.is_null()
-            known.append(among)
-        return functools.reduce(operator.and_, known, pc.scalar(True))
-
-    def _named_in(self, filter):
-        """The columns, by number, that a filter may name. Arrow does not tell, but it prints them."""
-        text = str(filter)
-        if "FieldPath" in text or "FieldRef" in text:
-            return list(range(len(self.names)))
-        return [place for place, name in enumerate(self.names) if name in text]
-
 
 class _Fragment:
     """A table as a fragment of itself. Its scanner is called with a schema first."""
@@ -156,16 +104,14 @@ class _Fragment:
         return self._table.scanner(columns, filter)
 
 
-# Of fragments that nobody reads.
-_FORMAT = pads.ParquetFileFormat()
-_FILES = fs.LocalFileSystem()
-
-
 class Scanner:
     """Some columns of the rows that a filter matches; what `Table.scanner` gives."""
 
     def __init__(self, table, columns, filter, only_groups_of=None, part=(0, 1)):
         self._table = table
+        if isinstance(filter, pa.Scalar):
+            # What DataFusion makes of a condition that is always the same.
+            filter = pc.scalar(filter.as_py())
         self._filter = filter
         self._only_groups_of = filter if only_groups_of is None else only_groups_of
         self._part = part
@@ -191,17 +137,16 @@ class Scanner:
     def _stream(self):
         table, catalogue = self._table, self._table._catalogue
         part, parts = self._part
+        pruning = table._pruning
         groups = range(part, table.row_groups, parts)
         columns = {table.names.index(name) for name in self._names}
-        if self._filter is not None:
-            columns.update(table._named_in(self._filter))
         if self._only_groups_of is not None:
-            groups = table._pruned(self._only_groups_of, groups)
+            groups = pruning.may_match(self._only_groups_of, groups)
         chosen = [catalogue.row_groups[group] for group in groups]
         if self._filter is not None:
-            self._whole = {
-                catalogue.row_groups[group] for group in table._surely_matched(self._filter, groups)
-            }
+            columns.update(pruning.columns_of(self._filter))
+            whole = pruning.all_match(self._filter, groups)
+            self._whole = {catalogue.row_groups[group] for group in whole}
         columns = sorted(columns)
         stream = Stream(table._flow, catalogue, chosen, columns)
         counts = table._flow.counts

@@ -23,9 +23,9 @@ def source(table):
 
         def accepts(self, predicate):
             # A filter that is not taken is DuckDB's own: it does not copy the rows that it keeps.
-            return super().accepts(predicate) and self.obj._spares(
-                to_arrow(predicate, self.declared_schema())
-            )
+            if not super().accepts(predicate):
+                return False
+            return self.obj._pruning.spares(to_arrow(predicate, self.declared_schema()))
 
         # Objects without it are not registered. It is not called.
         def __arrow_c_stream__(self, requested_schema=None):

@@ -1,6 +1,5 @@
 """Tables of a warehouse for Polars: as a source of its streaming engine."""
 
-import datetime
 import decimal
 import functools
 import json
@@ -77,14 +76,11 @@ def _comparison(tree, schema):
     left, right, sign = binary["left"], binary["right"], binary["op"]
     if _column(left) is None:
         left, right, sign = right, left, _TURNED[sign]
-    name, value = _column(left), _literal(right)
-    if name is None or value is None or name not in schema.names:
+    name = _column(left)
+    if name is None or name not in schema.names:
         return None
-    try:
-        scalar = pa.scalar(value).cast(schema.field(name).type)
-    except (pa.ArrowException, ValueError):
-        return None
-    return _SIGNS[sign](pc.field(name), scalar)
+    bound = _bound(right, schema.field(name).type)
+    return None if bound is None else _SIGNS[sign](pc.field(name), bound)
 
 
 def _column(tree):
@@ -92,7 +88,8 @@ def _column(tree):
     return name if isinstance(name, str) else None
 
 
-def _literal(tree):
+def _bound(tree, kind):
+    """A literal as a value of a column's type. None if it is not exactly one: what is rounded excludes rows."""
     literal = tree.get("Literal") if isinstance(tree, dict) else None
     if not isinstance(literal, dict):
         return None
@@ -100,13 +97,26 @@ def _literal(tree):
     scalar = literal.get("Dyn", literal.get("Scalar"))
     if not isinstance(scalar, dict) or len(scalar) != 1:
         return None
-    (kind, value), *_ = scalar.items()
-    if kind.startswith(("Int", "UInt")) and isinstance(value, int):
-        return value
-    if kind == "String" and isinstance(value, str):
-        return value
-    if kind == "Date" and isinstance(value, int):
-        return datetime.date(1970, 1, 1) + datetime.timedelta(days=value)
-    if kind == "Decimal" and isinstance(value, list) and len(value) == 3:
-        return decimal.Decimal(value[0]).scaleb(-value[2])
+    (name, value), *_ = scalar.items()
+    is_a = pa.types
+    try:
+        if name.startswith(("Int", "UInt", "Float")) and is_a.is_floating(kind):
+            bound = pa.scalar(float(value), kind)
+            return bound if bound.as_py() == value else None
+        if name.startswith(("Int", "UInt")):
+            if is_a.is_integer(kind):
+                return pa.scalar(value, kind)
+            if is_a.is_decimal(kind):
+                return pa.scalar(decimal.Decimal(value), kind)
+        if name == "String" and (is_a.is_string(kind) or is_a.is_large_string(kind)):
+            return pa.scalar(value, kind)
+        if name == "Date" and is_a.is_date32(kind):
+            return pa.scalar(value, pa.int32()).cast(kind)
+        if name == "Decimal" and is_a.is_decimal(kind):
+            digits, _, scale = value
+            # Whose text is exact; arithmetic keeps 28 digits.
+            return pa.scalar(decimal.Decimal(f"{digits}e{-scale}"), kind)
+    except (pa.ArrowException, ArithmeticError, TypeError, ValueError):
+        # The type has no such value.
+        pass
     return None
