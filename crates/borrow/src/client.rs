@@ -248,6 +248,18 @@ impl Client {
         Ok(())
     }
 
+    /// Maps pages anew that this client has taken, in place of what the program has put there: zeros.
+    ///
+    /// # Errors
+    /// [`BorrowError::Lost`], [`BorrowError::System`].
+    pub fn renew(&self, address: usize, bytes: usize) -> Result<(), BorrowError> {
+        self.discard(address, bytes)?;
+        match self.pages(address, bytes) {
+            Some((_, offset, bytes)) => self.map(offset, bytes),
+            None => Ok(()),
+        }
+    }
+
     /// The pages of a range, as an address, an offset and a size.
     fn pages(&self, address: usize, bytes: usize) -> Option<(usize, usize, usize)> {
         let bytes = whole(bytes)?.min(self.range().end.checked_sub(address)?);

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | [`paging`] | which pages to fetch, to keep and to write back; no I/O |
 //! | [`room`] | which part of the borrowed memory belongs to whom; no I/O |
+//! | [`ranges`] | what lies at which addresses of a program; no I/O |
 //! | [`uffd`] | the system calls; the unsafe code |
 //! | [`server`] | the pager: faults and requests in, pages out |
 //! | [`client`] | the program's side |
@@ -20,6 +21,7 @@ pub mod client;
 pub mod heap;
 pub mod message;
 pub mod paging;
+pub mod ranges;
 pub mod room;
 pub mod server;
 pub mod uffd;

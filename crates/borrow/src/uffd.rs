@@ -14,6 +14,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags};
 use rustix::io::Errno;
 
+use crate::PAGE_BYTES;
+
 /// Version of the interface.
 const API: u64 = 0xaa;
 const FEATURE_PAGEFAULT_FLAG_WP: u64 = 1 << 0;
@@ -196,32 +198,37 @@ impl Uffd {
         unsafe { self.ioctl(IOCTL_REGISTER, &mut request) }
     }
 
-    /// Puts pages there, and lets go who waits for them. Pages that are there already stay.
+    /// Puts pages there, and lets go who waits for them. Pages that are there already stay. Where the process has
+    /// something else by now, or nothing, who waits tries again.
     ///
     /// # Errors
-    /// As the system says. [`Errno::NOENT`] and [`Errno::SRCH`] where the process has not mapped
-    /// this any more.
+    /// As the system says. [`Errno::SRCH`] where the process has ended.
     pub fn copy(&self, to: usize, bytes: &[u8], is_protected: bool) -> Result<(), Errno> {
+        let mut at_once = bytes.len();
         let mut done = 0;
         while let Some(rest) = bytes.get(done..).filter(|rest| !rest.is_empty()) {
+            let now = rest.get(..at_once).unwrap_or(rest);
             let mut request = CopyRequest {
                 dst: (to + done) as u64,
-                src: rest.as_ptr() as u64,
-                len: rest.len() as u64,
+                src: now.as_ptr() as u64,
+                len: now.len() as u64,
                 mode: if is_protected { COPY_WP } else { 0 },
                 copied: 0,
             };
             // SAFETY: UFFDIO_COPY reads and writes a `uffdio_copy`, of which `CopyRequest` has the
-            // layout. It reads `len` bytes at `src`, which are `rest`, and writes in the process of
+            // layout. It reads `len` bytes at `src`, which are `now`, and writes in the process of
             // this descriptor to pages that are not there, to which no reference can lead.
             let result = unsafe { self.ioctl(IOCTL_COPY, &mut request) };
             let copied = usize::try_from(request.copied).unwrap_or(0);
             done += copied;
             match result {
                 Ok(()) => {}
-                Err(Errno::EXIST) => {
-                    self.wake(to + done, crate::PAGE_BYTES)?;
-                    done += crate::PAGE_BYTES;
+                // The pages are not of one mapping: the program has protected or locked a part, or put something
+                // else there. One page is.
+                Err(Errno::NOENT) if now.len() > PAGE_BYTES => at_once = PAGE_BYTES,
+                Err(Errno::EXIST | Errno::NOENT) => {
+                    self.wake(to + done, PAGE_BYTES)?;
+                    done += PAGE_BYTES;
                 }
                 // The map of the process is being changed, or a part was done.
                 Err(Errno::AGAIN) => std::thread::yield_now(),
@@ -231,14 +238,31 @@ impl Uffd {
         Ok(())
     }
 
-    /// Protects pages from stores, or allows them and lets go who waits to store.
+    /// Protects pages from stores, or allows them and lets go who waits to store. Where the process has something
+    /// else by now, or nothing, who waits tries again.
     ///
     /// # Errors
     /// As [`copy`](Self::copy).
     pub fn protect(&self, range: Range<usize>, is_protected: bool) -> Result<(), Errno> {
+        match self.protect_one(&range, is_protected) {
+            // As in `copy`.
+            Err(Errno::NOENT) => {}
+            result => return result,
+        }
+        for start in range.step_by(PAGE_BYTES) {
+            match self.protect_one(&(start..start + PAGE_BYTES), is_protected) {
+                Err(Errno::NOENT) => self.wake(start, PAGE_BYTES)?,
+                result => result?,
+            }
+        }
+        Ok(())
+    }
+
+    /// What lies in one mapping. [`Errno::NOENT`] if it does not.
+    fn protect_one(&self, range: &Range<usize>, is_protected: bool) -> Result<(), Errno> {
         loop {
             let mut request = ProtectRequest {
-                range: request_of(&range),
+                range: request_of(range),
                 mode: if is_protected { WRITEPROTECT_WP } else { 0 },
             };
             // SAFETY: UFFDIO_WRITEPROTECT reads and writes a `uffdio_writeprotect`, of which

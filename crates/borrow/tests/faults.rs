@@ -11,6 +11,7 @@ use hostwire_borrow::server::{FilePart, Pages, Server, Store};
 use hostwire_borrow::uffd::Uffd;
 use hostwire_borrow::{PAGE_BYTES, RemoteHeap};
 use hostwire_testing::{left_out, need};
+use rustix::mm::MprotectFlags;
 
 struct Array(Vec<u8>);
 
@@ -161,6 +162,39 @@ fn what_does_not_fit_is_refused() {
         drop(most);
         heap.alloc::<u8>(5 << 20).unwrap();
         assert_eq!(heap.alloc::<u64>(0).unwrap().len(), 0);
+    });
+}
+
+/// The pager brings and protects runs of pages. A program that protects a part of its memory has several mappings there.
+#[test]
+fn a_run_of_pages_may_lie_in_several_mappings() {
+    with_heap(|heap| {
+        let mut slice = heap.alloc::<u8>(8 << 20).unwrap();
+        let begin = slice.as_ptr() as usize;
+        let protect = |page: usize, flags| {
+            let at = core::ptr::with_exposed_provenance_mut(begin + page * PAGE_BYTES);
+            // SAFETY: the page belongs to the slice, and stays readable.
+            unsafe { rustix::mm::mprotect(at, PAGE_BYTES, flags) }.unwrap();
+        };
+        let pages = [0, 1, 500, 1024, 1026, 1027, 2047];
+        // SAFETY: a number of seconds. A thread that waits for a page for ever is ended by it.
+        unsafe { libc::alarm(300) };
+        slice.fill(7);
+        pages.map(|page| protect(page, MprotectFlags::READ));
+        for _ in 0..2 {
+            assert!(slice.iter().step_by(512).all(|byte| *byte == 7));
+        }
+        for page in (0..2048).filter(|page| !pages.contains(page)) {
+            slice[page * PAGE_BYTES + 5] = 9;
+        }
+        pages.map(|page| protect(page, MprotectFlags::READ | MprotectFlags::WRITE));
+        for page in 0..2048 {
+            let at = page * PAGE_BYTES + 5;
+            let expected = if pages.contains(&page) { 7 } else { 9 };
+            assert_eq!((slice[at], slice[at + 1]), (expected, 7), "page {page}");
+        }
+        // SAFETY: as above.
+        unsafe { libc::alarm(0) };
     });
 }
 

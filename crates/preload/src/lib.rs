@@ -9,7 +9,7 @@
 //! |---|---|
 //! | `region.rs` | the one region of this process: who has what, and what a fork does |
 //! | `allocation.rs` | `malloc` and its family |
-//! | `mapping.rs` | `mmap` and its family |
+//! | `mapping.rs`, `mapping/remap.rs` | `mmap` and its family |
 //! | `descriptors.rs` | `close` and its family: not of what the library needs |
 //! | `remote.rs` | the functions of `hostwire_remote.h` |
 //! | `last_words.rs` | the line before a child ends that touches what it does not have |

@@ -1,9 +1,17 @@
 //! `mmap` and its family: private anonymous memory that may be read and written is borrowed.
+//!
+//! The kernel sees other mappings than the program: borrowed memory is mapped shared, and addresses that nobody has are
+//! reserved. So each call is cut into [pieces](region::pieces), and what the kernel would judge by what it sees is
+//! judged here: what is not there, what goes to another place, and what becomes of the contents.
 
-use core::ffi::{c_int, c_long, c_void};
+mod remap;
+
+use core::ffi::{c_int, c_void};
+use core::ops::Range;
 
 use crate::allocation::set_errno;
-use crate::region::{self, Where, is_wanted, place_of};
+use crate::region::{self, Held, PAGE_BYTES, Piece, is_wanted};
+use remap::Plan;
 
 /// Flags that say where or how memory is to lie. Who has them gets what was asked for.
 const SPECIAL: c_int = libc::MAP_FIXED
@@ -16,7 +24,90 @@ const SPECIAL: c_int = libc::MAP_FIXED
 
 fn is_plain(protection: c_int, flags: c_int) -> bool {
     let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-    flags & kind == kind && flags & SPECIAL == 0 && protection == libc::PROT_READ | libc::PROT_WRITE
+    flags & kind == kind && flags & SPECIAL == 0 && protection == BOTH
+}
+
+/// Flags of `mmap` with which borrowed memory can be in place of other borrowed memory.
+const ANEW: c_int = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE;
+const BOTH: c_int = libc::PROT_READ | libc::PROT_WRITE;
+/// Advice that touching what is there is to be a fault: `MADV_GUARD_INSTALL` and `MADV_GUARD_REMOVE`.
+const GUARDS: [c_int; 2] = [102, 103];
+
+/// The pages of a range, if something of this library is among them. The kernel judges all other calls, and ranges that it
+/// refuses in any case.
+fn near(address: *mut c_void, len: usize) -> Option<Range<usize>> {
+    let start = address.addr();
+    let end = start.checked_add(len.checked_next_multiple_of(PAGE_BYTES)?)?;
+    let is_page = start.is_multiple_of(PAGE_BYTES);
+    Some(start..end).filter(|range| is_page && len > 0 && region::is_near(range))
+}
+
+fn pointer_to(address: usize) -> *mut c_void {
+    core::ptr::with_exposed_provenance_mut(address)
+}
+
+fn failed(errno: c_int) -> c_int {
+    set_errno(errno);
+    -1
+}
+
+fn failed_map(errno: c_int) -> *mut c_void {
+    set_errno(errno);
+    libc::MAP_FAILED
+}
+
+/// # Safety
+/// As for `mmap(2)`.
+unsafe fn kernel_mmap(
+    address: *mut c_void,
+    len: usize,
+    protection: c_int,
+    flags: c_int,
+    fd: c_int,
+    offset: i64,
+) -> *mut c_void {
+    // SAFETY: as the caller promises.
+    let mapped =
+        unsafe { libc::syscall(libc::SYS_mmap, address, len, protection, flags, fd, offset) };
+    pointer_to(mapped as usize)
+}
+
+/// # Safety
+/// As for `mprotect(2)`.
+unsafe fn kernel_mprotect(range: &Range<usize>, protection: c_int) -> c_int {
+    let start = pointer_to(range.start);
+    // SAFETY: as the caller promises.
+    let done = unsafe { libc::syscall(libc::SYS_mprotect, start, range.len(), protection) };
+    done as c_int
+}
+
+/// # Safety
+/// As for `madvise(2)`.
+unsafe fn kernel_madvise(range: &Range<usize>, advice: c_int) -> c_int {
+    let start = pointer_to(range.start);
+    // SAFETY: as the caller promises.
+    let done = unsafe { libc::syscall(libc::SYS_madvise, start, range.len(), advice) };
+    done as c_int
+}
+
+/// New local memory in place of what is there.
+///
+/// # Safety
+/// Nothing there may be in use.
+unsafe fn put_local(range: &Range<usize>, protection: c_int) -> bool {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE;
+    let start = pointer_to(range.start);
+    // SAFETY: as the caller promises.
+    let made = unsafe { kernel_mmap(start, range.len(), protection, flags, -1, 0) };
+    made == start
+}
+
+/// New local memory where the kernel has room. `errno` says why not.
+fn any_local(bytes: usize) -> Option<usize> {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+    // SAFETY: the kernel chooses addresses where nothing is.
+    let made = unsafe { kernel_mmap(core::ptr::null_mut(), bytes, BOTH, flags, -1, 0) };
+    (made != libc::MAP_FAILED).then_some(made.addr())
 }
 
 /// `mmap(2)`.
@@ -36,12 +127,69 @@ pub unsafe extern "C" fn mmap(
         && is_wanted(len)
         && let Ok(taken) = region::take(len, false)
     {
-        return core::ptr::with_exposed_provenance_mut(taken);
+        return pointer_to(taken);
+    }
+    let is_fixed = flags & (libc::MAP_FIXED | libc::MAP_FIXED_NOREPLACE) == libc::MAP_FIXED;
+    let Some(range) = near(address, len).filter(|_| is_fixed) else {
+        // SAFETY: as the caller promises.
+        return unsafe { kernel_mmap(address, len, protection, flags, fd, offset) };
+    };
+    let pieces = region::pieces(range.clone());
+    // The pager may give these to somebody.
+    if pieces.iter().any(|(_, piece)| *piece == Piece::Free) {
+        return failed_map(libc::ENOMEM);
+    }
+    let is_all_held = pieces
+        .iter()
+        .all(|(_, piece)| matches!(piece, Piece::Held(_)));
+    let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+    if is_all_held && flags & kind == kind && flags & !ANEW == 0 {
+        // SAFETY: as the caller promises.
+        return match unsafe { renew(&range, protection) } {
+            true => address,
+            false => libc::MAP_FAILED,
+        };
     }
     // SAFETY: as the caller promises.
-    let mapped =
-        unsafe { libc::syscall(libc::SYS_mmap, address, len, protection, flags, fd, offset) };
-    pointer(mapped)
+    let mapped = unsafe { kernel_mmap(address, len, protection, flags, fd, offset) };
+    if mapped == address {
+        replaced(pieces, protection);
+    }
+    mapped
+}
+
+/// Puts new borrowed memory in place of what the program has there. `errno` says why not.
+///
+/// # Safety
+/// Nothing there may be in use.
+unsafe fn renew(range: &Range<usize>, protection: c_int) -> bool {
+    if region::renew(range.clone()).is_err() {
+        set_errno(libc::ENOMEM);
+        return false;
+    }
+    // SAFETY: as the caller promises.
+    protection == BOTH || unsafe { protect(range, protection, Held::NEW) }
+}
+
+/// Changes what may be done with what the program has there. `errno` says why not.
+///
+/// # Safety
+/// As for `mprotect(2)`.
+unsafe fn protect(range: &Range<usize>, protection: c_int, held: Held) -> bool {
+    // SAFETY: as the caller promises.
+    let done = unsafe { kernel_mprotect(range, protection) };
+    let held = Held { protection, ..held };
+    done == 0 && region::set_held(range.clone(), held).is_ok()
+}
+
+/// The program has something else now in place of what it had.
+fn replaced(pieces: Vec<(Range<usize>, Piece)>, protection: c_int) {
+    for (range, piece) in pieces {
+        if let Piece::Held(_) = piece {
+            // If the pager is gone, the process ends soon.
+            let _ = region::replace(range, protection);
+        }
+    }
 }
 
 /// As [`mmap`]: offsets have 64 bits everywhere.
@@ -61,44 +209,63 @@ pub unsafe extern "C" fn mmap64(
     unsafe { mmap(address, len, protection, flags, fd, offset) }
 }
 
-fn pointer(result: c_long) -> *mut c_void {
-    core::ptr::with_exposed_provenance_mut(result as usize)
-}
-
 /// `munmap(2)`.
 ///
 /// # Safety
 /// As that of the C library.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn munmap(address: *mut c_void, len: usize) -> c_int {
-    match place_of(address.addr()) {
-        Where::Here | Where::Abandoned if len == 0 || !is_page(address) => refused(),
-        Where::Here => status(region::give_back(address.addr(), len).is_ok()),
-        // It is the parent's, and was never mapped here.
-        Where::Abandoned => 0,
-        Where::Elsewhere => {
+    let Some(range) = near(address, len) else {
+        // SAFETY: as the caller promises.
+        let done = unsafe { libc::syscall(libc::SYS_munmap, address, len) };
+        return done as c_int;
+    };
+    for (part, piece) in region::pieces(range) {
+        let is_done = match piece {
+            Piece::Free => true,
+            Piece::Held(_) => region::give_back(part).is_ok(),
+            // Pointers of the parent lead there: nothing else may come there.
             // SAFETY: as the caller promises.
-            let done = unsafe { libc::syscall(libc::SYS_munmap, address, len) };
-            done as c_int
+            Piece::Abandoned => unsafe { put_local(&part, libc::PROT_NONE) },
+            Piece::Outside => {
+                let start = pointer_to(part.start);
+                // SAFETY: as the caller promises.
+                unsafe { libc::syscall(libc::SYS_munmap, start, part.len()) == 0 }
+            }
+        };
+        if !is_done {
+            return failed(libc::ENOMEM);
         }
     }
+    0
 }
 
-fn is_page(address: *mut c_void) -> bool {
-    address.addr().is_multiple_of(hostwire_borrow::PAGE_BYTES)
-}
-
-fn refused() -> c_int {
-    set_errno(libc::EINVAL);
-    -1
-}
-
-fn status(is_done: bool) -> c_int {
-    if is_done {
-        return 0;
+/// `mprotect(2)`. What the program does not have cannot be had by it.
+///
+/// # Safety
+/// As that of the C library.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mprotect(address: *mut c_void, len: usize, protection: c_int) -> c_int {
+    let Some(range) = near(address, len) else {
+        // SAFETY: as the caller promises.
+        let done = unsafe { libc::syscall(libc::SYS_mprotect, address, len, protection) };
+        return done as c_int;
+    };
+    for (part, piece) in region::pieces(range) {
+        let is_done = match piece {
+            Piece::Free => return failed(libc::ENOMEM),
+            // It cannot be touched in this process, which ends by that.
+            Piece::Abandoned => true,
+            // SAFETY: as the caller promises.
+            Piece::Outside => unsafe { kernel_mprotect(&part, protection) == 0 },
+            // SAFETY: as the caller promises.
+            Piece::Held(held) => unsafe { protect(&part, protection, held) },
+        };
+        if !is_done {
+            return -1;
+        }
     }
-    set_errno(libc::ENOMEM);
-    -1
+    0
 }
 
 /// `madvise(2)`. Of advice on borrowed memory only what changes its contents is followed.
@@ -107,26 +274,56 @@ fn status(is_done: bool) -> c_int {
 /// As that of the C library.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn madvise(address: *mut c_void, len: usize, advice: c_int) -> c_int {
-    match place_of(address.addr()) {
-        Where::Here | Where::Abandoned if !is_page(address) => refused(),
-        Where::Here => match advice {
-            libc::MADV_DONTNEED | libc::MADV_FREE | libc::MADV_REMOVE if len > 0 => {
-                status(region::discard(address.addr(), len).is_ok())
+    let Some(range) = near(address, len) else {
+        // SAFETY: as the caller promises.
+        let done = unsafe { libc::syscall(libc::SYS_madvise, address, len, advice) };
+        return done as c_int;
+    };
+    let mut is_whole = true;
+    for (part, piece) in region::pieces(range) {
+        let done = match piece {
+            Piece::Free => {
+                is_whole = false;
+                0
             }
-            // The system knows what is advice. It changes nothing of no length.
-            // SAFETY: as the caller promises, of no bytes.
-            _ => unsafe { libc::syscall(libc::SYS_madvise, address, 0_usize, advice) as c_int },
-        },
-        Where::Abandoned => 0,
-        Where::Elsewhere => {
             // SAFETY: as the caller promises.
-            let done = unsafe { libc::syscall(libc::SYS_madvise, address, len, advice) };
-            done as c_int
+            Piece::Held(held) if held.is_borrowed => unsafe { advise_borrowed(part, advice) },
+            // SAFETY: as the caller promises.
+            _ => unsafe { kernel_madvise(&part, advice) },
+        };
+        if done != 0 {
+            return done;
         }
+    }
+    match is_whole {
+        true => 0,
+        false => failed(libc::ENOMEM),
     }
 }
 
-/// `mremap(2)`. Borrowed memory shrinks where it is, and grows by a copy.
+/// # Safety
+/// As for `madvise(2)`.
+unsafe fn advise_borrowed(range: Range<usize>, advice: c_int) -> c_int {
+    match advice {
+        libc::MADV_DONTNEED | libc::MADV_FREE => {
+            // It takes away no contents, and knows what is locked.
+            // SAFETY: as the caller promises.
+            let judged = unsafe { kernel_madvise(&range, libc::MADV_DONTNEED) };
+            match judged == 0 && region::discard(range).is_err() {
+                true => failed(libc::ENOMEM),
+                false => judged,
+            }
+        }
+        // The kernel does not do this with anonymous memory, or the program can do without.
+        libc::MADV_REMOVE => failed(libc::EINVAL),
+        _ if GUARDS.contains(&advice) => failed(libc::EINVAL),
+        // The kernel knows what is advice. It changes nothing of no length.
+        // SAFETY: as the caller promises, of no bytes.
+        _ => unsafe { kernel_madvise(&(range.start..range.start), advice) },
+    }
+}
+
+/// `mremap(2)`. Borrowed memory shrinks where it is, and moves by a copy: to new borrowed memory, or to where it is to be.
 ///
 /// # Safety
 /// As that of the C library.
@@ -138,49 +335,37 @@ pub unsafe extern "C" fn mremap(
     flags: c_int,
     new_address: *mut c_void,
 ) -> *mut c_void {
-    if place_of(address.addr()) == Where::Elsewhere {
+    let is_fixed = flags & libc::MREMAP_FIXED != 0;
+    let from = near(address, old_len.max(1));
+    let to = near(new_address, new_len).filter(|_| is_fixed);
+    if from.is_none() && to.is_none() {
         // SAFETY: as the caller promises.
-        let mapped = unsafe {
-            libc::syscall(
-                libc::SYS_mremap,
-                address,
-                old_len,
-                new_len,
-                flags,
-                new_address,
-            )
-        };
-        return pointer(mapped);
+        return unsafe { kernel_mremap(address, old_len, new_len, flags, new_address) };
     }
-    if flags & !libc::MREMAP_MAYMOVE != 0 || place_of(address.addr()) == Where::Abandoned {
-        set_errno(libc::EINVAL);
-        return libc::MAP_FAILED;
-    }
-    let page = hostwire_borrow::PAGE_BYTES;
-    let (old, new) = (
-        old_len.next_multiple_of(page),
-        new_len.next_multiple_of(page),
+    let plan = Plan::new(
+        address.addr(),
+        (old_len, new_len),
+        flags,
+        new_address.addr(),
     );
-    if new <= old {
-        let tail = old - new;
-        return match tail == 0 || region::give_back(address.addr() + new, tail).is_ok() {
-            true => address,
-            false => libc::MAP_FAILED,
-        };
+    match plan {
+        // SAFETY: as the caller promises.
+        Ok(plan) => unsafe { plan.carry_out() },
+        Err(errno) => failed_map(errno),
     }
-    let taken = match flags & libc::MREMAP_MAYMOVE {
-        0 => None,
-        _ => region::take(new_len, false).ok(),
-    };
-    let Some(taken) = taken else {
-        set_errno(libc::ENOMEM);
-        return libc::MAP_FAILED;
-    };
-    let to = core::ptr::with_exposed_provenance_mut::<c_void>(taken);
-    // SAFETY: the caller promises that `old_len` bytes are mapped at `address`. At `to` there are
-    // more, new ones, which overlap nothing.
-    unsafe { core::ptr::copy_nonoverlapping(address.cast::<u8>(), to.cast(), old_len) };
-    // What was moved from is not needed; if the pager is gone, the process ends soon.
-    let _ = region::give_back(address.addr(), old);
-    to
+}
+
+/// # Safety
+/// As for `mremap(2)`.
+unsafe fn kernel_mremap(
+    address: *mut c_void,
+    old_len: usize,
+    new_len: usize,
+    flags: c_int,
+    new_address: *mut c_void,
+) -> *mut c_void {
+    let call = libc::SYS_mremap;
+    // SAFETY: as the caller promises.
+    let mapped = unsafe { libc::syscall(call, address, old_len, new_len, flags, new_address) };
+    pointer_to(mapped as usize)
 }

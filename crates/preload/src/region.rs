@@ -1,12 +1,15 @@
 //! The borrowed memory of this process.
 
+use core::ffi::c_int;
 use core::ops::Range;
 use core::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 use std::collections::BTreeMap;
 use std::io::Write;
 
+pub(crate) use hostwire_borrow::PAGE_BYTES;
 use hostwire_borrow::client::{BorrowError, Client};
 use hostwire_borrow::message::{ABOVE_VARIABLE, SOCKET_VARIABLE};
+use hostwire_borrow::ranges::Ranges;
 
 use crate::lock::Lock;
 
@@ -22,6 +25,24 @@ struct Region {
     client: Client,
     /// By address: the bytes of what `malloc` and the like have given.
     blocks: BTreeMap<usize, usize>,
+    /// What the program has. All else are reserved addresses.
+    held: Ranges<Held>,
+}
+
+/// What a program has at addresses of the region. The pager keeps the pages for it in either case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Held {
+    /// It is borrowed memory. Otherwise the program has mapped something else in its place.
+    pub is_borrowed: bool,
+    pub protection: c_int,
+}
+
+impl Held {
+    /// Borrowed memory as it is given.
+    pub const NEW: Self = Self {
+        is_borrowed: true,
+        protection: libc::PROT_READ | libc::PROT_WRITE,
+    };
 }
 
 /// How far it is.
@@ -105,6 +126,52 @@ pub(crate) fn place_of(address: usize) -> Where {
     }
 }
 
+/// What there is at addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Piece {
+    /// Not of this library.
+    Outside,
+    /// Reserved in place of what a process had that this one was forked from.
+    Abandoned,
+    /// Reserved, as far as the kernel knows. For the program nothing is there.
+    Free,
+    Held(Held),
+}
+
+/// Whether some of these addresses are of this library. Only then anything below has to be asked.
+pub(crate) fn is_near(range: &Range<usize>) -> bool {
+    let overlaps = |begin: &AtomicUsize, end: &AtomicUsize| {
+        range.start < end.load(Ordering::Relaxed) && begin.load(Ordering::Relaxed) < range.end
+    };
+    overlaps(&BEGIN, &END) || ABANDONED.iter().any(|(begin, end)| overlaps(begin, end))
+}
+
+/// The pieces of a range, in order.
+pub(crate) fn pieces(range: Range<usize>) -> Vec<(Range<usize>, Piece)> {
+    let mut all = Ranges::default();
+    all.set(range.clone(), Some(Piece::Outside));
+    let mut within = |begin: usize, end: usize, piece: Piece| {
+        all.set(begin.max(range.start)..end.min(range.end), Some(piece));
+    };
+    for (begin, end) in &ABANDONED {
+        let (begin, end) = (begin.load(Ordering::Relaxed), end.load(Ordering::Relaxed));
+        within(begin, end, Piece::Abandoned);
+    }
+    STATE.with(|state| {
+        if let State::Joined(region) = state {
+            let own = region.client.range();
+            let own = own.start.max(range.start)..own.end.min(range.end);
+            for (part, held) in region.held.pieces(own) {
+                within(part.start, part.end, held.map_or(Piece::Free, Piece::Held));
+            }
+        }
+    });
+    let pieces = all.pieces(range).into_iter();
+    pieces
+        .map(|(part, piece)| (part, piece.unwrap_or(Piece::Outside)))
+        .collect()
+}
+
 /// Joins the pager if that was not done yet.
 fn joined(state: &mut State) -> Result<&mut Region, BorrowError> {
     if let State::Idle = state {
@@ -116,6 +183,7 @@ fn joined(state: &mut State) -> Result<&mut Region, BorrowError> {
                 State::Joined(Region {
                     client,
                     blocks: BTreeMap::new(),
+                    held: Ranges::default(),
                 })
             }
             Err(error) => {
@@ -151,6 +219,8 @@ pub(crate) fn take(bytes: usize, is_block: bool) -> Result<usize, BorrowError> {
     STATE.with(|state| {
         let region = joined(state)?;
         let address = region.client.take(bytes)?;
+        let end = address + bytes.next_multiple_of(PAGE_BYTES);
+        region.held.set(address..end, Some(Held::NEW));
         if is_block {
             region.blocks.insert(address, bytes);
         }
@@ -168,23 +238,59 @@ pub(crate) fn block_bytes(address: usize) -> Option<usize> {
 
 /// Gives a block back. Whether there is one.
 pub(crate) fn free(address: usize) -> bool {
-    STATE.with(|state| match state {
-        State::Joined(region) => match region.blocks.remove(&address) {
-            Some(bytes) => region.client.give_back(address, bytes).is_ok(),
-            None => false,
-        },
-        _ => false,
+    let taken = STATE.with(|state| match state {
+        State::Joined(region) => region.blocks.remove(&address),
+        _ => None,
+    });
+    taken.is_some_and(|bytes| {
+        give_back(address..address + bytes.next_multiple_of(PAGE_BYTES)).is_ok()
     })
 }
 
-/// Gives a range back.
-pub(crate) fn give_back(address: usize, bytes: usize) -> Result<(), BorrowError> {
-    STATE.with(|state| joined(state)?.client.give_back(address, bytes))
+/// Does something with what a process has that has joined.
+fn with_region<T>(
+    body: impl FnOnce(&mut Region) -> Result<T, BorrowError>,
+) -> Result<T, BorrowError> {
+    STATE.with(|state| body(joined(state)?))
 }
 
-/// Makes a range zeros.
-pub(crate) fn discard(address: usize, bytes: usize) -> Result<(), BorrowError> {
-    STATE.with(|state| joined(state)?.client.discard(address, bytes))
+/// Gives a range of pages back.
+pub(crate) fn give_back(range: Range<usize>) -> Result<(), BorrowError> {
+    with_region(|region| {
+        region.held.set(range.clone(), None);
+        region.client.give_back(range.start, range.len())
+    })
+}
+
+/// Makes a range of borrowed pages zeros.
+pub(crate) fn discard(range: Range<usize>) -> Result<(), BorrowError> {
+    with_region(|region| region.client.discard(range.start, range.len()))
+}
+
+/// Puts new borrowed memory, zeros, in place of what the program has there.
+pub(crate) fn renew(range: Range<usize>) -> Result<(), BorrowError> {
+    with_region(|region| {
+        region.held.set(range.clone(), Some(Held::NEW));
+        region.client.renew(range.start, range.len())
+    })
+}
+
+/// The program has mapped something else in place of what it had there.
+pub(crate) fn replace(range: Range<usize>, protection: c_int) -> Result<(), BorrowError> {
+    let held = Held {
+        is_borrowed: false,
+        protection,
+    };
+    set_held(range.clone(), held)?;
+    discard(range)
+}
+
+/// Notes what the program has there.
+pub(crate) fn set_held(range: Range<usize>, held: Held) -> Result<(), BorrowError> {
+    with_region(|region| {
+        region.held.set(range, Some(held));
+        Ok(())
+    })
 }
 
 /// Lets a child of a fork begin anew.
@@ -209,7 +315,12 @@ extern "C" fn in_parent() {
 extern "C" fn in_child() {
     // SAFETY: the child has one thread, this one, whose parent has taken the lock before the fork.
     let state = unsafe { STATE.with_taken(|state| core::mem::replace(state, State::Idle)) };
-    if let State::Joined(Region { client, blocks }) = state {
+    if let State::Joined(Region {
+        client,
+        blocks,
+        held,
+    }) = state
+    {
         set_own([-1; 3]);
         let free = ABANDONED
             .iter()
@@ -225,7 +336,7 @@ extern "C" fn in_child() {
             None => ABOVE.store(NEVER, Ordering::Relaxed),
         }
         client.abandon();
-        core::mem::forget(blocks);
+        core::mem::forget((blocks, held));
         crate::last_words::prepare();
     }
     STATE.give_back();

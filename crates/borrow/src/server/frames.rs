@@ -146,10 +146,11 @@ pub(super) fn offsets(pages: &Range<Page>) -> Range<u64> {
     offset(pages.start)..offset(pages.end)
 }
 
-/// A process that has ended, or has something else at these addresses, needs nothing more.
+/// A process that has ended needs nothing more. What one has at these addresses that runs is the business of
+/// [`Uffd`]: another error must not stand for an end, or a thread waits for ever.
 fn unless_gone<E>(what: &'static str, result: Result<(), Errno>) -> Result<(), ServeError<E>> {
     match result {
-        Ok(()) | Err(Errno::SRCH | Errno::NOENT) => Ok(()),
+        Ok(()) | Err(Errno::SRCH) => Ok(()),
         Err(errno) => Err(system(what)(errno)),
     }
 }

@@ -3,6 +3,7 @@
 //! Without userfaultfd or a C compiler the tests are left out, and say so. Limits of time are for a hang
 //! only.
 
+mod calls;
 mod death;
 mod kit;
 mod network;
