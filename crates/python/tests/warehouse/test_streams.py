@@ -242,6 +242,49 @@ def main(w):
     )
 
 
+def test_a_table_that_an_engine_does_not_take_is_no_other_querys_matter(warehouse):
+    """Nor is what an engine raises that is no Exception, as Polars does where Rust panics."""
+    warehouse(
+        1,
+        """
+SETTINGS = {}
+def main(w):
+    bad = {
+        "half": pa.table({"h": pa.array([1], pa.float16()), "k": [1]}),
+        "long": pa.table({"h": pa.array([1], pa.decimal256(60, 0)), "k": [1]}),
+        "nothing": pa.table({}),
+    }
+    for name, table in {"good": pa.table({"k": [1, 2, 3]}), **bad}.items():
+        w.insert(name, table.to_batches() or [pa.RecordBatch.from_pylist([], table.schema)], table.schema)
+    refused = 0
+    for engine in ENGINES:
+        for _ in range(2):
+            assert w.query("SELECT sum(k) AS s FROM good", engine=engine).to_pylist() == [{"s": 6}]
+            for name in bad:
+                try:
+                    w.query(f"SELECT max(h) FROM {name}", engine=engine)
+                except hostwire.CallerError as error:
+                    assert str(error).startswith(engine), error
+                    refused += 1
+    assert refused >= 2 * len(ENGINES), refused
+    # DuckDB does not look at case.
+    assert w.query("SELECT sum(k) AS s FROM GOOD").to_pylist() == [{"s": 6}]
+    class Panic(BaseException):
+        pass
+    def panics(*_):
+        raise Panic("it panicked")
+    warehouse.ENGINES["duckdb"] = panics
+    try:
+        w.query("SELECT sum(k) FROM good")
+    except hostwire.CallerError as error:
+        assert str(error) == "duckdb: it panicked", error
+    else:
+        raise AssertionError("not refused")
+    print("done")
+""",
+    )
+
+
 def test_a_full_owner_is_told(warehouse):
     warehouse(
         2,

@@ -1,5 +1,8 @@
 """Engines: they read tables of the warehouse as streams of record batches."""
 
+import contextlib
+import re
+
 import pyarrow as pa
 
 from ..errors import CallerError, EnvironmentFault
@@ -15,6 +18,17 @@ def _module(name):
         ) from error
 
 
+@contextlib.contextmanager
+def _taking(engine, name):
+    """Says which table has what an engine does not take."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:
+        raise CallerError(f"{engine} does not take the table {name}: {error}") from error
+
+
 def _duckdb(text, tables, threads):
     duckdb = _module("duckdb")
     from . import _duckdb_source
@@ -24,7 +38,8 @@ def _duckdb(text, tables, threads):
             connection.execute(f"SET threads = {int(threads)}")
         for name, table in tables.items():
             known = isinstance(table, pa.Table)
-            connection.register(name, table if known else _duckdb_source.source(table))
+            with _taking("duckdb", name):
+                connection.register(name, table if known else _duckdb_source.source(table))
         # What is asked reads these tables, and nothing else of this machine.
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
@@ -38,7 +53,8 @@ def _datafusion(text, tables, threads):
         config = config.with_target_partitions(int(threads))
     context = datafusion.SessionContext(config)
     for name, table in tables.items():
-        context.register_dataset(name, table)
+        with _taking("datafusion", name):
+            context.register_dataset(name, table)
     allowed = datafusion.SQLOptions().with_allow_ddl(False).with_allow_dml(False)
     allowed = allowed.with_allow_statements(False)
     return context.sql_with_options(text, allowed).to_arrow_table()
@@ -48,7 +64,10 @@ def _polars(text, tables, threads):
     polars = _module("polars")
     from . import _polars_source
 
-    frames = {name: _polars_source.frame(table) for name, table in tables.items()}
+    frames = {}
+    for name, table in tables.items():
+        with _taking("polars", name):
+            frames[name] = _polars_source.frame(table)
     if callable(text):
         lazy = text(frames)
     else:
@@ -66,8 +85,10 @@ def run(engine, text, tables, scale=1.0, threads=None):
     """
     if engine not in ENGINES:
         raise CallerError(f"there is no engine {engine}; expected one of {', '.join(ENGINES)}")
+    # No engine gets a table that the query does not name: it may have a column that the engine does not take.
     if _tpch.is_query(text):
-        missing = [name for name in _tpch.tables_of(text) if name not in tables]
+        named = _tpch.tables_of(text)
+        missing = [name for name in named if name not in tables]
         if missing:
             raise CallerError(f"{text} is a query of TPC-H, and the table {missing[0]} is not loaded")
         if engine == "polars":
@@ -76,5 +97,8 @@ def run(engine, text, tables, scale=1.0, threads=None):
             text = _polars_queries.query(text, scale)
         else:
             text = _tpch.sql(text, scale)
-    result = ENGINES[engine](text, tables, threads)
+    else:
+        words = set(re.findall(r"\w+", text.casefold()))
+        named = [name for name in tables if name.casefold() in words]
+    result = ENGINES[engine](text, {name: tables[name] for name in named}, threads)
     return result if isinstance(result, pa.Table) else pa.table(result)

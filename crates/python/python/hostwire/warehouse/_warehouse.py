@@ -267,9 +267,10 @@ class Warehouse:
                 # Not after an exception: `Flow.take` does it, too.
                 self._flow.sweep()
                 return result
-            except (CallerError, EnvironmentFault, PeerError):
+            except (CallerError, EnvironmentFault, PeerError, KeyboardInterrupt, SystemExit):
                 raise
-            except Exception as error:
+            except BaseException as error:
+                # A panic of Rust is no Exception.
                 # Engines tell what a stream raised in their own words.
                 if watch.failure is not None:
                     raise watch.failure from error
