@@ -14,7 +14,7 @@ from pyarrow import flight
 
 from .. import errors
 from ._engines import ENGINES
-from ._pieces import plain_schema
+from ._pieces import plain, plain_schema
 from ._tpch import is_query
 
 # A table is offered in so many parts for each owner: clients may read them at the same time.
@@ -197,7 +197,7 @@ class Client:
             for path in files:
                 with pq.ParquetFile(path) as file:
                     for batch in file.iter_batches():
-                        table = pa.Table.from_batches([batch]).cast(schema)
+                        table = plain(pa.Table.from_batches([batch]), schema)
                         writer.write_table(table)
                         rows += batch.num_rows
         return rows

@@ -9,7 +9,7 @@ from ..errors import CallerError, Error, PeerLost
 from . import _tpch
 from ._catalogue import Entries
 from ._memory import CONSUMER, LEAVE, LOAD, MOVE, TO_CONSUMER, TO_OWNER, command_of, moves_of
-from ._pieces import pack, plain_schema, statistics
+from ._pieces import pack, plain, plain_schema, statistics
 
 # The first byte of an answer.
 DONE, REFUSED = b"\0", b"\1"
@@ -177,7 +177,7 @@ class _Loader:
         if not table.num_rows:
             return
         step = math.ceil(table.num_rows / self._slices_of(table.num_rows))
-        table = table.cast(self._schema)
+        table = plain(table, self._schema)
         for begin in range(0, table.num_rows, step):
             yield table.slice(begin, step)
 

@@ -21,7 +21,7 @@ import tqdm
 from .._hostwire import network_wires
 from ..errors import EnvironmentFault
 from . import _engines, _launch, _measure, _tpch
-from ._pieces import plain_schema
+from ._pieces import plain, plain_schema
 
 # Those of the settings that go through network interfaces, and whether they send what they carry as it is.
 WIRES = dict(network_wires())
@@ -130,7 +130,7 @@ def _local(folder, engine, threads, tell):
     tables = {}
     for path in Path(folder).glob("*.parquet"):
         table = pq.read_table(path)
-        tables[path.stem] = table.cast(plain_schema(table.schema)).combine_chunks()
+        tables[path.stem] = plain(table, plain_schema(table.schema)).combine_chunks()
     found = {}
     for query, columns in _measure.COLUMNS.items():
         buffers = [

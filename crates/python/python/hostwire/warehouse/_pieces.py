@@ -70,6 +70,18 @@ def plain_schema(schema):
     return pa.schema([field.remove_metadata() for field in fields])
 
 
+def plain(table, schema):
+    """A table in its plain schema. Only columns of other types are cast: Arrow makes arrays of nulls too short or too
+    long that lie in others, also when it casts them to the type that they have."""
+    if table.column_names != schema.names:
+        raise CallerError(f"expected rows with the columns {schema.names}, got {table.column_names}")
+    columns = [
+        column if column.type == field.type else column.cast(field.type)
+        for column, field in zip(table.columns, schema, strict=True)
+    ]
+    return pa.Table.from_arrays(columns, schema=schema) if columns else table.cast(schema)
+
+
 def statistic_type(kind):
     """The type of least and greatest values; Arrow's null type where there are none."""
     has_none = _checks.is_nested(kind) or _checks.is_null(kind)

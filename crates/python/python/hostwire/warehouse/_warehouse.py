@@ -14,7 +14,7 @@ from . import _catalogue, _engines, _owner, _tpch
 from ._dataset import Table
 from ._flow import Flow
 from ._memory import CONSUMER, LEAVE, LOAD, TO_CONSUMER, TO_OWNER, Memory, command_message
-from ._pieces import pack, plain_schema, statistics
+from ._pieces import pack, plain, plain_schema, statistics
 from ._ranges import Ranges
 
 BUFFER_BYTES = 256 << 20
@@ -378,6 +378,6 @@ def _rows_of(files):
 def _slices(batches, schema, rows_max):
     """The rows as tables of up to `rows_max` rows."""
     for batch in batches:
-        table = pa.Table.from_batches([batch]).cast(schema)
+        table = plain(pa.Table.from_batches([batch]), schema)
         for begin in range(0, table.num_rows, rows_max):
             yield table.slice(begin, rows_max).combine_chunks()
