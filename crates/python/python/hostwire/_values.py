@@ -1,5 +1,7 @@
 """Arrays for the native part: converted, copied, or made for a result."""
 
+import contextlib
+
 import numpy as np
 
 from .errors import CallerError
@@ -7,8 +9,10 @@ from .errors import CallerError
 
 def _array(values):
     """`values` as an array, without a copy where NumPy needs none."""
-    if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
-        return np.from_dlpack(values)
+    if hasattr(values, "__dlpack__") and not isinstance(values, np.ndarray):
+        # First, since PyTorch's `__array__` marks its tensor as one that cannot be resized any more.
+        with contextlib.suppress(Exception):
+            return np.from_dlpack(values)
     return np.asarray(values)
 
 

@@ -80,7 +80,7 @@ class HostwireGroup(dist.ProcessGroup):
         self._number, self._timeout = number, timeout
         self._worker = Worker()
         self._name = self._description = ""
-        self._is_open = True
+        self._is_open, self._is_used = True, False
         _launch.groups.add(self)
 
     # What a group is.
@@ -129,6 +129,12 @@ class HostwireGroup(dist.ProcessGroup):
 
     get_backend = _get_backend
 
+    @property
+    def _device_types(self):
+        # FSDP asks for them. PyTorch takes a group that has some while it is made for one whose backends
+        # are its own, and looks for them.
+        return [torch.device("cpu")] if self._is_used else []
+
     def set_timeout(self, timeout):
         """Operations that are called from now on have so much time."""
         self._timeout = timeout
@@ -167,6 +173,7 @@ class HostwireGroup(dist.ProcessGroup):
     def _run(self, operation, tensors, options):
         if not self._is_open:
             raise hostwire.CallerError("the process group was destroyed")
+        self._is_used = True
         timeout = getattr(options, "timeout", None)
         if timeout is None or timeout <= timedelta(0):
             timeout = self._timeout

@@ -1,5 +1,6 @@
 """Tensors as bytes, and how their elements are combined."""
 
+import numpy as np
 import torch
 import torch.distributed as dist
 
@@ -62,9 +63,25 @@ def check_size(tensor, other, times=1):
         raise hostwire.CallerError(f"expected {expected} elements, got {tensor.numel()}")
 
 
+class _Memory:
+    """The memory of a tensor, for NumPy. `tensor.numpy()` would mark the storage as one that cannot
+    be resized, for ever; FSDP resizes what it has gathered."""
+
+    def __init__(self, tensor):
+        self._tensor = tensor
+        self.__array_interface__ = {
+            "version": 3,
+            "typestr": "|u1",
+            "shape": (tensor.numel() * tensor.element_size(),),
+            "data": (tensor.data_ptr(), False),
+        }
+
+
 def bytes_of(tensor):
-    """The bytes of a tensor whose elements lie behind each other, as an array."""
-    return tensor.detach().reshape(-1).view(torch.uint8).numpy()
+    """The bytes of a tensor whose elements lie behind each other, as an array that keeps it alive."""
+    if tensor.numel() == 0:
+        return np.empty(0, np.uint8)
+    return np.asarray(_Memory(tensor))
 
 
 def _is_plain(tensor):
