@@ -1,4 +1,4 @@
-//! Merges the lines of many PEs into one stream; no line is torn.
+//! Merges the lines of many PEs into one stream; no line is torn, as long as there is room for them.
 
 use std::collections::BTreeMap;
 use std::os::fd::BorrowedFd;
@@ -8,17 +8,16 @@ use hostwire_transport::visible;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-/// How much of a line without an end is held back.
-const HELD_BYTES_MAX: usize = 64 << 10;
+/// How much is held back of lines without an end, those of all PEs together. README.md names it.
+const HELD_BYTES_MAX: usize = 64 << 20;
 /// A pipe that polls as writable takes this much without blocking.
 const PIPE_BYTES: usize = 4096;
 /// While so many bytes wait to be written, no more are read from the PEs.
 const QUEUE_BYTES_MAX: usize = 1 << 20;
 
-/// Merges what PEs write. Whole lines pass as they are; the rest of a line is
-/// held back until its end arrives, it grows beyond [`HELD_BYTES_MAX`], or the
-/// PE closes its output. An unfinished line that did pass is finished by a
-/// newline before another PE's text follows.
+/// Merges what PEs write. Whole lines pass as they are; a part of a line is held back until its end
+/// arrives or the PE closes its output. Beyond [`HELD_BYTES_MAX`] the longest part passes. An unfinished
+/// line that did pass is finished by a newline before another PE's text follows.
 #[derive(Debug)]
 pub struct Merger {
     label: bool,
@@ -26,6 +25,8 @@ pub struct Merger {
     /// One PE, no label and no stamps: there is nothing to merge.
     verbatim: bool,
     held: BTreeMap<u32, Vec<u8>>,
+    held_bytes: usize,
+    held_bytes_max: usize,
     /// The PE that wrote the unfinished line at the end of `merged`.
     unfinished: Option<Source>,
     merged: Vec<u8>,
@@ -46,6 +47,8 @@ impl Merger {
             stamps,
             verbatim: pes == 1 && !label && !stamps,
             held: BTreeMap::new(),
+            held_bytes: 0,
+            held_bytes_max: HELD_BYTES_MAX,
             unfinished: None,
             merged: Vec::new(),
         }
@@ -53,25 +56,31 @@ impl Merger {
 
     /// Takes what `pe` wrote, and when; the time is used for stamps alone.
     pub fn write(&mut self, pe: u32, bytes: &[u8], at: Ps) {
-        let mut held = self.held.remove(&pe).unwrap_or_default();
-        held.extend_from_slice(bytes);
-        let complete = match held.iter().rposition(|byte| *byte == b'\n') {
-            _ if self.verbatim => held.len(),
+        let end = match bytes.iter().rposition(|byte| *byte == b'\n') {
+            _ if self.verbatim => bytes.len(),
             Some(end) => end + 1,
             None => 0,
         };
-        let rest = held.split_off(complete);
-        self.emit_of(pe, &held, at);
-        if rest.len() > HELD_BYTES_MAX {
-            self.emit_of(pe, &rest, at);
-        } else if !rest.is_empty() {
-            self.held.insert(pe, rest);
+        let (complete, rest) = bytes.split_at(end);
+        if !complete.is_empty() {
+            self.end(pe, at);
+            self.emit_of(pe, complete, at);
+        }
+        if !rest.is_empty() {
+            self.held.entry(pe).or_default().extend_from_slice(rest);
+            self.held_bytes += rest.len();
+        }
+        while self.held_bytes > self.held_bytes_max {
+            let longest = self.held.iter().max_by_key(|(_, held)| held.len());
+            let Some((&longest, _)) = longest else { break };
+            self.end(longest, at);
         }
     }
 
     /// `pe` writes no more since `at`: its held output passes.
     pub fn end(&mut self, pe: u32, at: Ps) {
         if let Some(rest) = self.held.remove(&pe) {
+            self.held_bytes -= rest.len();
             self.emit_of(pe, &rest, at);
         }
     }
@@ -258,16 +267,20 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_end_passes_in_pieces() {
-        let mut merger = Merger::new(2, true, false);
-        let piece = vec![b'x'; HELD_BYTES_MAX / 2 + 1];
-        merger.write(0, &piece, Ps::ZERO);
+    fn the_longest_line_passes_in_pieces_when_there_is_no_room() {
+        let mut merger = Merger::new(3, true, false);
+        merger.held_bytes_max = 8;
+        merger.write(0, b"longest", Ps::ZERO);
+        merger.write(1, b"a", Ps::ZERO);
         assert_eq!(merged(&merger), "");
-        merger.write(0, &piece, Ps::ZERO);
-        assert_eq!(merger.merged.len(), 4 + 2 * piece.len());
-        merger.write(0, b"end\n", Ps::ZERO);
-        merger.write(1, b"other\n", Ps::ZERO);
-        assert!(merged(&merger).ends_with("xend\n[1] other\n"));
+        merger.write(2, b"b", Ps::ZERO);
+        assert_eq!(merged(&merger), "[0] longest");
+        merger.write(0, b" line\n", Ps::ZERO);
+        assert_eq!(merged(&merger), "[0] longest line\n");
+        merger.write(1, b"234567", Ps::ZERO);
+        merger.write(2, b"\n", Ps::ZERO);
+        merger.end(1, Ps::ZERO);
+        assert_eq!(merged(&merger), "[0] longest line\n[2] b\n[1] a234567");
     }
 
     proptest! {

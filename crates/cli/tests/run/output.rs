@@ -128,6 +128,21 @@ fn a_lot_of_output_arrives_whole() {
 }
 
 #[test]
+fn long_lines_are_not_torn() {
+    let script =
+        "for i in 1 2 3 4 5 6 7 8; do head -c 200000 /dev/zero | tr '\\0' $PMI_RANK; echo; done";
+    let ended = run(&["run", "-n", "4", "sh", "-c", script]);
+    assert_eq!(ended.status, 0);
+    let lines = ended.sorted_lines();
+    assert_eq!(lines.len(), 4 * 8);
+    for (line, place) in lines.iter().zip(0..) {
+        let pe = char::from(b'0' + place / 8);
+        let is_whole = line.len() == 200_000 && line.chars().all(|it| it == pe);
+        assert!(is_whole, "{} bytes of PE {pe}", line.len());
+    }
+}
+
+#[test]
 fn standard_input_goes_to_pe_0() {
     let script = "echo $PMI_RANK got $(cat | wc -c)";
     let ended = run_with_input(&["run", "-n", "3", "sh", "-c", script], "hello\n");
