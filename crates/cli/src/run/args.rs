@@ -48,6 +48,16 @@ EXIT STATUS
     130  Ctrl-C (128 + the signal that ended hostwire)
     Otherwise the status of the PE that failed first; 128 + N if signal N killed it.
 
+OUTPUT
+    Lines of several PEs are never mixed, and come as a whole when they end. Only while the lines that PEs have \
+begun have more than 64 MiB together, the longest is passed on, and ends where another PE writes.
+
+SIGNALS
+    SIGINT, SIGTERM, SIGQUIT and SIGHUP end the job: the PEs get SIGTERM, and after --grace SIGKILL; a second \
+one ends them at once. SIGUSR1, SIGUSR2, SIGALRM and SIGXCPU, by which batch systems warn, go to all PEs \
+and to what these have started, and end those that do not handle them. SIGTSTP (Ctrl-Z) and SIGCONT stop and \
+continue the PEs, too. A signal that is ignored when hostwire starts stays so, for the PEs, too.
+
 WHAT IS LEFT
     Nothing: all processes that the PEs have started end with the job, daemons included. \
 After kill -9 of hostwire itself, a second process, hw-warden, ends them: it finds them by \

@@ -22,7 +22,7 @@ use super::output::{Merger, Sink};
 use super::pes::{End, Pe, Which};
 use super::plan::{Plan, StartError};
 use super::pmi_server::{Effect, Server};
-use super::signals::Signals;
+use super::signals::{PASSED_ON, Signals};
 use super::spawn::{Input, spawn};
 use super::stdin::Pump;
 use super::strays;
@@ -346,6 +346,7 @@ impl Job {
             match signal {
                 SIGCHLD => self.notice_ends(),
                 SIGTSTP => self.pause(),
+                signal if PASSED_ON.contains(&signal) => self.pass_on(signal),
                 // Only output is left, and the user does not want to wait for it.
                 signal if self.all_ended() => {
                     self.ending.get_or_insert(Ending::Interrupted(signal));
@@ -355,6 +356,13 @@ impl Job {
                 // The second signal: no more grace.
                 _ => self.kill_at = Some(Instant::now()),
             }
+        }
+    }
+
+    /// A signal that is for the program. Not while the PEs are ended: who does not handle it would die of it.
+    fn pass_on(&self, signal: i32) {
+        if let Some(signal) = Signal::from_named_raw(signal).filter(|_| self.ending.is_none()) {
+            self.signal_running(signal);
         }
     }
 

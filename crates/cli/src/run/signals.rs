@@ -8,9 +8,15 @@ use std::sync::atomic::AtomicBool;
 
 use hostwire_transport::os::signals::unblock;
 use rustix::process::Signal;
-use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
+use signal_hook::consts::{
+    SIGALRM, SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2, SIGXCPU,
+};
 use signal_hook::iterator::backend::SignalDelivery;
 use signal_hook::iterator::exfiltrator::SignalOnly;
+
+/// Signals that say something to the program, such as that its time will be over: batch systems send
+/// them to whatever they have started. The PEs get them.
+pub const PASSED_ON: [i32; 4] = [SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU];
 
 /// The signals that the launcher handles.
 pub struct Signals {
@@ -18,19 +24,18 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Begins to handle them, also those that were blocked. SIGHUP stays ignored where it was (nohup).
+    /// Begins to handle them, also those that were blocked. SIGHUP, and those that are passed on, stay ignored
+    /// where they were (nohup).
     pub fn new() -> io::Result<Signals> {
         let (read, write) = UnixStream::pair()?;
         read.set_nonblocking(true)?;
         write.set_nonblocking(true)?;
         let mut signals = vec![SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGTSTP];
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-        if !is_ignored(&status, SIGHUP) {
-            signals.push(SIGHUP);
-        }
+        let unless_ignored = [SIGHUP].into_iter().chain(PASSED_ON);
+        signals.extend(unless_ignored.filter(|signal| !is_ignored(&status, *signal)));
         // The call that writes a file beyond a limit returns an error.
-        let unheeded = Arc::new(AtomicBool::new(false));
-        signal_hook::flag::register(Signal::XFSZ.as_raw(), unheeded)?;
+        disregard(&[Signal::XFSZ.as_raw()])?;
         let delivery = SignalDelivery::with_pipe(read, write, SignalOnly, &signals)?;
         unblock(&signals);
         Ok(Signals { delivery })
@@ -45,6 +50,15 @@ impl Signals {
     pub fn pending(&mut self) -> Vec<i32> {
         self.delivery.pending().collect()
     }
+}
+
+/// These signals do nothing to this process from now on; to what it starts they do what they do.
+pub fn disregard(signals: &[i32]) -> io::Result<()> {
+    let unheeded = Arc::new(AtomicBool::new(false));
+    for signal in signals {
+        signal_hook::flag::register(*signal, Arc::clone(&unheeded))?;
+    }
+    Ok(())
 }
 
 /// Whether `SigIgn` of /proc/self/status has `signal`.

@@ -19,6 +19,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::mark::Mark;
+use super::signals;
 
 /// The name of the hidden command that [`main`] is behind.
 pub const COMMAND: &str = "__warden";
@@ -76,6 +77,8 @@ impl Drop for Warden {
 pub fn main() {
     // The name is a convenience.
     let _ = rustix::thread::set_name(NAME);
+    // Batch systems send them to all processes.
+    let _ = signals::disregard(&signals::PASSED_ON);
     let mut groups = Vec::new();
     let mut mark = None;
     for line in io::stdin().lock().lines() {

@@ -181,6 +181,37 @@ fn signals_to_the_launcher_end_the_job() {
     }
 }
 
+/// As batch systems do before the time of a job is over.
+#[test]
+fn warnings_reach_the_pes_and_end_nothing() {
+    let script = "t() { trap \"echo $1\" $1; }; t USR1; t USR2; t ALRM; t XCPU; \
+                  trap 'n=1' TERM; echo ready; until [ $n ]; do sleep 0.01; done; exit 0";
+    let mut job = Job::start(hostwire(&["run", "-n", "2", "sh", "-c", script]));
+    assert_eq!([job.line(), job.line()], ["ready"; 2]);
+    for (signal, name) in [
+        (Signal::USR1, "USR1"),
+        (Signal::USR2, "USR2"),
+        (Signal::ALARM, "ALRM"),
+        (Signal::XCPU, "XCPU"),
+    ] {
+        job.signal(signal);
+        assert_eq!([job.line(), job.line()], [name; 2]);
+    }
+    job.signal(Signal::TERM);
+    assert_eq!(job.end().status, 143);
+}
+
+#[test]
+fn a_pe_that_does_not_handle_a_warning_is_named() {
+    let script = "echo started; exec sleep 1000";
+    let mut job = Job::start(hostwire(&["run", "-n", "1", "sh", "-c", script]));
+    job.line();
+    job.signal(Signal::USR1);
+    let ended = job.end();
+    assert_eq!(ended.status, 128 + Signal::USR1.as_raw());
+    assert_eq!(ended.stderr, line("PE 0 was killed by SIGUSR1"));
+}
+
 #[test]
 fn a_second_interrupt_leaves_no_grace() {
     let script = "trap '' TERM INT; echo started; while :; do sleep 1; done";
