@@ -6,7 +6,7 @@
 //! they do what the C library does.
 //!
 //! All clocks run alike, those of processor time too: what a program computes takes no time of its
-//! own. Dates begin at 2000-01-01.
+//! own, unless the run measures it. Dates begin at 2000-01-01.
 //!
 //! | file | |
 //! |---|---|

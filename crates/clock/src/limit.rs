@@ -77,7 +77,8 @@ thread_local! {
     /// program that looks by itself and waits again goes on with the same wait.
     static SAME_WAIT: Cell<(Duration, Duration)> = const { Cell::new((Duration::ZERO, Duration::ZERO)) };
 }
-/// Two waits until moments so near are one: between them the thread looks at clocks.
+/// Two waits until moments so near are one: between them the thread looks at clocks. What it computes
+/// comes to it.
 const SAME: Duration = Duration::from_micros(1);
 
 /// Waits until `look` finds something, for `limit` at most. Nothing if the limit has passed.
@@ -100,10 +101,12 @@ fn wait_as_user<R>(
     limit: Duration,
     look: &mut dyn FnMut(Look) -> Seen<R>,
 ) -> Option<R> {
+    // What the program has computed since it looked at a clock moves the end of a wait that it goes on with.
+    let computed = clock.catch_up();
     let begin = clock.time();
     let until = begin.saturating_add(limit);
     let found = look(Look::Now).found();
-    let found = found.or_else(|| look_meanwhile(until, limit, look));
+    let found = found.or_else(|| look_meanwhile(until, (limit, SAME + computed), look));
     if found.is_some() {
         return found;
     }
@@ -127,14 +130,14 @@ fn wait_as_user<R>(
 }
 
 /// Looks while other threads compute, which takes no time in the model, or end their own waits
-/// before `until`.
+/// before `until`. A wait until a moment so near, `same`, is the same one.
 fn look_meanwhile<R>(
     until: Duration,
-    limit: Duration,
+    (limit, same): (Duration, Duration),
     look: &mut dyn FnMut(Look) -> Seen<R>,
 ) -> Option<R> {
     let (before, left) = SAME_WAIT.get();
-    let mut patience = match until.abs_diff(before) <= SAME {
+    let mut patience = match until.abs_diff(before) <= same {
         true => left,
         false => limit.max(PATIENCE),
     };

@@ -5,6 +5,7 @@ use core::time::Duration;
 use crate::error::TransportError;
 use crate::os;
 
+use super::computing;
 use super::desk::{Desk, Part, Turn};
 use super::request::{Kind, Words};
 
@@ -55,14 +56,22 @@ impl Clock {
     pub fn who(&self) -> Who {
         match self.0.part() {
             Part::Before | Part::After => Who::Alone,
-            Part::During if self.0.thread() == Some(os::process::thread()) => Who::User,
+            Part::During if computing::is_user(&self.0) => Who::User,
             Part::During => Who::Beside,
         }
     }
 
-    /// The time since the model began, as it is.
+    /// The time since the model began, as it is. What the thread that uses the job has computed is a part
+    /// of it, where that takes time, as of its own last look.
     pub fn time(&self) -> Duration {
-        time(self.0.clock_ps().saturating_add(self.0.spent_ps()))
+        self.catch_up();
+        time(self.0.time_ps())
+    }
+
+    /// Where computing takes time: lets pass what this thread has computed, and says how much that is.
+    /// Nothing if it is not the one that uses the job.
+    pub fn catch_up(&self) -> Duration {
+        time(computing::count(&self.0))
     }
 
     /// The time since the model began, for a look that itself takes time: that of the thread that uses
@@ -115,6 +124,7 @@ impl Clock {
     }
 
     fn rest(&self, time_ps: u64) {
+        self.catch_up();
         let words = Words {
             value: time_ps,
             ..Words::new(Kind::Nap)
@@ -122,6 +132,7 @@ impl Clock {
         self.0.set_request(words.to_words());
         self.0.hand_to(Turn::Model);
         while !self.0.wait_for(Turn::Pe, Duration::from_secs(1)) {}
+        computing::begin(&self.0);
     }
 }
 

@@ -11,14 +11,16 @@
 //! | 96..100 | the thread that takes part, by its number in the system | the PE |
 //! | 104..112 | virtual time of a second that the PE computes, in ns; 0 if that is not measured | the launcher |
 //! | 112..120 | the number of the PE, and how many there are: 4 each; 0 and 0 if it learns that elsewhere | the launcher |
+//! | 120..128 | time that the PE has computed since the last answer, in ps | the PE |
 //! | 128..640 | a bit per PE that has ended | the simulator |
 //! | 640..656 | a number that all PEs of the job have, and those of no other | the launcher |
 //! | 656..664 | blocks of a chain of puts, and the alignment of their ends: 4 each; 0 and 0 if there are no chains | the simulator |
 //! | 664..680 | bytes of a block, and of all blocks of a chain: 8 each | the simulator |
+//! | 680..688 | processor time of that thread when what it computes was counted last, in ns | the PE |
 //! | 4096.. | bytes of the request, or the text of the error | both |
 //!
 //! Numbers are those of this machine. Who does not have the turn touches nothing but the time
-//! spent, so the two never write at the same time unless the PE has a bug.
+//! spent and computed, so the two never write at the same time unless the PE has a bug.
 
 use core::time::Duration;
 use std::os::fd::OwnedFd;
@@ -44,6 +46,7 @@ const THREAD_AT: usize = 96;
 const COMPUTE_AT: usize = 104;
 const PE_AT: usize = 112;
 const PES_AT: usize = 116;
+const COMPUTED_AT: usize = 120;
 const ENDED_AT: usize = 128;
 const ENDED_BYTES: usize = 512;
 const JOB_AT: usize = 640;
@@ -51,6 +54,7 @@ const BLOCKS_AT: usize = 656;
 const ALIGN_AT: usize = 660;
 const BLOCK_BYTES_AT: usize = 664;
 const BYTES_AT: usize = 672;
+const COUNTED_AT: usize = 680;
 
 /// Words of a request.
 pub(super) const REQUEST_WORDS: usize = 8;
@@ -217,9 +221,31 @@ impl Desk {
         before.saturating_add(time_ps)
     }
 
-    /// Takes the time that the PE has spent.
+    /// The PE has computed for so long.
+    pub(super) fn compute_ps(&self, time_ps: u64) {
+        self.word(COMPUTED_AT).fetch_add(time_ps, Ordering::Relaxed);
+    }
+
+    /// The time of the model, with all that the PE has spent and computed since the last answer.
+    pub(super) fn time_ps(&self) -> u64 {
+        let computed_ps = self.word(COMPUTED_AT).load(Ordering::Relaxed);
+        let spent_ps = self.spent_ps().saturating_add(computed_ps);
+        self.clock_ps().saturating_add(spent_ps)
+    }
+
+    /// Takes the time that the PE has spent and computed.
     pub(super) fn take_spent_ps(&self) -> u64 {
-        self.word(SPENT_AT).swap(0, Ordering::Relaxed)
+        let take = |at| self.word(at).swap(0, Ordering::Relaxed);
+        take(SPENT_AT).saturating_add(take(COMPUTED_AT))
+    }
+
+    /// Processor time of the thread that takes part when what it computes was counted last, in ns.
+    pub(super) fn counted_ns(&self) -> u64 {
+        self.word(COUNTED_AT).load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_counted_ns(&self, time_ns: u64) {
+        self.word(COUNTED_AT).store(time_ns, Ordering::Relaxed);
     }
 
     pub(super) fn set_request(&self, words: [u64; REQUEST_WORDS]) {

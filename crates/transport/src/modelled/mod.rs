@@ -11,6 +11,7 @@
 //! |---|---|
 //! | `desk.rs` | the memory over which a PE and the simulator speak |
 //! | `request.rs` | what a PE asks for |
+//! | `clock.rs`, `computing.rs` | the time of the model, and what computing takes of it |
 //! | `pe.rs` | the PE's end: a [`Transport`](crate::Transport) |
 //! | `model.rs` | the simulator's end |
 //! | `hello.rs` | how a PE begins |
@@ -25,6 +26,7 @@ use crate::error::{EnvironmentFault, TransportError};
 use crate::os::process::inherited_fd;
 
 mod clock;
+mod computing;
 mod desk;
 mod hello;
 mod model;

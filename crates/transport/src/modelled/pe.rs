@@ -18,6 +18,7 @@ use crate::wait::WaitLimits;
 use crate::window::Window;
 
 use super::clock;
+use super::computing;
 use super::desk::{Desk, PAYLOAD_BYTES, Turn};
 use super::hello;
 use super::model;
@@ -55,8 +56,6 @@ struct State {
     thread: Option<ThreadId>,
     arming: Arming,
     ended: bool,
-    /// The processor time of the thread when it had the turn back.
-    computes_since: Duration,
 }
 
 impl Modelled {
@@ -159,7 +158,7 @@ impl Modelled {
                 return Err(refused("the thread that has used the job before", got));
             }
         }
-        self.spend_computing(state.computes_since);
+        computing::count(&self.desk);
         let arming = core::mem::take(&mut state.arming);
         let mut pieces = bytes.chunks(PAYLOAD_BYTES).peekable();
         let mut last: &[u8] = &[];
@@ -172,20 +171,8 @@ impl Modelled {
         }
         state.ended = words.kind == Kind::End;
         let answer = self.exchange(Words { arming, ..words }, last);
-        if self.desk.compute_ns_per_s() > 0 {
-            state.computes_since = os::process::thread_time();
-        }
+        computing::begin(&self.desk);
         answer
-    }
-
-    /// Where computing takes time: all that this thread has computed since it had the turn.
-    fn spend_computing(&self, since: Duration) {
-        let ns_per_s = self.desk.compute_ns_per_s();
-        if ns_per_s > 0 {
-            let computed = os::process::thread_time().saturating_sub(since);
-            let time_ps = computed.as_nanos() * u128::from(ns_per_s) / 1_000_000;
-            self.desk.spend_ps(time_ps.try_into().unwrap_or(u64::MAX));
-        }
     }
 
     fn exchange(&self, words: Words, bytes: &[u8]) -> Result<(), TransportError> {
@@ -287,7 +274,7 @@ impl Transport for Modelled {
         if let Some(limits) = self.desk.chain_limits() {
             let _ = self.chains.set(limits);
         }
-        state.computes_since = os::process::thread_time();
+        computing::begin(&self.desk);
         Ok(())
     }
 
@@ -400,7 +387,8 @@ impl Transport for Modelled {
     }
 
     fn now(&self) -> Duration {
-        clock::time(self.desk.clock_ps().saturating_add(self.desk.spent_ps()))
+        computing::count(&self.desk);
+        clock::time(self.desk.time_ps())
     }
 
     fn nap(&self, time: Duration) {

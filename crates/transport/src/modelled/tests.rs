@@ -121,6 +121,47 @@ fn a_desk_has_turns_times_and_ends() {
     assert!(!desk.has_ended(1));
 }
 
+/// A look at the clock has what was computed before it; others than the thread that uses the job see
+/// what it has counted.
+#[test]
+fn what_is_computed_is_counted_once_and_at_once() {
+    let desk = desk();
+    desk.set_compute_ns_per_s(1_000_000_000);
+    desk.set_clock_ps(5);
+    let compute = |least_ns: u64| {
+        let begin = crate::os::process::thread_time();
+        while crate::os::process::thread_time() < begin + Duration::from_nanos(least_ns) {}
+    };
+    compute(1000);
+    assert_eq!(computing::count(&desk), 0, "it does not take part");
+    desk.set_part(Part::During);
+    desk.set_thread(crate::os::process::thread());
+    computing::begin(&desk);
+    compute(2_000_000);
+    let counted_ps = computing::count(&desk);
+    assert!(counted_ps >= 2_000_000_000, "{counted_ps}");
+    assert_eq!(desk.time_ps(), 5 + counted_ps);
+    assert_eq!(desk.spent_ps(), 0);
+    std::thread::scope(|scope| {
+        let beside = scope.spawn(|| {
+            compute(1000);
+            computing::count(&desk)
+        });
+        assert_eq!(beside.join().unwrap(), 0);
+    });
+    desk.spend_ps(7);
+    assert_eq!(desk.take_spent_ps(), counted_ps + 7);
+    assert_eq!(desk.time_ps(), 5);
+    // What was done while another had the turn is not computed.
+    compute(1000);
+    computing::begin(&desk);
+    let since = computing::count(&desk);
+    assert!(since < counted_ps, "{since}");
+    desk.set_compute_ns_per_s(0);
+    compute(1000);
+    assert_eq!(computing::count(&desk), 0);
+}
+
 /// One that a PE never says: the simulator refuses it and does not fail.
 #[test]
 fn what_is_no_hello_is_an_error() {

@@ -53,7 +53,7 @@ pub fn spin(file: &str) -> Done {
     Ok(job.finalize()?)
 }
 
-/// Computes for about so long before a barrier, and says how long that took.
+/// Computes for about so long before a barrier, and says how long that took, with the barrier and without.
 pub fn compute(milliseconds: u64) -> Done {
     let job = Job::attach()?;
     let begin = Instant::now();
@@ -61,9 +61,11 @@ pub fn compute(milliseconds: u64) -> Done {
     for _ in 0..milliseconds * 100_000 {
         value = std::hint::black_box(value.wrapping_mul(3));
     }
+    let computed = begin.elapsed();
     job.barrier()?;
     let took = begin.elapsed();
     println!("PE {} took {} ns", job.pe(), took.as_nanos());
+    println!("PE {} computed {} ns", job.pe(), computed.as_nanos());
     Ok(job.finalize()?)
 }
 
