@@ -531,7 +531,8 @@ impl Job {
     /// Leaves the job: waits for all PEs, then tells the launcher.
     ///
     /// # Errors
-    /// [`Error::PeerLost`] if a PE died before it came here, or what the launcher said.
+    /// [`Error::PeerLost`] if a PE died before it came here, or what the launcher said. Also if the recording
+    /// of this PE (`HOSTWIRE_RECORD`) could not be written; it has left the job then.
     pub fn finalize(self) -> Result<()> {
         self.inner.check_is_here()?;
         self.inner.status.set(Activity::Finalizing, None);
@@ -544,6 +545,7 @@ impl Job {
         self.inner.stop();
         met?;
         self.inner.leave_launcher()?;
+        self.inner.close_recording()?;
         self.inner.status.set(Activity::Finished, None);
         Ok(())
     }

@@ -317,9 +317,11 @@ fn end(runtime: &Runtime) {
     }
     // The agent serves until all PEs are done.
     runtime.attachment.stop();
-    if !(runtime.attachment.is_under_pmi() && mpi::will_leave())
-        && let Err(error) = runtime.attachment.leave_launcher()
-    {
+    let left = match runtime.attachment.is_under_pmi() && mpi::will_leave() {
+        true => Ok(()),
+        false => runtime.attachment.leave_launcher(),
+    };
+    if let Err(error) = left.and_then(|()| runtime.attachment.close_recording()) {
         fatal(WHAT, error);
     }
     runtime.attachment.activity(Activity::Finished, None);

@@ -231,6 +231,14 @@ pub trait Transport: Send + Sync {
     /// arrived, or cannot, and tells peers not to wait for it. It stores nothing more.
     fn finish(&self) {}
 
+    /// What is recorded of this process's stores is in its file, which is closed: it stores nothing more.
+    ///
+    /// # Errors
+    /// [`TransportError::Environment`] if a part could not be written.
+    fn close_recording(&self) -> Result<(), TransportError> {
+        Ok(())
+    }
+
     /// How a wait on this wire spends its time.
     fn wait_limits(&self) -> WaitLimits;
 

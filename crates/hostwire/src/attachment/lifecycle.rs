@@ -108,6 +108,16 @@ impl Attachment {
         }
     }
 
+    /// Closes the recording of this PE, if there is one. Last, when it has left the job: that a file could
+    /// not be written is no harm to the others.
+    ///
+    /// # Errors
+    /// If a part of it could not be written.
+    pub fn close_recording(&self) -> Result<()> {
+        self.origin.check()?;
+        Ok(self.wire.close_recording()?)
+    }
+
     /// Whether the launcher is reached by PMI-1 or PMI-2: over one socket, which other libraries in
     /// this process may use, too.
     pub fn is_under_pmi(&self) -> bool {

@@ -6,6 +6,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use hostwire_packet::pcapng::{Block, LinkType, Resolution};
+use rustix::fs::OFlags;
+use rustix::io::Errno;
 
 use super::RecordCounters;
 use crate::error::PeId;
@@ -23,23 +25,36 @@ pub(super) struct CaptureFile {
     room_bytes: u64,
     is_full: bool,
     is_finished: bool,
+    /// Why a part could not be written.
+    pub(super) failed: Option<io::Error>,
     pub(super) counters: RecordCounters,
 }
 
 impl CaptureFile {
     /// A new file for what PE `pe` sends, in the place of an older one. Only its owner may read
-    /// it: it has the contents of memory.
+    /// it: it has the contents of memory. A link is not followed: in a folder of several users it
+    /// may be another's, and lead to any file of this one.
     pub(super) fn create(path: &Path, pe: PeId, limit_bytes: u64) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(true).mode(0o600);
+        options.custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
+        let file = options.open(path).map_err(|error| {
+            match Errno::from_io_error(&error) {
+                Some(Errno::LOOP) => io::Error::other(
+                    "it is a symbolic link, which is not followed: remove it, or name another folder",
+                ),
+                _ => error,
+            }
+        })?;
         let last = statistics(0, 0).buffer_len() as u64;
         let mut file = Self {
-            file: options.open(path)?,
+            file,
             buffer: Vec::with_capacity(BUFFER_BYTES),
             buffered: 0,
             room_bytes: limit_bytes.saturating_sub(last),
             is_full: false,
             is_finished: false,
+            failed: None,
             counters: RecordCounters::default(),
         };
         file.append(&Block::Section {
@@ -72,7 +87,9 @@ impl CaptureFile {
     /// Writes what is kept. If that fails, nothing more is recorded: the rest of a block may be
     /// missing.
     pub(super) fn flush(&mut self) {
-        if !self.buffer.is_empty() && self.file.write_all(&self.buffer).is_err() {
+        let written = self.file.write_all(&self.buffer);
+        if let Err(error) = written {
+            self.failed.get_or_insert(error);
             self.is_full = true;
             self.is_finished = true;
             self.counters.recorded -= self.buffered;
@@ -90,6 +107,12 @@ impl CaptureFile {
             self.append(&statistics(time, self.counters.left_out));
             self.flush();
         }
+    }
+
+    /// Everything goes to another file from now on.
+    #[cfg(test)]
+    pub(super) fn break_off(&mut self, path: &str) {
+        self.file = OpenOptions::new().write(true).open(path).unwrap();
     }
 
     fn append(&mut self, block: &Block<'_>) {

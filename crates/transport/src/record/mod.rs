@@ -16,7 +16,8 @@
 //! What is recorded goes to the file when there is enough of it, when this PE is about to sleep,
 //! and at the end. What has gone there stays readable however the process ends. A file has a
 //! [limit](Options::limit_bytes); what is stored beyond it is counted, and the last block of a
-//! file that was ended in good order says how many frames are missing.
+//! file that was ended in good order says how many frames are missing. That a file could not be written
+//! does not disturb the program until it [closes](Transport::close_recording) the recording.
 //!
 //! Stores of a PE to itself are not recorded: most do not pass a wire.
 
@@ -58,6 +59,7 @@ pub struct Options {
 pub struct Recording {
     addresses: Addresses,
     epoch: Duration,
+    path: PathBuf,
     state: Mutex<State>,
 }
 
@@ -111,6 +113,7 @@ impl Recorder {
                 frames: Frames::of(pe),
                 file: file.map_err(|e| cannot_record(&path, e))?,
             }),
+            path,
         };
         Self::around(wire, stage)
     }
@@ -165,6 +168,14 @@ impl Stage for Recording {
     fn finish(&self, wire: &dyn Transport) {
         let time = self.time(wire);
         self.lock().file.finish(time);
+    }
+
+    fn close_recording(&self, wire: &dyn Transport) -> Result<(), TransportError> {
+        self.finish(wire);
+        match self.lock().file.failed.take() {
+            Some(error) => Err(cannot_record(&self.path, error)),
+            None => Ok(()),
+        }
     }
 
     fn tally(&self) -> Vec<(String, u64)> {
@@ -349,6 +360,33 @@ mod tests {
         file.flush();
         let RecordCounters { recorded, left_out } = file.counters;
         assert_eq!((recorded, left_out), (0, 3));
+    }
+
+    /// As on a file system of which another program has taken the last room.
+    #[test]
+    fn a_file_that_could_not_be_written_is_named_at_the_end() {
+        let folder = Folder::new("full");
+        let (wire, _) = folder.recorder(1 << 20);
+        wire.stage().lock().file.break_off("/dev/full");
+        wire.store(1, AT, &[1; 64]).unwrap();
+        let error = wire.close_recording().unwrap_err().to_string();
+        let named = error.contains("pe-0.pcapng") && error.contains("No space left");
+        assert!(named, "{error}");
+        wire.close_recording().unwrap();
+    }
+
+    #[test]
+    fn links_are_not_followed() {
+        let folder = Folder::new("links");
+        prepare(&folder.0).unwrap();
+        let other = folder.0.join("other");
+        std::fs::write(&other, "of somebody else").unwrap();
+        std::os::unix::fs::symlink(&other, folder.0.join("pe-0.pcapng")).unwrap();
+        let refused = Recorder::new(Arc::new(Log::new(3)), &folder.options(1 << 20));
+        let error = refused.err().unwrap().to_string();
+        let named = error.contains("pe-0.pcapng") && error.contains("symbolic link");
+        assert!(named, "{error}");
+        assert_eq!(std::fs::read(&other).unwrap(), b"of somebody else");
     }
 
     #[test]

@@ -59,6 +59,12 @@ pub trait Stage: Send + Sync {
         let _ = self.settle(wire, None);
     }
 
+    /// See [`Transport::close_recording`].
+    fn close_recording(&self, wire: &dyn Transport) -> Result<(), TransportError> {
+        let _ = wire;
+        Ok(())
+    }
+
     /// What it has counted; see [`Transport::tally`].
     fn tally(&self) -> Vec<(String, u64)> {
         Vec::new()
@@ -250,6 +256,14 @@ impl<S: Stage> Transport for Wrapped<S> {
             self.stage.finish(&*self.wire);
         }
         self.wire.finish();
+    }
+
+    fn close_recording(&self) -> Result<(), TransportError> {
+        let closed = match self.origin.is_here() {
+            true => self.stage.close_recording(&*self.wire),
+            false => Ok(()),
+        };
+        closed.and(self.wire.close_recording())
     }
 
     fn wait_limits(&self) -> WaitLimits {
