@@ -1,27 +1,94 @@
 //! Files of results, which are complete or absent.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Writes `bytes` to `path` such that no reader sees a part of them: first under another name
-/// in the same folder. A path that exists and is not a regular file (a pipe, `/dev/stdout`) is
-/// written to directly.
+/// A file that somebody asked for. It is there after [`finish`](Self::finish), as a whole, or that returns
+/// an error: no reader sees a part of it. Until then it has another name in the same folder. A path that
+/// exists and is not a regular file (a pipe, `/dev/stdout`) is written to directly.
+#[must_use = "it is there only after `finish`"]
+pub struct Wanted {
+    path: PathBuf,
+    /// Where the file is until it is whole.
+    unfinished: Option<PathBuf>,
+    file: BufWriter<File>,
+}
+
+impl Wanted {
+    /// One that will be at `path`.
+    ///
+    /// # Errors
+    /// A sentence with the path and what went wrong.
+    pub fn new(path: &Path) -> Result<Self, String> {
+        let is_regular = fs::metadata(path).map_or(true, |there| there.is_file());
+        let unfinished = is_regular.then(|| unfinished(path));
+        let file = match &unfinished {
+            Some(unfinished) => File::create(unfinished),
+            None => File::options().write(true).open(path),
+        };
+        let file = file.map_err(|error| failed(path, &error))?;
+        Ok(Self {
+            path: path.to_owned(),
+            unfinished,
+            file: BufWriter::new(file),
+        })
+    }
+
+    /// Gives the file its name, when everything has been written.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new); there is no file then.
+    pub fn finish(mut self) -> Result<(), String> {
+        let written = self.settle();
+        written.map_err(|error| failed(&self.path, &error))
+    }
+
+    fn settle(&mut self) -> io::Result<()> {
+        self.file.flush()?;
+        let Some(unfinished) = &self.unfinished else {
+            return Ok(());
+        };
+        // Some file systems, those of other hosts among them, say only now that there is no room.
+        self.file.get_ref().sync_all()?;
+        fs::rename(unfinished, &self.path)?;
+        self.unfinished = None;
+        Ok(())
+    }
+}
+
+impl Write for Wanted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for Wanted {
+    fn drop(&mut self) {
+        if let Some(unfinished) = &self.unfinished {
+            // It may never have come to be.
+            let _ = fs::remove_file(unfinished);
+        }
+    }
+}
+
+fn failed(path: &Path, error: &io::Error) -> String {
+    format!("cannot write {}: {error}", path.display())
+}
+
+/// Writes `bytes` to `path`, as a [`Wanted`] file.
 ///
 /// # Errors
-/// A sentence with the path and what went wrong.
+/// As [`Wanted::new`].
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), String> {
-    let failed = |error: io::Error| format!("cannot write {}: {error}", path.display());
-    if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
-        return fs::write(path, bytes).map_err(failed);
-    }
-    let unfinished = unfinished(path);
-    let written = fs::write(&unfinished, bytes).and_then(|()| fs::rename(&unfinished, path));
-    written.map_err(|error| {
-        // It may never have come to be.
-        let _ = fs::remove_file(&unfinished);
-        failed(error)
-    })
+    let mut file = Wanted::new(path)?;
+    file.write_all(bytes)
+        .map_err(|error| failed(path, &error))?;
+    file.finish()
 }
 
 /// Whether a file could be written to `path` later, so that an error is reported before the work
@@ -30,7 +97,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), String> {
 /// # Errors
 /// As [`write_whole`].
 pub fn check(path: &Path) -> Result<(), String> {
-    let failed = |error: io::Error| format!("cannot write {}: {error}", path.display());
+    let failed = |error: io::Error| failed(path, &error);
     match fs::metadata(path) {
         Ok(there) if there.is_dir() => return Err(failed(io::ErrorKind::IsADirectory.into())),
         Ok(there) if !there.is_file() => return Ok(()),

@@ -184,7 +184,11 @@ fn main() -> ExitCode {
         }
     };
     cli.color.choose();
-    match cli.command {
+    report::status(run(cli.command))
+}
+
+fn run(command: Command) -> ExitCode {
+    match command {
         Command::Run(args) => run::main(&args),
         Command::Bench(args) => bench::main(&args),
         Command::Lend(args) => lend::main(&args),

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::CommandFactory;
 use clap_complete::shells;
 
-use crate::{Cli, report};
+use crate::{Cli, file, report};
 
 const BAD_OUTPUT: u8 = 1;
 
@@ -71,16 +71,17 @@ pub fn completions(args: &CompletionsArgs) -> ExitCode {
 pub fn manual(args: &ManualArgs) -> ExitCode {
     match write_manual(&args.folder) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            let folder = args.folder.display();
-            report::line(&format!("cannot write the manual to {folder}: {error}"));
+        Err(why) => {
+            report::line(&why);
             ExitCode::from(BAD_OUTPUT)
         }
     }
 }
 
-fn write_manual(folder: &Path) -> std::io::Result<()> {
-    std::fs::create_dir_all(folder)?;
+fn write_manual(folder: &Path) -> Result<(), String> {
+    let failed =
+        |error: std::io::Error| format!("cannot write the manual to {}: {error}", folder.display());
+    std::fs::create_dir_all(folder).map_err(failed)?;
     let mut command = Cli::command().disable_help_subcommand(true);
     // Sets the full name of each command.
     command.build();
@@ -88,9 +89,9 @@ fn write_manual(folder: &Path) -> std::io::Result<()> {
     for page in [&command].into_iter().chain(parts) {
         let page = clap_mangen::Man::new(page.clone());
         let mut text = Vec::new();
-        page.render(&mut text)?;
+        page.render(&mut text).map_err(failed)?;
         let text = typeset(&String::from_utf8_lossy(&text));
-        std::fs::write(folder.join(page.get_filename()), text)?;
+        file::write_whole(&folder.join(page.get_filename()), text.as_bytes())?;
     }
     Ok(())
 }

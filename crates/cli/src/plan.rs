@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use hostwire_plan::{Cluster, FILE_BYTES_MAX, report};
 use hostwire_transport::visible;
 
+use crate::file;
 use crate::text::{columns, fit, paint};
 
 /// Exit status for a file that cannot be planned, or cannot be read.
@@ -62,12 +63,7 @@ fn run(args: &Args) -> Result<(), (u8, String)> {
             Cluster::AddressMap(plan) => report::dot(plan),
             Cluster::Htx(plan) => plan.dot(),
         };
-        std::fs::write(path, graph).map_err(|e| {
-            (
-                BAD_OUTPUT,
-                said(&format!("cannot write {}: {e}", path.display())),
-            )
-        })?;
+        file::write_whole(path, graph.as_bytes()).map_err(|why| (BAD_OUTPUT, said(&why)))?;
     }
     let output = if args.json {
         let options = report::JsonOptions::new(args.registers);

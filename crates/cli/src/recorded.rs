@@ -9,7 +9,7 @@ use hostwire_sim::engine::Ps;
 use hostwire_sim::experiments::file::Hardware;
 use hostwire_sim::record::{Events, Recording, TimeUnit};
 
-use crate::file;
+use crate::file::{self, Wanted};
 
 /// Which events an event trace has.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -134,11 +134,8 @@ impl Recorded {
         };
         if let Some(path) = self.events.clone() {
             recording.trace_events(self.which.wanted(), move || match File::create(&path) {
-                Ok(file) => Ok(Box::new(file) as Box<dyn Write>),
-                Err(error) => {
-                    let why = format!("cannot write {}: {error}", path.display());
-                    Err(io::Error::new(error.kind(), why))
-                }
+                Ok(file) => Ok(Box::new(EventFile { file, path }) as Box<dyn Write>),
+                Err(error) => Err(named(&path, error)),
             });
         }
         Some(recording)
@@ -149,9 +146,10 @@ impl Recorded {
     /// # Errors
     /// A text that names the first file that could not be written.
     pub fn write(&self, recording: &Recording) -> Result<(), String> {
-        let events = self.events.as_deref().map_or(Ok(()), |path| {
+        let events = self.events.as_deref().map_or(Ok(()), |_| {
             let ended = recording.end_events();
-            ended.map_err(|error| format!("cannot write {}: {error}", path.display()))
+            // The file has named itself.
+            ended.map_err(|error| error.to_string())
         });
         events.and(self.write_links(recording))
     }
@@ -198,10 +196,37 @@ impl Recorded {
     }
 }
 
-fn write(path: &Path, what: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> Result<(), String> {
-    let mut bytes = Vec::new();
-    what(&mut bytes).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
-    file::write_whole(path, &bytes)
+/// The file of an event trace, whose errors say its name. It is written in place: what is there when a run is
+/// killed can be read.
+struct EventFile {
+    file: File,
+    path: PathBuf,
+}
+
+impl Write for EventFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes);
+        written.map_err(|error| named(&self.path, error))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// It stays the same error.
+fn named(path: &Path, error: io::Error) -> io::Error {
+    match error.kind() {
+        // To be tried again.
+        io::ErrorKind::Interrupted => error,
+        kind => io::Error::new(kind, format!("cannot write {}: {error}", path.display())),
+    }
+}
+
+fn write(path: &Path, what: impl FnOnce(&mut Wanted) -> io::Result<()>) -> Result<(), String> {
+    let mut file = Wanted::new(path)?;
+    what(&mut file).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+    file.finish()
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
@@ -15,10 +16,30 @@ pub fn line(text: &str) {
     let _ = writeln!(anstream::stderr().lock(), "{name} {}", visible(text));
 }
 
+/// Whether something was to be printed on standard output and could not be.
+static OUT_FAILED: AtomicBool = AtomicBool::new(false);
+
 #[cfg(target_os = "linux")]
-/// Prints `text` on standard output. It is no failure if nobody reads it.
+/// Prints `text` on standard output. It is no failure if nobody reads it; of all else the
+/// [exit status](status) says something.
 pub fn out(text: &str) {
-    let _ = writeln!(std::io::stdout().lock(), "{text}");
+    match writeln!(std::io::stdout().lock(), "{text}") {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            if !OUT_FAILED.swap(true, Ordering::Relaxed) {
+                line(&format!("cannot write standard output: {error}"));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The exit status of a command that has ended with `status`: that it is well does not count if
+/// what it [said](out) is lost.
+pub fn status(status: ExitCode) -> ExitCode {
+    match OUT_FAILED.load(Ordering::Relaxed) && status == ExitCode::SUCCESS {
+        true => ExitCode::FAILURE,
+        false => status,
+    }
 }
 
 /// Prints help, version, or the error in the command line.
@@ -58,8 +79,8 @@ fn no_command(command: &clap::Command, name: &str) -> String {
     }
 }
 
-/// The known word that `word` begins, or that it is by a letter or two.
-fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
+/// The known word that is `word`, or that it begins, or that it is by a letter or two.
+pub fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     if let [only] = *known
         .iter()
         .filter(|known| word.len() > 1 && known.starts_with(word))

@@ -69,7 +69,6 @@ impl Chart {
 
     /// Writes the chart as a file.
     pub fn write(&self, path: &Path) -> Result<(), String> {
-        std::fs::write(path, svg::file(self))
-            .map_err(|error| format!("cannot write {}: {error}", path.display()))
+        crate::file::write_whole(path, svg::file(self).as_bytes())
     }
 }

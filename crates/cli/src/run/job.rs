@@ -1,6 +1,8 @@
 //! A running job: one loop that waits for signals, sockets, output and deadlines, and
 //! for nothing else.
 
+mod modelled;
+
 use std::os::fd::BorrowedFd;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -14,10 +16,9 @@ use signal_hook::consts::{SIGCHLD, SIGTSTP};
 
 use super::board::Board;
 use super::counters::Counters;
-use super::links;
 use super::mark::Mark;
-use super::model::{Line, Model, Report, Simulated};
-use super::outcome::{Cause, Ending, Failure};
+use super::model::{Line, Model, Simulated};
+use super::outcome::{Cause, Ending, Failure, OUTPUT_STATUS};
 use super::output::{Merger, Sink};
 use super::pes::{End, Pe, Which};
 use super::plan::{Plan, StartError};
@@ -50,8 +51,12 @@ pub struct Job {
     stdin: Option<Pump>,
     /// The simulator of the hardware, if that is a model.
     model: Option<Model>,
-    /// What that has said of the run.
+    /// Whether that has said its last word, or there is none.
+    model_is_done: bool,
+    /// What it has said of the run.
     simulated: Option<Simulated>,
+    /// Whether a file that was asked for could not be written.
+    unwritten: bool,
     /// Virtual time of each PE, as far as it is known: that of its last output.
     times: Vec<Ps>,
     deadline: Option<Instant>,
@@ -162,14 +167,16 @@ impl Job {
             pes,
             signals,
             stdin,
+            model_is_done: model.is_none(),
             model,
             simulated: None,
-
+            unwritten: false,
             _warden: warden,
         })
     }
 
-    /// Looks after the PEs until all have ended and all they wrote is written.
+    /// Looks after the PEs until all have ended and all they wrote is written, as are the files of
+    /// the model.
     pub fn run(mut self) -> ExitCode {
         // A PE may have ended before its end could have been signalled to us.
         self.notice_ends();
@@ -198,26 +205,14 @@ impl Job {
             self.print_simulated();
             self.counters.print(self.plan.settings.wire);
         }
+        let status = match status {
+            Some(0) | None if self.unwritten => OUTPUT_STATUS,
+            status => status.unwrap_or(0),
+        };
         // Reaps the PEs.
         drop(self);
         strays::end();
-        ExitCode::from(status.unwrap_or(0))
-    }
-
-    /// What the model of the hardware did.
-    fn print_simulated(&mut self) {
-        let reports = self.model.take().map(Model::finish);
-        for report in reports.into_iter().flatten() {
-            if let Report::Ended(ended) = report {
-                self.simulated = ended.ok();
-            }
-        }
-        if let Some(simulated) = &self.simulated {
-            crate::report::line(&format!("virtual time: {}", simulated.summary));
-            for line in links::lines(&simulated.links) {
-                crate::report::line(&line);
-            }
-        }
+        ExitCode::from(status)
     }
 
     /// Not while it is about to end for another reason, nor for output alone: that may be blocked.
@@ -230,9 +225,18 @@ impl Job {
     }
 
     fn is_over(&self) -> bool {
+        self.has_written() && !self.has_open_outputs() && self.model_is_done
+    }
+
+    /// Whether all PEs have ended, and nothing of what they wrote waits here.
+    fn has_written(&self) -> bool {
+        self.all_ended() && !self.stdout.is_pending() && !self.stderr.is_pending()
+    }
+
+    fn has_open_outputs(&self) -> bool {
         let open =
             |pe: &Pe| pe.output(Which::Stdout).is_some() || pe.output(Which::Stderr).is_some();
-        self.waits_for_silence() && !self.pes.iter().any(open)
+        self.pes.iter().any(open)
     }
 
     /// Waits until something is ready or a deadline passes.
@@ -265,7 +269,12 @@ impl Job {
         use std::os::fd::AsFd;
         let mut watched = vec![(Source::Signals, self.signals.fd(), PollFlags::IN)];
         let is_full = self.stdout.is_full() || self.stderr.is_full();
-        if let Some(model) = self.model.as_ref().filter(|_| !is_full) {
+        // Behind its last word the bell would never be silent.
+        if let Some(model) = self
+            .model
+            .as_ref()
+            .filter(|_| !is_full && !self.model_is_done)
+        {
             watched.push((Source::Model, model.bell().as_fd(), PollFlags::IN));
         }
         for (index, pe) in self.pes.iter().enumerate() {
@@ -440,19 +449,6 @@ impl Job {
         !bytes.is_empty()
     }
 
-    /// Whether a PE is in virtual time, so that the model knows when it writes what.
-    fn model_reads(&self, index: usize) -> bool {
-        let model = self.model.as_ref();
-        model.is_some_and(|model| model.reads(index as u32))
-    }
-
-    /// From now on a PE's outputs are read here. What the model has read comes first.
-    fn take_over_output(&mut self, index: usize) {
-        let model = self.model.as_ref();
-        let reports = model.map(|model| model.leave_outputs(index as u32));
-        self.hear(reports.unwrap_or_default());
-    }
-
     /// Finds the PEs that have ended.
     fn notice_ends(&mut self) {
         for index in 0..self.pes.len() {
@@ -481,41 +477,6 @@ impl Job {
             }
             if pe == 0 {
                 self.stdin = None;
-            }
-        }
-    }
-
-    fn hear_model(&mut self) {
-        let reports = self.model.as_ref().map(Model::reports);
-        self.hear(reports.unwrap_or_default());
-    }
-
-    fn hear(&mut self, reports: Vec<Report>) {
-        for report in reports {
-            match report {
-                Report::Wrote(text) => {
-                    if let Some(time) = self.times.get_mut(text.pe as usize) {
-                        *time = text.at;
-                    }
-                    let merger = &mut self.sink_mut(text.which).merger;
-                    merger.write(text.pe, &text.bytes, text.at);
-                }
-                Report::Spins(pe) => self.stderr.merger.note(&format!(
-                    "PE {pe} has computed for a second without a call of the library; virtual time \
-                     stands still meanwhile. If it waits in a loop of its own for memory to \
-                     change, let it wait by a call (wait_until, shmem_wait_until); --timeout \
-                     ends such a job"
-                )),
-                Report::Ended(ended) => match *ended {
-                    Ok(simulated) => self.simulated = Some(simulated),
-                    Err(cause) => {
-                        // A PE that has ended in this very moment is the cause.
-                        self.notice_ends();
-                        self.judge();
-                        let running = self.running();
-                        self.end(Ending::Model { cause, running });
-                    }
-                },
             }
         }
     }
@@ -621,9 +582,16 @@ impl Job {
             .collect()
     }
 
-    /// When every PE has ended, kills what they started and did not wait for.
+    /// When every PE has ended, kills what they started and did not wait for. The model of a job
+    /// that is being ended ends, too.
     fn sweep(&mut self) {
-        if !self.swept && self.all_ended() {
+        if !self.all_ended() {
+            return;
+        }
+        if let Some(model) = self.model.as_ref().filter(|_| self.ending.is_some()) {
+            model.stop();
+        }
+        if !self.swept {
             self.swept = true;
             for pe in &self.pes {
                 pe.signal(Signal::KILL);
@@ -633,7 +601,7 @@ impl Job {
 
     /// Whether nothing is left but outputs that somebody holds open.
     fn waits_for_silence(&self) -> bool {
-        self.all_ended() && !self.stdout.is_pending() && !self.stderr.is_pending()
+        self.has_written() && self.has_open_outputs()
     }
 
     fn give_up_on_silent_outputs(&mut self) {

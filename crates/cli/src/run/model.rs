@@ -318,7 +318,9 @@ pub enum Report {
     Spins(u32),
     /// A PE has written something.
     Wrote(Text),
-    /// The run has come to its end.
+    /// Why a file that was asked for could not be written.
+    Unwritten(String),
+    /// The run has come to its end. Nothing follows.
     Ended(Box<Result<Simulated, String>>),
 }
 
@@ -405,18 +407,14 @@ impl Model {
         &self.bell
     }
 
-    /// When all PEs have ended: the reports since the last call, to the last one.
-    pub fn finish(mut self) -> Vec<Report> {
-        // With no PE left the run comes to its end.
-        self.join();
-        self.reports()
+    /// Tells the simulator to end soon. It writes its files all the same.
+    pub fn stop(&self) {
+        self.shared.stop.store(true, Ordering::Relaxed);
     }
 
-    fn join(&mut self) {
-        if let Some(thread) = self.thread.take() {
-            // It reports by itself what went wrong.
-            let _ = thread.join();
-        }
+    /// Whether the simulator says nothing more.
+    pub fn has_ended(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
     /// The reports since the last call.
@@ -442,8 +440,11 @@ impl Model {
 /// The simulator ends soon after it is told to.
 impl Drop for Model {
     fn drop(&mut self) {
-        self.shared.stop.store(true, Ordering::Relaxed);
-        self.join();
+        self.stop();
+        if let Some(thread) = self.thread.take() {
+            // It reports by itself what went wrong.
+            let _ = thread.join();
+        }
     }
 }
 
@@ -511,6 +512,10 @@ impl Simulator {
                 Some(end) => begun.push(end),
                 // It has ended without using the library; who waits for it will say so.
                 None => {
+                    if hardware.recorded.is_wanted() {
+                        let why = format!("nothing is recorded: PE {pe} has not joined the job");
+                        self.say_unwritten(Err(why));
+                    }
                     return Ok(Simulated {
                         summary: built.summary(),
                         links: Vec::new(),
@@ -525,9 +530,9 @@ impl Simulator {
         let links = built.watch_links();
         self.shared.lock().taps.open();
         let ran = self.run_on(&mut built, hardware, begun, recording.as_ref());
-        if let Some(recording) = &recording {
-            hardware.recorded.write(recording)?;
-        }
+        // A recording is most useful if the run failed.
+        let written = recording.map_or(Ok(()), |all| hardware.recorded.write(&all));
+        self.say_unwritten(written);
         let summary = ran?;
         let simulated = Simulated {
             links: built.links(&links, summary.virtual_time),
@@ -540,9 +545,15 @@ impl Simulator {
                 run: RunFigures::of(&[summary]),
             };
             let json = serde_json::to_vec(&figures).map_err(|error| error.to_string())?;
-            crate::file::write_whole(path, &json)?;
+            self.say_unwritten(crate::file::write_whole(path, &json));
         }
         Ok(simulated)
+    }
+
+    fn say_unwritten(&self, written: Result<(), String>) {
+        if let Err(why) = written {
+            self.report(Report::Unwritten(why));
+        }
     }
 
     fn run_on(

@@ -16,8 +16,8 @@ use super::bind::ranges;
 const TIMEOUT_STATUS: u8 = 124;
 /// The exit status when PEs in virtual time wait for ever, or have no more time.
 const MODEL_STATUS: u8 = 1;
-/// The exit status when what the PEs print is lost, as that of cat(1).
-const OUTPUT_STATUS: u8 = 1;
+/// The exit status when what the PEs print, or a file that was asked for, is lost, as that of cat(1).
+pub const OUTPUT_STATUS: u8 = 1;
 
 /// Why a PE counts as failed.
 #[derive(Clone, Debug, PartialEq, Eq)]

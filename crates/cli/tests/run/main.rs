@@ -16,3 +16,4 @@ mod output;
 mod pages;
 mod pmi;
 mod status;
+mod wanted;
