@@ -29,7 +29,7 @@ PREFIX ?= /usr/local
 CARGO ?= cargo
 destdir = $(if $(DESTDIR),--destdir '$(DESTDIR)')
 
-install: ## Install OpenSHMEM, the launcher and its manual below PREFIX (default /usr/local), or DESTDIR
+install: ## Install OpenSHMEM, the launcher, its manual, example clusters and the dissector below PREFIX (default /usr/local), or DESTDIR
 	@$(CARGO) xtask install --prefix '$(PREFIX)' $(destdir)
 
 uninstall: ## Remove what install put there

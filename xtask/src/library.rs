@@ -5,7 +5,8 @@
 //! include/  shmem.h pshmem.h shmemx.h shmemx_race.h hostwire_remote.h hostwire_tca.h mpp/
 //! lib/      libshmem.so libshmem.so.1 libshmem.a libshmem_race.a libhostwire_remote.so libhostwire_tca.so
 //!           pkgconfig/ cmake/ libfabric/libhostwire-fi.so
-//! share/    what bash, zsh and fish complete hostwire by, and its pages of the manual
+//! share/    what bash, zsh and fish complete hostwire and oshrun by, pages of the manual,
+//!           hostwire/wireshark/hostwire.lua hostwire/clusters/*.toml
 //! ```
 //!
 //! The tree lies below the target folder and can be used from there. That for another machine has no
@@ -118,6 +119,7 @@ pub fn build(table: &Table, machine: &Machine, launcher: Option<&Path>) -> Resul
         let built = release.join("hostwire");
         copy(launcher.unwrap_or(&built), &tree.join("bin/hostwire"))?;
         launcher_pages(&tree)?;
+        data(&tree)?;
         // For `hostwire borrow` and `hostwire run --cluster`, which look for them beside their
         // folder, and for C programs.
         for name in ["remote", "clock", "tca"] {
@@ -148,18 +150,44 @@ pub fn build(table: &Table, machine: &Machine, launcher: Option<&Path>) -> Resul
 }
 
 /// Where each shell looks for what a package brings along.
-const COMPLETIONS: [(&str, &str); 3] = [
-    ("bash", "share/bash-completion/completions/hostwire"),
-    ("zsh", "share/zsh/site-functions/_hostwire"),
-    ("fish", "share/fish/vendor_completions.d/hostwire.fish"),
+const COMPLETIONS: [(&str, &str, &str); 3] = [
+    ("bash", "share/bash-completion/completions/", ""),
+    ("zsh", "share/zsh/site-functions/_", ""),
+    ("fish", "share/fish/vendor_completions.d/", ".fish"),
 ];
+
+/// Folders of this repository that users of the launcher need, the files of theirs, and where they go.
+const DATA: [(&str, &str, &str); 2] = [
+    ("tools/wireshark", "lua", "share/hostwire/wireshark"),
+    ("examples/clusters", "toml", "share/hostwire/clusters"),
+];
+
+fn data(tree: &Path) -> Result<(), Error> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for (folder, extension, place) in DATA {
+        let (folder, place) = (root.join(folder), tree.join(place));
+        fs::create_dir_all(&place).map_err(Error::file(&place))?;
+        for entry in fs::read_dir(&folder).map_err(Error::file(&folder))? {
+            let path = entry.map_err(Error::file(&folder))?.path();
+            if path.extension().is_some_and(|it| it == extension)
+                && let Some(name) = path.file_name()
+            {
+                copy(&path, &place.join(name))?;
+            }
+        }
+    }
+    Ok(())
+}
 
 /// Completions and pages of the manual, by the launcher itself.
 fn launcher_pages(tree: &Path) -> Result<(), Error> {
     let launcher = tree.join("bin/hostwire");
-    for (shell, path) in COMPLETIONS {
-        let script = stdout(Command::new(&launcher).args(["completions", shell]))?;
-        write(&tree.join(path), &script)?;
+    for (shell, before, behind) in COMPLETIONS {
+        for program in ["hostwire", "oshrun"] {
+            let arguments = ["completions", shell, "--for", program];
+            let script = stdout(Command::new(&launcher).args(arguments))?;
+            write(&tree.join(format!("{before}{program}{behind}")), &script)?;
+        }
     }
     run(Command::new(&launcher)
         .arg("manual")

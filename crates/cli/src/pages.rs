@@ -23,15 +23,27 @@ pub enum Shell {
     Fish,
 }
 
-/// Print completions of the options of hostwire for a shell
+/// A program that completions are made for.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub enum Program {
+    /// This one
+    Hostwire,
+    /// The launcher of OpenSHMEM programs
+    Oshrun,
+}
+
+/// Print completions of the options of hostwire, or oshrun, for a shell
 ///
-/// `make install` installs it for all three. Without: `source <(hostwire completions bash)` in
+/// `make install` installs them for all three. Without: `source <(hostwire completions bash)` in
 /// ~/.bashrc.
 #[derive(Debug, clap::Args)]
 pub struct CompletionsArgs {
     /// Which shell
     #[arg(value_enum)]
     shell: Shell,
+    /// Of which program
+    #[arg(long = "for", value_enum, default_value = "hostwire")]
+    program: Program,
 }
 
 /// Write the pages of the manual: hostwire.1, and one per command.
@@ -44,14 +56,10 @@ pub struct ManualArgs {
 
 /// Prints completions.
 pub fn completions(args: &CompletionsArgs) -> ExitCode {
-    let name = "hostwire";
-    let whole = Cli::command();
-    // Completions do not know which commands are hidden.
-    let shown = whole.get_subcommands().filter(|part| !part.is_hide_set());
-    let mut command = clap::Command::new(name)
-        .version(env!("CARGO_PKG_VERSION"))
-        .args(whole.get_arguments().cloned())
-        .subcommands(shown.cloned());
+    let (name, mut command) = match args.program {
+        Program::Hostwire => ("hostwire", hostwire()),
+        Program::Oshrun => ("oshrun", oshrun()),
+    };
     let mut script = Vec::new();
     match args.shell {
         Shell::Bash => clap_complete::generate(shells::Bash, &mut command, name, &mut script),
@@ -65,6 +73,58 @@ pub fn completions(args: &CompletionsArgs) -> ExitCode {
         }
         _ => ExitCode::SUCCESS,
     }
+}
+
+fn hostwire() -> clap::Command {
+    let whole = Cli::command();
+    // Completions do not know which commands are hidden.
+    let shown = whole.get_subcommands().filter(|part| !part.is_hide_set());
+    clap::Command::new("hostwire")
+        .version(env!("CARGO_PKG_VERSION"))
+        .args(whole.get_arguments().cloned())
+        .subcommands(shown.cloned())
+}
+
+/// `oshrun` is a script, crates/shmem/wrappers/oshrun: it has the long options of `hostwire run`, and those that
+/// users of other launchers know.
+fn oshrun() -> clap::Command {
+    use clap::{Arg, ArgAction, ValueHint};
+    let run = <crate::run::Args as clap::Args>::augment_args(clap::Command::new("run"));
+    let shown = run.get_arguments().filter(|arg| !arg.is_hide_set());
+    let value = |name: &'static str, help: &'static str| {
+        Arg::new(name).action(ArgAction::Append).help(help)
+    };
+    let switch = |name: &'static str, help: &'static str| {
+        Arg::new(name)
+            .long(name)
+            .action(ArgAction::SetTrue)
+            .help(help)
+    };
+    clap::Command::new("oshrun")
+        .version(env!("CARGO_PKG_VERSION"))
+        .args(shown.cloned())
+        .arg(
+            value(
+                "variable",
+                "Set an environment variable of the PEs: NAME or NAME=VALUE",
+            )
+            .short('x'),
+        )
+        .arg(
+            value("folder", "Start the PEs in this folder")
+                .long("wdir")
+                .value_hint(ValueHint::DirPath),
+        )
+        .arg(
+            value("bound", "A CPU for each PE, or none")
+                .long("bind-to")
+                .value_parser(["core", "none"]),
+        )
+        .arg(switch("tag-output", "Begin each line of output with its PE").short('l'))
+        .arg(switch(
+            "oversubscribe",
+            "More PEs than CPUs (always allowed)",
+        ))
 }
 
 /// Writes the pages of the manual: of the command, and of each of its commands.

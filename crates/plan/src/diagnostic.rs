@@ -348,6 +348,18 @@ impl Findings {
         }
     }
 
+    /// Takes back what turned out to be a part of another finding: the last one with this code and this text
+    /// at this place.
+    pub(crate) fn retract(&mut self, code: &str, message: &str, span: Span) {
+        let is_it = |found: &Diagnostic| {
+            let place = found.labels.first().map(|label| label.span);
+            found.code == code && found.message == message && place == Some(span)
+        };
+        if let Some(place) = self.0.iter().rposition(is_it) {
+            self.0.remove(place);
+        }
+    }
+
     /// Whether one of them is an error.
     pub fn has_errors(&self) -> bool {
         self.0.iter().any(|d| d.severity == Severity::Error)

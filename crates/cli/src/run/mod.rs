@@ -2,7 +2,7 @@
 //!
 //! | file | |
 //! |---|---|
-//! | [`args`], [`given`], [`parse`] | the command line |
+//! | [`args`], [`given`], [`parse`], [`environment`] | the command line, and variables that stand for it |
 //! | [`plan`] | what would be started, checked before anything is |
 //! | [`spawn`], [`pes`] | one process per PE |
 //! | [`job`] | the loop: signals, sockets, output, deadlines |
@@ -18,6 +18,7 @@ mod bind;
 mod board;
 mod counters;
 mod dying;
+mod environment;
 mod given;
 mod job;
 mod limits;
@@ -57,9 +58,23 @@ use crate::{USAGE_STATUS, report};
 
 /// Runs the job that `args` describe, to its end.
 pub fn main(args: &Args) -> ExitCode {
+    let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    for (name, meant) in environment::misspelt(names) {
+        report::line(&format!(
+            "warning: {name} sets nothing; did you mean {meant}?"
+        ));
+    }
     let started = plan::Plan::new(args).and_then(|plan| {
         if let Some(reason) = insecure_by(args, &plan) {
             report::line(&format!("warning: {reason}: {INSECURE_WIRE_WARNING}"));
+        }
+        if let Some(library) = program::open_mpi(&plan.program).filter(|_| plan.pes > 1) {
+            report::line(&format!(
+                "warning: {} is built with Open MPI ({library}), which does not find this job: each PE \
+                 will be a job of one; start it with mpirun -n {}, or build it with MPICH",
+                plan.name(),
+                plan.pes
+            ));
         }
         if plan.hardware.is_some() && !model::is_dynamic(&plan.program) {
             report::line(&format!(

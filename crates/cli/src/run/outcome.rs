@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use hostwire::board::Record;
+use hostwire::board::{Activity, Record};
 use hostwire_transport::printable;
 use rustix::io::Errno;
 use rustix::process::Signal;
@@ -112,6 +112,8 @@ impl fmt::Display for Failure {
             }
         }
         match self.last {
+            // It failed behind its part in the job.
+            Some(last) if last.activity == Activity::Finished => write!(f, "; it had left the job"),
             Some(last) => write!(f, "; it was last {last}"),
             None => Ok(()),
         }
@@ -255,8 +257,6 @@ fn signal_name(signal: i32) -> String {
 
 #[cfg(test)]
 mod tests {
-    use hostwire::board::Activity;
-
     use super::*;
 
     fn failure(cause: Cause) -> Failure {
@@ -282,6 +282,17 @@ mod tests {
         assert_eq!(
             Ending::Failed(killed).line(3).unwrap(),
             "PE 3 was killed by SIGKILL; it was last in a barrier; ended the other 3 PEs"
+        );
+        let behind = Failure {
+            last: Some(Record {
+                activity: Activity::Finished,
+                peer: None,
+            }),
+            ..failure(Cause::Exited(1))
+        };
+        assert_eq!(
+            behind.to_string(),
+            "PE 3 exited with status 1; it had left the job"
         );
         for (cause, status, text) in [
             (Cause::Exited(7), 7, "PE 3 exited with status 7"),

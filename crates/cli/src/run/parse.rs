@@ -176,6 +176,26 @@ mod tests {
         assert_eq!(size("0").unwrap_err(), "must be more than 0");
     }
 
+    /// What an option takes, a file takes too, and means the same.
+    #[test]
+    fn files_have_sizes_as_options_do() {
+        let suffixes = [
+            "K", "k", "KiB", "M", "m", "MiB", "G", "g", "GiB", "T", "t", "TiB", "B",
+        ];
+        for suffix in suffixes {
+            let text = format!("3{suffix}");
+            assert_eq!(
+                hostwire_plan::file::SIZE.parse(&text).ok(),
+                size(&text).ok(),
+                "{text}"
+            );
+        }
+        for text in ["3KB", "3MB", "3Mi", "3MIB", "M", "3x", "-3M"] {
+            assert!(hostwire_plan::file::SIZE.parse(text).is_err(), "{text}");
+            assert!(size(text).is_err(), "{text}");
+        }
+    }
+
     #[test]
     fn times() {
         assert_eq!(duration("30"), Ok(Duration::from_secs(30)));

@@ -1,6 +1,8 @@
 //! Finds the program before anything is started.
 
 use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -64,6 +66,29 @@ fn problem_with(path: &Path) -> Option<&'static str> {
     }
 }
 
+/// How much of a program is looked through for the names of its libraries, which are in front.
+const HEAD_BYTES: u64 = 4 << 20;
+/// With this number the interface of Open MPI's libraries begins to have names that MPICH does not have.
+const OPEN_MPI_FIRST: u32 = 20;
+
+/// The library of Open MPI that a program is linked with. Open MPI knows its own launchers only: with
+/// others each process is a job of one, without a word.
+pub fn open_mpi(program: &Path) -> Option<String> {
+    let mut head = Vec::new();
+    let file = File::open(program).ok()?;
+    file.take(HEAD_BYTES).read_to_end(&mut head).ok()?;
+    let names = head.split(|byte| *byte == 0);
+    names
+        .filter(|_| head.starts_with(b"\x7fELF"))
+        .filter_map(|name| str::from_utf8(name).ok())
+        .find(|name| {
+            let of = |library| name.strip_prefix(library)?.parse::<u32>().ok();
+            let number = of("libmpi.so.").or_else(|| of("liboshmem.so."));
+            number.is_some_and(|number| number >= OPEN_MPI_FIRST)
+        })
+        .map(str::to_owned)
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
@@ -75,6 +100,28 @@ mod tests {
             Err(StartError::Program { problem, .. }) => problem,
             other => panic!("{other:?}"),
         }
+    }
+
+    #[test]
+    fn programs_of_open_mpi_are_recognized() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("program");
+        for (bytes, found) in [
+            (
+                &b"\x7fELF\0libc.so.6\0libmpi.so.40\0"[..],
+                Some("libmpi.so.40"),
+            ),
+            (b"\x7fELF\0liboshmem.so.40\0", Some("liboshmem.so.40")),
+            // MPICH's, for programs of others.
+            (b"\x7fELF\0libmpi.so.12\0", None),
+            (b"\x7fELF\0libmpi.so.4x\0libshmem.so.1\0", None),
+            (b"#!/bin/sh\n\0libmpi.so.40\0", None),
+            (b"", None),
+        ] {
+            std::fs::write(&file, bytes).unwrap();
+            assert_eq!(open_mpi(&file).as_deref(), found, "{bytes:?}");
+        }
+        assert_eq!(open_mpi(&folder.path().join("absent")), None);
     }
 
     #[test]

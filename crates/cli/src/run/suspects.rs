@@ -9,9 +9,13 @@ use std::time::{Duration, Instant};
 
 use super::outcome::{Cause, Failure};
 
-/// How long a failure is held back at most. A lost PE may run on, on a host that cannot be
-/// reached, and a PE that is ending may get stuck.
-const HOLD: Duration = Duration::from_secs(1);
+/// How long a failure is held back for a lost PE that is not ending yet. One that fails leaves the job before it
+/// has said why and cleaned up, which takes Python seconds on a busy machine; but it may also run on, on a host
+/// that cannot be reached.
+const HOLD: Duration = Duration::from_secs(5);
+/// How long it is held back at most. A PE that is ending takes long to give its memory back where that is
+/// much, or the machine is busy; and it may get stuck.
+const HOLD_MAX: Duration = Duration::from_secs(10);
 
 /// A failure, and the PE that the failed one has lost.
 #[derive(Clone, Debug)]
@@ -24,6 +28,8 @@ struct Suspect {
 #[derive(Clone, Debug, Default)]
 pub struct Suspects {
     held: Vec<Suspect>,
+    /// When the first of them was seen.
+    since: Option<Instant>,
     /// The time at which they are judged, whatever is known.
     deadline: Option<Instant>,
 }
@@ -39,6 +45,7 @@ impl Suspects {
             return;
         }
         self.held.push(Suspect { failure, lost });
+        self.since = self.since.or(Some(now));
         self.deadline = self.deadline.or(now.checked_add(HOLD));
     }
 
@@ -62,11 +69,21 @@ impl Suspects {
         let certain = |suspect: &Suspect| suspect.failure.is_cause();
         let missed = |suspect: &Suspect| suspect.lost.is_some_and(&is_running);
         let late = self.deadline.is_none_or(|deadline| deadline <= now);
-        let decided = late || self.held.iter().any(certain);
-        if !decided && (self.held.iter().any(missed) || somebody_dies()) {
-            return Vec::new();
+        let decided = self.held.iter().any(certain);
+        if !decided && !self.held.is_empty() {
+            if somebody_dies() {
+                let last = self.since.and_then(|since| since.checked_add(HOLD_MAX));
+                if last.is_some_and(|last| last > now) {
+                    // Its end is heard of.
+                    self.deadline = last.filter(|_| late).or(self.deadline);
+                    return Vec::new();
+                }
+            } else if !late && self.held.iter().any(missed) {
+                return Vec::new();
+            }
         }
         self.deadline = None;
+        self.since = None;
         let mut judged = std::mem::take(&mut self.held);
         // A PE that reports a lost PE may have failed because of it. A stable sort: among
         // equals the one that was seen first.
@@ -152,9 +169,16 @@ mod tests {
         // Later ones do not put it off.
         suspects.add(failure(2, Cause::Exited(1)), Some(1), now + HOLD / 2);
         assert_eq!(suspects.deadline(), Some(now + HOLD));
-        let before = now + HOLD - Duration::from_nanos(1);
-        assert!(judge(&mut suspects, before, &[1], true).is_empty());
-        assert_eq!(judge(&mut suspects, now + HOLD, &[1], true), [0, 2]);
+        let nanosecond = Duration::from_nanos(1);
+        let mut stuck = suspects.clone();
+        assert!(judge(&mut suspects, now + HOLD - nanosecond, &[1], false).is_empty());
+        assert_eq!(judge(&mut suspects, now + HOLD, &[1], false), [0, 2]);
+        // One that is ending is waited for longer.
+        assert!(judge(&mut stuck, now + HOLD, &[1], true).is_empty());
+        assert_eq!(stuck.deadline(), Some(now + HOLD_MAX));
+        assert!(judge(&mut stuck, now + HOLD_MAX - nanosecond, &[1], true).is_empty());
+        assert_eq!(judge(&mut stuck, now + HOLD_MAX, &[1], true), [0, 2]);
+        assert_eq!(stuck.deadline(), None);
     }
 
     #[test]

@@ -44,6 +44,40 @@ fn numbers_of_pes() {
     assert!(refusal(&["-n", "2"]).contains("<PROGRAM>"));
 }
 
+/// They may be somebody's own.
+#[test]
+fn a_variable_that_is_nearly_a_setting_is_named() {
+    let mut command = hostwire(&["run", "-n", "1", "true"]);
+    for (rest, value) in [("WIER", "udp"), ("OTHER_THINGS", "1")] {
+        command.env(format!("HOSTWIRE_{rest}"), value);
+    }
+    let ended = Job::start(command).end();
+    assert_eq!(ended.status, 0, "{ended:?}");
+    let said = format!(
+        "hostwire: warning: HOSTWIRE_{} sets nothing; did you mean HOSTWIRE_WIRE?\n",
+        "WIER"
+    );
+    assert_eq!(ended.stderr, said);
+}
+
+#[test]
+fn a_program_of_open_mpi_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("program");
+    // An ordinary program that says so. What lies behind it is not loaded.
+    let short = std::fs::read("/bin/true").unwrap();
+    std::fs::write(&program, [&short[..], b"\0libmpi.so.40\0"].concat()).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let program = program.to_str().unwrap();
+    let run = |pes| Job::start(hostwire(&["run", "-n", pes, program])).end();
+    assert_eq!((run("1").status, run("1").stderr.as_str()), (0, ""));
+    let ended = run("2");
+    assert_eq!(ended.status, 0, "{ended:?}");
+    for part in ["Open MPI (libmpi.so.40)", "a job of one", "mpirun -n 2"] {
+        assert!(ended.stderr.contains(part), "{ended:?}");
+    }
+}
+
 #[test]
 fn programs() {
     let folder = tempfile::tempdir().unwrap();

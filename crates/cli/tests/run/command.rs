@@ -101,12 +101,19 @@ fn shells_complete_commands_options_and_values() {
             assert!(script.contains(word), "{shell}: {word}");
         }
         assert!(!script.contains("warden"), "{shell}");
+        let script = printed(&["completions", shell, "--for", "oshrun"]);
+        for word in ["wire", "udp", "bind-to", "cluster", "oversubscribe"] {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
+        assert!(!script.contains("figures"), "{shell}");
     }
     // As bash itself does it, where there is one.
     let complete = |words: &str| {
+        let program = words.split(' ').next().unwrap();
         let script = format!(
-            "source <({} completions bash) && COMP_WORDS=({words}) && COMP_CWORD=$(( ${{#COMP_WORDS[@]}} - 1 )) \
-             && _hostwire hostwire \"${{COMP_WORDS[COMP_CWORD]}}\" \"${{COMP_WORDS[COMP_CWORD-1]}}\" \
+            "source <({} completions bash --for {program}) && COMP_WORDS=({words}) \
+             && COMP_CWORD=$(( ${{#COMP_WORDS[@]}} - 1 )) \
+             && _{program} {program} \"${{COMP_WORDS[COMP_CWORD]}}\" \"${{COMP_WORDS[COMP_CWORD-1]}}\" \
              && echo \"${{COMPREPLY[*]}}\"",
             env!("CARGO_BIN_EXE_hostwire")
         );
@@ -117,6 +124,8 @@ fn shells_complete_commands_options_and_values() {
     assert_eq!(complete("hostwire repr").trim(), "reproduce");
     assert_eq!(complete("hostwire run --wir").trim(), "--wire");
     assert_eq!(complete("hostwire run --wire e").trim(), "ether");
+    assert_eq!(complete("oshrun --wir").trim(), "--wire");
+    assert_eq!(complete("oshrun --bind-to c").trim(), "core");
 }
 
 #[test]

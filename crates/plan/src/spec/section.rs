@@ -8,6 +8,8 @@ use crate::diagnostic::{Diagnostic, Findings, Located, Span};
 
 /// Unknown keys reported per table; a binary file can have very many.
 const UNKNOWN_KEYS_MAX: usize = 10;
+/// The code of a key that has to be there and is not.
+const MISSING_KEY: &str = "missing-key";
 /// Keys longer than this are not compared with the known ones.
 const COMPARED_CHARS_MAX: usize = 64;
 
@@ -53,10 +55,14 @@ impl<'t> Section<'t> {
     /// Reports a missing key; `example` is a value for it.
     pub fn missing(&self, key: &str, example: &str, out: &mut Findings) {
         out.push(
-            Diagnostic::error("missing-key", format!("{} has no `{key}`", self.title))
+            Diagnostic::error(MISSING_KEY, self.lacks(key))
                 .label(self.span, format!("`{key}` is required here"))
                 .help(format!("add `{key} = {example}`")),
         );
+    }
+
+    fn lacks(&self, key: &str) -> String {
+        format!("{} has no `{key}`", self.title)
     }
 
     /// A string; `example` is one, with its quotes, for messages.
@@ -345,7 +351,8 @@ impl<'t> Section<'t> {
         })
     }
 
-    /// Reports the keys that were never looked up, each with the nearest known key.
+    /// Reports the keys that were never looked up, each with the nearest known key. That one is not missing
+    /// then, but misspelt: one mistake is one error.
     pub fn finish(self, out: &mut Findings) {
         let mut unknown: Vec<_> = self
             .entries()
@@ -356,7 +363,10 @@ impl<'t> Section<'t> {
             let mut known = self.asked.clone();
             known.sort_unstable();
             let help = match nearest(key.value, &known) {
-                Some(near) => format!("did you mean `{near}`?"),
+                Some(near) => {
+                    out.retract(MISSING_KEY, &self.lacks(near), self.span);
+                    format!("did you mean `{near}`?")
+                }
                 None => format!("the keys here are {}", known.join(", ")),
             };
             out.push(

@@ -133,7 +133,10 @@ impl Quantity {
         if unit.is_empty() {
             return Err(UnitError::MissingUnit);
         }
-        let Some(&(name, scale)) = self.units.iter().find(|(name, _)| *name == unit) else {
+        // Sizes as options have them: 64M.
+        let long = format!("{}iB", unit.to_ascii_uppercase());
+        let is_unit = |(name, _): &&Unit| *name == unit || *name == long;
+        let Some(&(name, scale)) = self.units.iter().find(is_unit) else {
             return Err(UnitError::UnknownUnit(unit.to_owned()));
         };
         let whole: u64 = whole.parse().map_err(|_| UnitError::NotANumber)?;
@@ -237,6 +240,14 @@ mod tests {
         assert_eq!(SIZE.parse("16GiB"), Ok(16 << 30));
         assert_eq!(SIZE.parse("1.5 GiB"), Ok(3 << 29));
         assert_eq!(SIZE.parse("4_096B"), Ok(4096));
+        for (short, long) in [
+            ("64K", "64KiB"),
+            ("64k", "64KiB"),
+            ("1.5M", "1536KiB"),
+            ("2T", "2TiB"),
+        ] {
+            assert_eq!(SIZE.parse(short), SIZE.parse(long), "{short}");
+        }
         assert_eq!(FREQUENCY.parse("2.4GHz"), Ok(2400));
         assert_eq!(WIDTH.parse("16bit"), Ok(16));
         assert_eq!(LENGTH.parse("24in"), Ok(609_600));
@@ -247,6 +258,7 @@ mod tests {
     fn refuses_the_rest() {
         assert_eq!(SIZE.parse("16"), Err(UnitError::MissingUnit));
         assert_eq!(SIZE.parse("16GB"), Err(UnitError::UnknownUnit("GB".into())));
+        assert_eq!(SIZE.parse("16Gi"), Err(UnitError::UnknownUnit("Gi".into())));
         assert_eq!(SIZE.parse("GiB"), Err(UnitError::NotANumber));
         assert_eq!(SIZE.parse("1.1.1GiB"), Err(UnitError::NotANumber));
         assert_eq!(SIZE.parse("-1GiB"), Err(UnitError::NotANumber));

@@ -186,6 +186,11 @@ fn an_installation_works_and_goes_without_a_trace() {
         "bash-completion/completions/hostwire",
         "zsh/site-functions/_hostwire",
         "fish/vendor_completions.d/hostwire.fish",
+        "bash-completion/completions/oshrun",
+        "zsh/site-functions/_oshrun",
+        "fish/vendor_completions.d/oshrun.fish",
+        "hostwire/wireshark/hostwire.lua",
+        "hostwire/clusters/two-boards.toml",
         "man/man1/hostwire.1",
         "man/man1/hostwire-run.1",
     ] {
