@@ -1,20 +1,19 @@
 //! Threads in the processes of others.
 
-use std::thread::{Builder, JoinHandle};
+use std::thread::JoinHandle;
 
-use hostwire_transport::os::signals;
+use hostwire_transport::worker;
 
 use crate::post::Code;
 
 /// What they need at most.
 const STACK_BYTES: usize = 256 << 10;
 
-/// Starts one, which takes no signals: those are the program's.
+/// Starts one.
 pub(crate) fn spawn(
     name: &str,
     work: impl FnOnce() + Send + 'static,
 ) -> Result<JoinHandle<()>, Code> {
-    let thread = Builder::new().name(name.into()).stack_size(STACK_BYTES);
-    let started = signals::blocked(&[], || thread.spawn(work));
+    let started = worker::start(name, STACK_BYTES, work);
     started.map_err(|error| -error.raw_os_error().unwrap_or(libc::EAGAIN))
 }

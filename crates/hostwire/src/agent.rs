@@ -30,7 +30,9 @@ use hostwire_address::Place;
 use hostwire_transport::operation::apply;
 use hostwire_transport::ring::PAYLOAD_BYTES;
 use hostwire_transport::wait::{Backoff, WaitLimits, WaitStep};
-use hostwire_transport::{Operation, PeId, Request, Route, Transport, TransportError, Window};
+use hostwire_transport::{
+    Operation, PeId, Request, Route, Transport, TransportError, Window, worker,
+};
 
 use crate::attachment::{Attachment, Pace, Watch};
 use crate::error::{Error, Misbehaviour, Result};
@@ -192,10 +194,7 @@ impl Agent {
         }
         self.stop.store(false, Ordering::Release);
         let (agent, wire) = (Arc::clone(self), Arc::clone(wire));
-        std::thread::Builder::new()
-            .name("hostwire-agent".into())
-            .stack_size(128 << 10)
-            .spawn(move || agent.run(&*wire))
+        worker::start("hostwire-agent", 128 << 10, move || agent.run(&*wire))
             .map(Some)
             .map_err(|e| TransportError::environment("starting the agent thread", e).into())
     }

@@ -15,7 +15,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use hostwire_transport::origin::OriginWords;
-use hostwire_transport::{Entry, Loss, PeId, Reach, Roll, Transport, TransportError};
+use hostwire_transport::{Entry, Loss, PeId, Reach, Roll, Transport, TransportError, worker};
 
 use crate::attachment::Departure;
 use crate::counters::Publisher;
@@ -294,13 +294,10 @@ impl Watcher {
                 }
             }
         };
-        let thread = std::thread::Builder::new()
-            .name("hostwire-watch".into())
-            .stack_size(64 << 10)
-            .spawn(look)
-            .map_err(|e| {
-                TransportError::environment("starting the thread that watches peers", e)
-            })?;
+        let thread = worker::start("hostwire-watch", 64 << 10, look);
+        let thread = thread.map_err(|e| {
+            TransportError::environment("starting the thread that watches peers", e)
+        })?;
         Ok(Self {
             stop,
             thread: Some(thread),

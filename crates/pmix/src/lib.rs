@@ -25,6 +25,7 @@ pub mod fuzzing;
 mod library;
 
 use abi::Api;
+use hostwire_transport::os::signals;
 
 /// Names the file to load instead of `libpmix.so.2` in the usual places.
 pub const LIBRARY_VARIABLE: &str = "HOSTWIRE_PMIX_LIBRARY";
@@ -114,7 +115,8 @@ impl Pmix {
     }
 
     fn init_with(api: Api) -> Result<Self, PmixError> {
-        let proc = api.init()?;
+        // It loads more libraries, and starts threads.
+        let proc = signals::kept(|| api.init())?;
         // The value belongs to the whole job, so the call names no rank.
         let size = api.get(&proc.with_rank(abi::RANK_WILDCARD), "pmix.job.size")?;
         match size {

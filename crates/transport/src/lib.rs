@@ -130,6 +130,8 @@ pub mod window;
 #[cfg(not(loom))]
 pub mod wires;
 #[cfg(not(loom))]
+pub mod worker;
+#[cfg(not(loom))]
 pub mod wrap;
 
 /// The name and the meaning of all that wires count.

@@ -8,7 +8,11 @@
 //! that the header's macros mean.
 
 use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use core::ptr::NonNull;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use hostwire_transport::os::library::{Library, Scope};
+use hostwire_transport::os::signals;
 
 use crate::{Blocks, DeviceError, Export, Result};
 
@@ -72,16 +76,16 @@ macro_rules! functions {
         }
 
         impl Functions {
-            fn load(library: Handle) -> core::result::Result<Self, String> {
+            fn load(library: Library) -> core::result::Result<Self, String> {
                 Ok(Self {
                     $($field: {
-                        let found = symbol(library, $name)
+                        let found = library.function($name)
                             .ok_or_else(|| format!("{NAME:?} has no function {:?}", $name))?;
                         // SAFETY: not null, so it is the driver's function of this name, which has these
                         // arguments and returns a `CUresult`, a C enum.
                         unsafe {
                             core::mem::transmute::<
-                                Handle,
+                                NonNull<c_void>,
                                 unsafe extern "C" fn($($argument),*) -> c_int,
                             >(found)
                         }
@@ -140,7 +144,7 @@ pub(super) fn driver() -> Result<&'static Driver> {
             functions: Functions::load(open()?)?,
         };
         // SAFETY: may be called at any time, any number of times; flags have to be 0.
-        let status = unsafe { (driver.functions.init)(0) };
+        let status = signals::kept(|| unsafe { (driver.functions.init)(0) });
         match status {
             SUCCESS => Ok(driver),
             status => Err(format!("cuInit: {}", driver.text(status))),
@@ -152,27 +156,9 @@ pub(super) fn driver() -> Result<&'static Driver> {
     })
 }
 
-fn open() -> core::result::Result<Handle, String> {
-    // A program that is linked statically has no loader: see `hostwire-pmix`.
-    let loader = symbol(libc::RTLD_DEFAULT, c"dlopen");
-    let loader = loader.ok_or("this program is linked statically and cannot load libraries")?;
-    // SAFETY: not null, so it is the function of this name, which has the type that dlopen(3) gives.
-    let open = unsafe {
-        core::mem::transmute::<Handle, unsafe extern "C" fn(*const c_char, c_int) -> Handle>(loader)
-    };
-    // SAFETY: the name is terminated. The library's constructors run, as they would if this program were linked
-    // with it; the file is the administrator's.
-    let library = unsafe { open(NAME.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
-    if library.is_null() {
-        return Err("no libcuda.so.1: the driver of NVIDIA has it".to_owned());
-    }
-    Ok(library)
-}
-
-fn symbol(library: Handle, name: &CStr) -> Option<Handle> {
-    // SAFETY: the default scope or a handle that `dlopen` gave and nobody closes, and a terminated name.
-    let found = unsafe { libc::dlsym(library, name.as_ptr()) };
-    (!found.is_null()).then_some(found)
+fn open() -> core::result::Result<Library, String> {
+    Library::load(NAME, Scope::Own)
+        .map_err(|why| format!("no libcuda.so.1: the driver of NVIDIA has it ({why})"))
 }
 
 impl Driver {

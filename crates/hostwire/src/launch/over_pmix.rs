@@ -7,8 +7,12 @@
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 
 use hostwire_pmix::{Pmix, PmixError};
+use hostwire_transport::worker;
 
 use super::{Bootstrap, Deadline, LaunchError};
+
+/// What a library of others may need.
+const STACK_BYTES: usize = 2 << 20;
 
 /// This process, as the launcher knows it.
 pub(super) struct Process {
@@ -62,10 +66,9 @@ fn until<R: Send + 'static>(
         waited_s: deadline.patience_s(),
     };
     let (done, answer) = sync_channel(1);
-    let thread = std::thread::Builder::new()
-        .name("hostwire-pmix".into())
-        // The caller may have stopped waiting for it.
-        .spawn(move || drop(done.send(call())));
+    // The caller may have stopped waiting for it.
+    let work = move || drop(done.send(call()));
+    let thread = worker::start("hostwire-pmix", STACK_BYTES, work);
     let thread = thread.map_err(|error| PmixError::NoThread {
         reason: error.to_string(),
     })?;

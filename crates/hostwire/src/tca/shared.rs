@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError, TryLockError, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use hostwire_transport::{Memory, PeId, TransportError, Visibility};
+use hostwire_transport::{Memory, PeId, TransportError, Visibility, worker};
 
 use super::buffer::Pool;
 use super::devices::Devices;
@@ -196,10 +196,7 @@ impl Shared {
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
         if thread.is_none() {
             let this = self.this.clone();
-            let started = std::thread::Builder::new()
-                .name("hostwire-tca".into())
-                .stack_size(256 << 10)
-                .spawn(move || run(&this));
+            let started = worker::start("hostwire-tca", 256 << 10, move || run(&this));
             let started = started
                 .map_err(|e| TransportError::environment("starting the thread of copies", e))?;
             *thread = Some(started);

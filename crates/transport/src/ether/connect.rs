@@ -23,6 +23,7 @@ use crate::error::{EnvironmentFault, LOST_AFTER, PeId, Silence, TransportError};
 use crate::origin::Origin;
 use crate::wait::WaitLimits;
 use crate::window::Window;
+use crate::worker;
 
 /// Frames on their way per link: fewest that keep a stream going, and enough for any.
 const IN_FLIGHT_MIN: usize = 4;
@@ -206,10 +207,7 @@ impl Ether {
     /// Starts the agent.
     pub(super) fn start(mut self) -> Result<Self, TransportError> {
         let shared = Arc::clone(&self.shared);
-        let agent = std::thread::Builder::new()
-            .name("hostwire-ether".into())
-            .stack_size(256 << 10)
-            .spawn(move || shared.serve())
+        let agent = worker::start("hostwire-ether", 256 << 10, move || shared.serve())
             .map_err(|e| TransportError::environment("starting the agent", e))?;
         self.agent = Some(agent);
         Ok(self)

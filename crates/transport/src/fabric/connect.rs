@@ -16,11 +16,12 @@ use super::{Fabric, LOOK_AGAIN};
 use crate::addresses::Addresses;
 use crate::error::{EnvironmentFault, PeId, Silence, TransportError};
 use crate::origin::Origin;
-use crate::os::random;
+use crate::os::{random, signals};
 use crate::transport::Transport;
 use crate::wait::WaitLimits;
 use crate::watch::Watch;
 use crate::window::Window;
+use crate::worker;
 
 /// An endpoint of a PE that is not connected yet.
 pub struct Opened {
@@ -63,7 +64,8 @@ impl Opened {
         let provider = info.provider();
         let what = format!("opening an endpoint of {provider} with");
         let key = u64::from_ne_bytes(random()?);
-        let opened = Endpoint::open(info, TOKENS, (BUFFER_BYTES, MESSAGE_BYTES), key);
+        let bytes = (BUFFER_BYTES, MESSAGE_BYTES);
+        let opened = signals::kept(|| Endpoint::open(info, TOKENS, bytes, key));
         let mut endpoint = opened.map_err(|error| failed(&what, &error))?;
         let key = u64::from_ne_bytes(random()?);
         let key = endpoint.expose(segment.memory(), key);
@@ -124,10 +126,7 @@ impl Opened {
             copying: Mutex::new(()),
         };
         wire.greet(party.deadline)?;
-        let agent = std::thread::Builder::new()
-            .name("hostwire-fabric".into())
-            .stack_size(1 << 20)
-            .spawn(move || shared.serve())
+        let agent = worker::start("hostwire-fabric", 1 << 20, move || shared.serve())
             .map_err(|e| TransportError::environment("starting the agent", e))?;
         wire.agent = Some(agent);
         Ok(wire)

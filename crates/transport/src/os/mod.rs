@@ -1,6 +1,7 @@
 //! Parts of the operating system that the launcher, the bootstrap and threads of the library use.
 
 pub mod hosts;
+pub mod library;
 pub(crate) mod neighbour;
 pub(crate) mod netlink;
 pub mod process;

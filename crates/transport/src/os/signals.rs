@@ -39,6 +39,39 @@ pub fn blocked<R>(others: &[c_int], start: impl FnOnce() -> R) -> R {
     result
 }
 
+/// Does `load` with all signals blocked in this thread, but for faults, and undoes what it does to the handlers of
+/// signals: what a library of others installs in its constructors is for its own programs. libinfinipath, with which
+/// some libfabrics are linked, has SIGTERM end the process by `exit`, which waits for the very call that it interrupts;
+/// and faults exit with 1. Another thread of the program may still take a signal within this call.
+pub fn kept<R>(load: impl FnOnce() -> R) -> R {
+    blocked(&[], || {
+        let before: Vec<_> = (1..=libc::SIGRTMAX())
+            .filter_map(|signal| Some((signal, action(signal)?)))
+            .collect();
+        let result = load();
+        for (signal, before) in &before {
+            if action(*signal).is_some_and(|now| !is_same(&now, before)) {
+                // SAFETY: an action that the program had installed, or the system.
+                unsafe { libc::sigaction(*signal, before, core::ptr::null_mut()) };
+            }
+        }
+        result
+    })
+}
+
+/// What happens at a signal; `None` for those that the C library keeps for itself.
+pub(super) fn action(signal: c_int) -> Option<libc::sigaction> {
+    let mut action = MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: nothing is installed, and there is room for an action.
+    let asked = unsafe { libc::sigaction(signal, core::ptr::null(), action.as_mut_ptr()) };
+    // SAFETY: stored by the call, and all-zero bytes are an action before.
+    (asked == 0).then(|| unsafe { action.assume_init() })
+}
+
+fn is_same(one: &libc::sigaction, other: &libc::sigaction) -> bool {
+    (one.sa_sigaction, one.sa_flags) == (other.sa_sigaction, other.sa_flags)
+}
+
 /// Lets this thread take these signals, also if whoever started the process has blocked them: it inherits that.
 pub fn unblock(signals: &[c_int]) {
     let mut set = MaybeUninit::<libc::sigset_t>::uninit();

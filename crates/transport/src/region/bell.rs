@@ -21,6 +21,7 @@ use super::vfio::Device;
 use crate::error::{RegionFault, TransportError};
 use crate::shm::{Bells, Sleepers};
 use crate::window::Ring;
+use crate::worker;
 
 const IV_POSITION_OFFSET_BYTES: usize = 8;
 const DOORBELL_OFFSET_BYTES: usize = 12;
@@ -119,8 +120,7 @@ impl Listener {
                 }
             }
         };
-        let named = std::thread::Builder::new().name("hostwire-bell".into());
-        let thread = named.spawn(listen);
+        let thread = worker::start("hostwire-bell", 128 << 10, listen);
         let thread = thread.map_err(|e| TransportError::environment("starting a thread", e))?;
         Ok(Self {
             device: Arc::clone(device),

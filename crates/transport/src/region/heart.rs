@@ -13,6 +13,7 @@ use super::Result;
 use super::lines::Lines;
 use super::table::{Place, Table};
 use crate::error::TransportError;
+use crate::worker;
 
 /// From one beat to the next.
 const BEAT: Duration = Duration::from_millis(250);
@@ -95,10 +96,7 @@ impl Heart {
                 (beat, last) = (beat + 1, now);
             }
         };
-        let thread = std::thread::Builder::new()
-            .name("hostwire-beat".into())
-            .stack_size(64 << 10)
-            .spawn(body)
+        let thread = worker::start("hostwire-beat", 64 << 10, body)
             .map_err(|e| TransportError::environment("starting the thread that beats", e))?;
         Ok(Self {
             stop,

@@ -22,7 +22,6 @@ use crate::ether::{
 };
 use crate::faults::Faults;
 use crate::origin::Origin;
-use crate::os::signals;
 use crate::transport::Transport;
 use crate::window::Window;
 
@@ -224,10 +223,8 @@ impl Outside {
             patience: ANSWER_WITHIN,
             lost_after: self.network.lost_after,
         };
-        // Its thread takes no signals of the program.
         let kernels = Arc::clone(&self.connections);
-        let open = || Ether::of_station(&self.origin, &self.segment, socket, links, meets, kernels);
-        let wire = signals::blocked(&[], open)?;
+        let wire = Ether::of_station(&self.origin, &self.segment, socket, links, meets, kernels)?;
         Ok(self.wire.get_or_init(|| (wire, address)))
     }
 

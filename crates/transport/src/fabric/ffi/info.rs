@@ -7,6 +7,7 @@ use std::net::Ipv4Addr;
 
 use super::abi::*;
 use super::{FabricError, Library};
+use crate::os::signals;
 
 /// One offer of a provider.
 pub(crate) struct Info {
@@ -117,9 +118,10 @@ impl Info {
     /// What is offered to these hints, or to none.
     fn offered(library: &'static Library, hints: *const RawInfo) -> Result<Vec<Self>, FabricError> {
         let mut list = ptr::null_mut();
+        // It loads the providers that are libraries of their own, and starts all.
         // SAFETY: the hints are null or those of the callers above, complete and alive; the list is
         // written, and freed below.
-        let status = unsafe {
+        let status = signals::kept(|| unsafe {
             (library.getinfo)(
                 API_VERSION,
                 ptr::null(),
@@ -128,7 +130,7 @@ impl Info {
                 hints,
                 &raw mut list,
             )
-        };
+        });
         if status == -libc::ENODATA {
             return Ok(Vec::new());
         }

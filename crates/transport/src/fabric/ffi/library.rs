@@ -1,10 +1,12 @@
 //! Finding `libfabric.so.1` and the functions in it.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ptr::NonNull;
 use std::sync::OnceLock;
 
 use super::FabricError;
 use super::abi::{FabricAttr, FidFabric, RawInfo};
+use crate::os::{self, library::Scope};
 
 const NAME: &CStr = c"libfabric.so.1";
 
@@ -45,29 +47,11 @@ impl Library {
     }
 
     fn load() -> Result<Self, String> {
-        let open = symbol(libc::RTLD_DEFAULT, c"dlopen");
-        if open.is_null() {
-            return Err("this program is linked statically and cannot load libraries".to_owned());
-        }
-        type Open = unsafe extern "C" fn(*const c_char, c_int) -> *mut c_void;
-        // SAFETY: not null, so it is the function of this name, of the type that dlopen(3) gives.
-        let open = unsafe { core::mem::transmute::<*mut c_void, Open>(open) };
-        // SAFETY: the name is terminated. The library's constructors run, as they would if this
-        // program were linked with it.
-        let handle = unsafe { open(NAME.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
-        if handle.is_null() {
-            return Err(
-                last_error().unwrap_or_else(|| "libfabric.so.1 cannot be loaded".to_owned())
-            );
-        }
-        // The default version of each function, which is the newest that the library has: the
-        // structures that it gives are then as long as it writes them.
+        let library = os::library::Library::load(NAME, Scope::Own)?;
+        // The newest version of each function: the structures that it gives are then as long as it writes them.
         let find = |name: &CStr| {
-            let found = symbol(handle, name);
-            match found.is_null() {
-                true => Err(format!("libfabric.so.1 has no {}", name.to_string_lossy())),
-                false => Ok(found),
-            }
+            let found = library.function(name).map(NonNull::as_ptr);
+            found.ok_or_else(|| format!("libfabric.so.1 has no {}", name.to_string_lossy()))
         };
         Ok(Self {
             // SAFETY: not null, and of the type that fabric.h gives fi_version since ABI 1.0.
@@ -131,22 +115,4 @@ impl Library {
         let text = unsafe { CStr::from_ptr(text) };
         text.to_string_lossy().into_owned()
     }
-}
-
-fn symbol(handle: *mut c_void, function: &CStr) -> *mut c_void {
-    // SAFETY: the default scope or a handle that `dlopen` gave and nobody closes, and a terminated
-    // name.
-    unsafe { libc::dlsym(handle, function.as_ptr()) }
-}
-
-fn last_error() -> Option<String> {
-    // SAFETY: takes nothing. It returns null or a string that lasts until the next call of this
-    // thread.
-    let text = unsafe { libc::dlerror() };
-    if text.is_null() {
-        return None;
-    }
-    // SAFETY: a terminated string, as just said; copied before any other call.
-    let text = unsafe { CStr::from_ptr(text) };
-    Some(text.to_string_lossy().into_owned())
 }
