@@ -7,5 +7,6 @@ pub(crate) mod netlink;
 pub mod process;
 mod random;
 pub mod signals;
+pub mod strangers;
 
 pub use random::random;

@@ -28,6 +28,7 @@ use rustix::net::{
 
 use crate::error::{Disagreement, EnvironmentFault, Limit, Loss, PeId, TransportError};
 use crate::os::random;
+use crate::os::strangers::Strangers;
 use crate::printable::printable;
 use crate::terms::Terms;
 
@@ -43,6 +44,8 @@ const FILES: usize = 2;
 /// Most descriptors beside those. The kernel takes 253 in one message (`SCM_MAX_FD`).
 pub const MORE_MAX: usize = 250;
 const FILES_MAX: usize = FILES + MORE_MAX;
+/// Connections beside those of all PEs that have not shown the key yet.
+const STRANGERS_MAX: usize = 64;
 
 /// What a PE needs to find the job: published by PE 0, kept from everybody else.
 #[derive(Debug, Clone, Copy)]
@@ -193,16 +196,23 @@ impl Gathering {
         guests: &mut Guests,
         deadline: Instant,
     ) -> Result<(), TransportError> {
-        let mut strangers: Vec<OwnedFd> = Vec::new();
+        let most = guests.len() + STRANGERS_MAX;
+        let mut strangers: Strangers<OwnedFd> = Strangers::new(most);
         let mut expected = guests.len().saturating_sub(1);
+        // Those that are here at the end of the time are heard; strangers may come and come.
+        let mut late = 0..2 * most;
         while expected > 0 {
-            let ready =
-                wait_for_any(&self.socket, &strangers, deadline).map_err(|e| absent(e, guests))?;
-            for index in ready.into_iter().rev() {
+            let ready = wait_for_any(&self.socket, strangers.iter(), deadline);
+            let ready = ready.and_then(|ready| match Instant::now() >= deadline {
+                true => late.next().map(|_| ready).ok_or(Errno::TIMEDOUT),
+                false => Ok(ready),
+            });
+            for index in ready.map_err(|e| absent(e, guests))?.into_iter().rev() {
                 if index == 0 {
-                    strangers.extend(accept(&self.socket)?.filter(is_same_user));
-                } else {
-                    let stranger = strangers.swap_remove(index - 1);
+                    if let Some(stranger) = accept(&self.socket)?.filter(is_same_user) {
+                        strangers.come(stranger);
+                    }
+                } else if let Some(stranger) = strangers.remove(index - 1) {
                     expected -= usize::from(self.admit(own, stranger, guests)?);
                 }
             }
@@ -312,9 +322,9 @@ pub(crate) fn accept(listener: &OwnedFd) -> Result<Option<OwnedFd>, TransportErr
 }
 
 /// Which of `[listener, others...]` can be read, in rising order.
-pub(crate) fn wait_for_any(
-    listener: &OwnedFd,
-    others: &[OwnedFd],
+pub(crate) fn wait_for_any<'a>(
+    listener: &'a OwnedFd,
+    others: impl IntoIterator<Item = &'a OwnedFd>,
     deadline: Instant,
 ) -> Result<Vec<usize>, Errno> {
     let mut fds: Vec<PollFd<'_>> = core::iter::once(listener)

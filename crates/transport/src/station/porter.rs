@@ -1,6 +1,5 @@
 //! The thread of a station that lets others in and sees them go, whatever the program does.
 
-use std::collections::VecDeque;
 use std::net::TcpListener;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,11 +16,12 @@ use super::private::Beside;
 use super::table::{Met, Table, Way};
 use super::{Terms, window};
 use crate::error::{PeId, TransportError};
-use crate::os::signals;
+use crate::os::strangers::Strangers;
 use crate::shm::handover;
 use crate::shm::key::Key;
+use crate::worker;
 
-/// Connections that have not shown the key yet. One more, and the first of them has to go.
+/// Connections that have not shown the key yet.
 const STRANGERS_MAX: usize = 64;
 /// As many may wait to be let in.
 const BACKLOG: i32 = 1024;
@@ -88,18 +88,13 @@ impl Porter {
             proof_at,
             table,
             listener,
-            strangers: VecDeque::new(),
+            strangers: Strangers::new(STRANGERS_MAX),
             peers: Vec::new(),
             calls: outside.map(Calls::new),
             shared: Arc::clone(&shared),
         };
-        let start = || {
-            std::thread::Builder::new()
-                .name("hostwire-station".into())
-                .stack_size(128 << 10)
-                .spawn(move || door.keep())
-        };
-        let thread = signals::blocked(&[], start).map_err(|e| {
+        let thread = worker::start("hostwire-station", 128 << 10, move || door.keep());
+        let thread = thread.map_err(|e| {
             TransportError::environment("starting the thread that lets stations in", e)
         })?;
         Ok(Self {
@@ -145,7 +140,7 @@ struct Door {
     proof_at: u64,
     table: Arc<Table>,
     listener: OwnedFd,
-    strangers: VecDeque<OwnedFd>,
+    strangers: Strangers<OwnedFd>,
     peers: Vec<(Arc<OwnedFd>, PeId)>,
     /// Of stations of other hosts.
     calls: Option<Calls>,
@@ -246,10 +241,7 @@ impl Door {
     fn accept(&mut self) {
         match handover::accept(&self.listener) {
             Ok(Some(socket)) if handover::is_same_user(&socket) => {
-                if self.strangers.len() >= STRANGERS_MAX {
-                    self.strangers.pop_front();
-                }
-                self.strangers.push_back(socket);
+                self.strangers.come(socket);
             }
             Ok(_) => {}
             Err(_) => std::thread::sleep(NAP),
@@ -313,12 +305,12 @@ pub(super) fn own_name() -> TransportError {
 struct Calls {
     outside: Arc<Outside>,
     listener: TcpListener,
-    callers: VecDeque<Incoming>,
+    callers: Strangers<Incoming>,
 }
 
 impl Calls {
     fn new((outside, listener): (Arc<Outside>, TcpListener)) -> Self {
-        let callers = VecDeque::new();
+        let callers = Strangers::new(STRANGERS_MAX);
         Self {
             outside,
             listener,
@@ -339,10 +331,7 @@ impl Calls {
                 let Ok(caller) = Incoming::greet(stream) else {
                     return;
                 };
-                if self.callers.len() >= STRANGERS_MAX {
-                    self.callers.pop_front();
-                }
-                self.callers.push_back(caller);
+                self.callers.come(caller);
             }
             Err(e) if e.kind() == std::io::ErrorKind::WouldBlock => {}
             Err(_) => std::thread::sleep(NAP),

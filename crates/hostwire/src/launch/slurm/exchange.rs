@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind, Read};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::time::Duration;
 
+use hostwire_transport::os::strangers::Strangers;
 use rustix::event::{PollFd, PollFlags};
 
 use super::door;
@@ -13,6 +14,9 @@ use super::{Deadline, SlurmError};
 
 /// How often a task tries to reach task 0, which may not have started yet.
 const RETRY: Duration = Duration::from_millis(10);
+
+/// Connections beside those of all tasks that have not said yet which task they are.
+const STRANGERS_MAX: usize = 64;
 
 /// The place of the meeting.
 #[derive(Debug, Clone)]
@@ -246,13 +250,16 @@ impl Place {
         if let Some(me) = here.first_mut() {
             *me = true;
         }
-        let mut strangers: Vec<Peer> = Vec::new();
+        let mut strangers: Strangers<Peer> = Strangers::new(peers.len() + STRANGERS_MAX);
         loop {
-            strangers.extend(self.accept(listener)?);
-            let mut waiting = Vec::new();
-            for mut stranger in std::mem::take(&mut strangers) {
+            for come in self.accept(listener, peers.len() + STRANGERS_MAX)? {
+                strangers.come(come);
+            }
+            for mut stranger in strangers.take() {
                 match stranger.next_frame() {
-                    Ok(None) => waiting.push(stranger),
+                    Ok(None) => {
+                        strangers.come(stranger);
+                    }
                     // Not of this step, or already closed: dropped without an answer.
                     Err(_) | Ok(Some(Frame::Refusal(_))) => {}
                     Ok(Some(Frame::Values {
@@ -276,7 +283,6 @@ impl Place {
                     }
                 }
             }
-            strangers = waiting;
             for (task, peer) in (0..).zip(peers.iter_mut()) {
                 let missing = here.get(task as usize) == Some(&false);
                 let Some(peer) = peer.as_mut().filter(|_| missing) else {
@@ -306,16 +312,19 @@ impl Place {
                 .zip(peers.iter())
                 .filter(|(task, _)| missing.contains(task))
                 .filter_map(|(_, peer)| peer.as_ref());
-            if !self.wait_for_any(listener, strangers.iter().chain(expected), deadline)? {
+            let has_more =
+                self.wait_for_any(listener, strangers.iter().chain(expected), deadline)?;
+            // Strangers may come and come.
+            if !has_more || deadline.left().is_zero() {
                 return Err(absent(missing));
             }
         }
     }
 
-    /// The next connection, if it belongs to this user.
-    fn accept(&self, listener: &UnixListener) -> Result<Vec<Peer>, SlurmError> {
+    /// The next connections, `most` at a time, of those that belong to this user.
+    fn accept(&self, listener: &UnixListener, most: usize) -> Result<Vec<Peer>, SlurmError> {
         let mut come = Vec::new();
-        loop {
+        for _ in 0..most {
             match listener.accept() {
                 Ok((stream, _)) => {
                     if door::is_ours(&stream) {
@@ -331,6 +340,7 @@ impl Place {
                 Err(source) => return Err(self.failed(source)),
             }
         }
+        Ok(come)
     }
 
     fn blame(&self, task: u32, problem: Problem) -> SlurmError {

@@ -22,11 +22,12 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType};
 
 use super::CONNECTIONS_MAX;
 use super::greeting::{GREETING_LEN, Greeting, LET_GO};
+use crate::os::strangers::Strangers;
 
 /// How long a call may go unanswered by the kernel of the other host. It asks again after one
 /// second.
 const CALL_LIMIT: Duration = Duration::from_millis(2500);
-/// Connections that have not said yet who they are: an older one gives way.
+/// Connections that have not said yet who they are.
 const STRANGERS_MAX: usize = 64;
 
 /// Where the other hosts call.
@@ -249,32 +250,42 @@ impl Calls {
     /// `expected`, who have reached this one. The connections that there are by `deadline`.
     pub fn meet(mut self, expected: &[u32], deadline: Instant) -> Made {
         let mut made = Made::new();
-        let mut strangers: Vec<Line> = Vec::new();
+        let mut strangers: Strangers<Line> = Strangers::new(STRANGERS_MAX);
         let mut expected: Vec<u32> = expected.to_vec();
         while !(self.called.is_empty() && expected.is_empty()) {
             let called = self.called.iter().map(|called| &called.line);
-            let lines = called.chain(&strangers);
+            let lines = called.chain(strangers.iter());
             let fds = lines.map(|line| PollFd::new(&line.stream, PollFlags::IN));
             let door = PollFd::new(&self.door.listener, PollFlags::IN);
             if wait(core::iter::once(door).chain(fds).collect(), deadline).is_none() {
                 break;
             }
             self.take_answers(&mut made);
-            strangers.retain_mut(|line| match line.hear() {
+            // Whether it has to be heard again.
+            let mut hear = |line: &mut Line| match line.hear() {
                 Heard::Nothing => true,
                 Heard::Nonsense => false,
                 Heard::Greeting(greeting) => {
                     made.extend(self.admit(greeting, &line.stream, &mut expected));
                     false
                 }
-            });
-            while let Ok((stream, _)) = self.door.listener.accept() {
-                if stream.set_nonblocking(true).is_ok() {
-                    strangers.push(Line::new(stream));
+            };
+            strangers.retain_mut(&mut hear);
+            // Of those who have reached this host, the greeting is here: they are strangers at no time.
+            for _ in 0..CONNECTIONS_MAX {
+                let Ok((stream, _)) = self.door.listener.accept() else {
+                    break;
+                };
+                let is_set = stream.set_nonblocking(true).is_ok();
+                let mut line = Line::new(stream);
+                if is_set && hear(&mut line) {
+                    strangers.come(line);
                 }
             }
-            let too_many = strangers.len().saturating_sub(STRANGERS_MAX);
-            strangers.drain(..too_many);
+            // Strangers may come and come.
+            if Instant::now() >= deadline {
+                break;
+            }
         }
         for Called { line, .. } in self.called {
             // That host has the greeting, and may take this end for that of all PEs here.

@@ -139,6 +139,29 @@ fn strangers_hear_nothing_and_keep_nobody_out() {
     }
 }
 
+/// More hosts than there may be strangers, all of whom have called before this one looks.
+#[test]
+fn many_hosts_are_let_in_at_once() {
+    const HOSTS: u32 = 100;
+    let door = Door::open(HERE).unwrap();
+    let party = |own| {
+        let mut party = party(own, &[door.address(); HOSTS as usize], 7);
+        for (address, _) in party.hosts.iter_mut().skip(1) {
+            *address = None;
+        }
+        party
+    };
+    let (first, others): (Party, Vec<Party>) = (party(0), (1..HOSTS).map(party).collect());
+    let callers: Vec<Calls> = others
+        .into_iter()
+        .map(|party| Door::open(HERE).unwrap().call(party, soon()))
+        .collect();
+    assert!(callers.iter().all(|caller| caller.reached() == [0]));
+    let expected: Vec<u32> = (1..HOSTS).collect();
+    let made = door.call(first, soon()).meet(&expected, soon());
+    assert_eq!(made.len(), expected.len());
+}
+
 #[test]
 fn who_is_not_answered_lets_go_and_is_not_taken_for_ended() {
     let listener = TcpListener::bind((HERE, 0)).unwrap();

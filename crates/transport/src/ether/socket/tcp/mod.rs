@@ -27,6 +27,7 @@ use super::super::address::Address;
 use super::super::tally::SocketCounters;
 use super::{BATCH_FRAMES, Came, Received, SendError, Take, mixed};
 use crate::error::{PeId, TransportError};
+use crate::os::strangers::Strangers;
 
 /// Bytes of a stream that leave with one call: those of 15 full frames. The kernel makes packets of up to 64 KiB
 /// of them, and one of what is left, which costs as much: 4 frames, which are just longer than a packet, cost two
@@ -56,7 +57,7 @@ pub struct StreamPort {
     /// The only peer, if there is one.
     only: Option<u32>,
     /// Those that have called and are not known, of which nothing is read.
-    unknown: Vec<(SocketAddr, OwnedFd)>,
+    unknown: Strangers<(SocketAddr, OwnedFd)>,
     buffer: Box<[u8]>,
     looks: u32,
     /// Connections on which came what is no frame.
@@ -84,7 +85,7 @@ impl StreamPort {
             peers: Vec::new(),
             known: HashMap::new(),
             only: None,
-            unknown: Vec::new(),
+            unknown: Strangers::new(UNKNOWN_MAX),
             buffer: vec![0; BUFFER_BYTES].into(),
             looks: 0,
             cut: 0,
@@ -134,7 +135,7 @@ impl StreamPort {
             (Some((host, _)), None) => Some(host),
             _ => None,
         };
-        for (from, socket) in core::mem::take(&mut self.unknown) {
+        for (from, socket) in self.unknown.take() {
             self.let_in(from, socket);
         }
         Ok(())
@@ -225,22 +226,21 @@ impl StreamPort {
                 break;
             };
             match from {
-                Some(from) => self.let_in(from, socket),
+                Some(from) => received.strangers += usize::from(self.let_in(from, socket)),
                 None => dial::cut(socket),
-            }
-            while self.unknown.len() > UNKNOWN_MAX {
-                received.strangers += 1;
-                dial::cut(self.unknown.remove(0).1);
             }
         }
     }
 
-    fn let_in(&mut self, from: SocketAddr, socket: OwnedFd) {
+    /// Whether another one had to go.
+    fn let_in(&mut self, from: SocketAddr, socket: OwnedFd) -> bool {
         let host = self.known.get(&from).map(|host| *host as usize);
-        match host.and_then(|host| self.peers.get_mut(host)) {
-            Some(Some(peer)) => peer.has_called(socket, &self.readable),
-            _ => self.unknown.push((from, socket)),
+        if let Some(Some(peer)) = host.and_then(|host| self.peers.get_mut(host)) {
+            peer.has_called(socket, &self.readable);
+            return false;
         }
+        let gone = self.unknown.come((from, socket));
+        gone.map(|(_, socket)| dial::cut(socket)).is_some()
     }
 
     pub(super) fn fds(&self) -> Vec<BorrowedFd<'_>> {
