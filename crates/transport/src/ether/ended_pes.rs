@@ -35,6 +35,8 @@ pub(crate) enum End {
     Finished,
     /// Otherwise.
     Died,
+    /// What no host writes is there: how it has ended, or whether, cannot be known.
+    Unclear,
 }
 
 impl End {
@@ -42,6 +44,7 @@ impl End {
         match self {
             Self::Finished => FINISHED,
             Self::Died => DIED,
+            Self::Unclear => u64::MAX,
         }
     }
 }
@@ -87,14 +90,14 @@ impl EndedPes {
         word.map_or(0, |word| word.load(Ordering::Acquire))
     }
 
-    /// How a PE has ended, if its host, or somebody here, says that it has. What no host writes
-    /// counts as the worse.
+    /// How a PE has ended, if its host, or somebody here, says that it has.
     #[inline]
     pub(crate) fn end_of(&self, pe: PeId) -> Option<End> {
         match self.load(Self::offset_of(pe)) {
             0 => None,
             FINISHED => Some(End::Finished),
-            _ => Some(End::Died),
+            DIED => Some(End::Died),
+            _ => Some(End::Unclear),
         }
     }
 
@@ -176,6 +179,6 @@ mod tests {
             .collect();
         assert_eq!(words, [2, 0, 2]);
         ended.window().put_word_unannounced(8, 77).unwrap();
-        assert_eq!(ended.end_of(0), Some(End::Died), "no host says 77");
+        assert_eq!(ended.end_of(0), Some(End::Unclear), "no host says 77");
     }
 }

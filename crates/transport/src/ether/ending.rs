@@ -42,11 +42,11 @@ impl Ether {
     pub(super) fn have_all_ended(&self, pe: PeId) -> bool {
         let mut died = false;
         self.neighbours(pe).all(|pe| match self.ended.end_of(pe) {
-            Some(end) => {
+            Some(end @ (End::Finished | End::Died)) => {
                 died |= end == End::Died;
                 true
             }
-            None => false,
+            Some(End::Unclear) | None => false,
         }) && died
     }
 
@@ -66,6 +66,11 @@ pub(super) fn end_as_result(pe: PeId, end: End) -> Result<(), TransportError> {
             pe,
             loss: Loss::Ended,
         }),
+        End::Unclear => Err(storing_failed(
+            pe,
+            "the table of the PEs that have ended holds what no host writes: a PE of this host, or of the \
+             other one, has written there by mistake",
+        )),
     }
 }
 

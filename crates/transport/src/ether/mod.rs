@@ -568,8 +568,10 @@ impl Transport for Ether {
         }
         let link = self.link(pe)?;
         let mut core = self.hold()?;
-        if core.closed(link).is_some() || self.ended.end_of(pe).is_some() {
-            return Ok(false);
+        match self.ended.end_of(pe) {
+            Some(end @ End::Unclear) => return end_as_result(pe, end).map(|()| false),
+            end if end.is_some() || core.closed(link).is_some() => return Ok(false),
+            _ => {}
         }
         let control = self.control.as_ref();
         if !control.is_some_and(|control| control.has_ended(pe)) {

@@ -497,8 +497,12 @@ impl Transport for Guest {
         }
         self.origin.check()?;
         let host = self.host(pe)?;
-        let is_open = self.ended.end_of(pe).is_none() && self.region.closed(host).is_none();
-        Ok(is_open && self.adapter_lives()?)
+        match (self.ended.end_of(pe), self.region.closed(host)) {
+            (None, None) => self.adapter_lives(),
+            (Some(end @ End::Unclear), _) => end_as_result(pe, end).map(|()| false),
+            (None, Some(why @ Closed::Unclear)) => why.as_result(pe).map(|()| false),
+            _ => Ok(false),
+        }
     }
 
     fn loss(&self, pe: PeId) -> Loss {

@@ -348,6 +348,8 @@ pub(super) enum Closed {
     Lost(Loss),
     /// Something else is wrong.
     Failed(String),
+    /// No adapter writes what is there.
+    Unclear,
 }
 
 impl Closed {
@@ -358,6 +360,11 @@ impl Closed {
             Self::Finished => Ok(()),
             Self::Lost(loss) => Err(TransportError::PeerLost { pe, loss: *loss }),
             Self::Failed(text) => Err(super::super::storing_failed(pe, text)),
+            Self::Unclear => Err(super::super::storing_failed(
+                pe,
+                "the memory that the PEs of this host share with the process hw-adapter holds what that never \
+                 writes: a PE of this host has written there by mistake",
+            )),
         }
     }
 
@@ -365,6 +372,7 @@ impl Closed {
         match *self {
             Self::Finished => (1, 0),
             Self::Failed(_) => (2, 0),
+            Self::Unclear => (u64::MAX, 0),
             Self::Lost(loss) => match loss {
                 Loss::Ended => (3, 0),
                 Loss::Silent {
@@ -389,6 +397,7 @@ impl Closed {
         Self::Lost(match kind {
             1 => return Self::Finished,
             2 => return Self::Failed(text()),
+            3 => Loss::Ended,
             4 | 5 => Loss::Silent {
                 silent_ms: value,
                 may_have_ended: kind == 5,
@@ -401,12 +410,11 @@ impl Closed {
             11 => Loss::Disconnected,
             12 => match u8::try_from(value).ok().and_then(CloseReason::decode) {
                 Some(why) => Loss::CutOff(why),
-                None => Loss::Ended,
+                None => return Self::Unclear,
             },
             13 => Loss::HostSilent { silent_ms: value },
             14 => Loss::Stopped { silent_ms: value },
-            // 3, and what no adapter writes.
-            _ => Loss::Ended,
+            _ => return Self::Unclear,
         })
     }
 }

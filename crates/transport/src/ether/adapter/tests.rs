@@ -154,6 +154,30 @@ fn who_writes_nonsense_has_ended_for_others_and_harms_nobody() {
     is_fine(&job, 1, 3);
 }
 
+/// A PE that writes anywhere: the PEs of other hosts have nothing to do with it, and are not said to have ended.
+#[test]
+fn shared_memory_that_makes_no_sense_is_told_as_what_it_is() {
+    let job = job();
+    is_fine(&job, 0, 1);
+    let guest = &job.guests[0];
+    // Behind the words of three PEs, at the next line: that of host 1 is the second.
+    let (table, hosts) = (4096, 4096 + 64);
+    for at in [table + 8 * 3, hosts + 256] {
+        let before = job.region.window().load_word(at).unwrap();
+        let damage = |value| job.region.window().put_word_unannounced(at, value).unwrap();
+        damage(0x4242_4242_4242_4242);
+        let errors = [
+            guest.store_word(2, AT, 1).unwrap_err().to_string(),
+            guest.is_alive(2).unwrap_err().to_string(),
+        ];
+        for error in errors {
+            assert!(error.contains("has written there by mistake"), "{error}");
+        }
+        damage(before);
+        is_fine(&job, 0, 3);
+    }
+}
+
 #[test]
 fn a_pe_that_ends_is_told_behind_what_it_has_stored() {
     let Job {
