@@ -26,7 +26,9 @@ pub(crate) enum Queued {
     /// The PE in front has still to be told.
     Behind(PeId),
     /// It will pass the lock on.
-    Known,
+    Known(PeId),
+    /// At the front: it could not be given back.
+    Held,
 }
 
 impl Taken {

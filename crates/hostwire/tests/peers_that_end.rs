@@ -123,22 +123,40 @@ fn a_wait_for_a_lock_goes_on_after_a_loss() {
             3 => return die((lock, job)),
             0 => {
                 let guard = lock.acquire().unwrap();
-                // Both wait for it, and have been told of the loss.
                 for from in [1, 2] {
                     job.send(from, 0, &[0u8]).unwrap();
-                    job.recv(from, 0, &mut [0u8]).unwrap();
                 }
+                // The others have been told of the loss, or wait for the lock when they are.
+                assert_lost(job.recv(3, 0, &mut [0u8]).map(drop));
                 guard.release().unwrap();
             }
             _ => {
                 job.recv(0, 0, &mut [0u8]).unwrap();
-                assert_eq!(lock.acquire().map(drop), Err(LOST(3)));
-                assert_eq!(lock.try_acquire().map(|_| ()), Ok(()));
-                job.send(0, 0, &[0u8]).unwrap();
-                // It has its old place in the queue, and passes the lock on.
+                // The PE that has died has nothing to do with it.
                 lock.acquire().unwrap().release().unwrap();
             }
         }
+        assert_lost(job.finalize());
+    });
+}
+
+#[test]
+fn a_lock_is_lost_with_the_pe_that_had_it_and_all_are_told() {
+    run(4, |job| {
+        let mut lock = job.lock().unwrap();
+        if job.pe() == 3 {
+            core::mem::forget(lock.acquire().unwrap());
+            for other in 0..3 {
+                job.send(other, 0, &[0u8]).unwrap();
+            }
+            return die((lock, job));
+        }
+        job.recv(3, 0, &mut [0u8]).unwrap();
+        // Again and again: nobody sleeps for ever.
+        for _ in 0..3 {
+            assert_eq!(lock.acquire().map(drop), Err(LOST(3)));
+        }
+        assert_eq!(lock.try_acquire().map(|_| ()), Err(LOST(3)));
         assert_lost(job.finalize());
     });
 }

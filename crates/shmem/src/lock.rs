@@ -36,11 +36,12 @@ impl Lock {
 
     fn wait(
         &self,
+        watch: Watch<'_>,
         poll: &mut dyn FnMut() -> hostwire::Result<Option<u32>>,
     ) -> hostwire::Result<u32> {
         let attachment = &self.runtime.attachment;
         attachment.activity(Activity::Waiting, None);
-        let got = attachment.wait(Watch::Anybody, poll);
+        let got = attachment.wait(watch, poll);
         attachment.activity(Activity::Computing, None);
         got
     }
@@ -59,7 +60,7 @@ impl Lock {
 
 pub(crate) fn set(lock: *mut u64) {
     let lock = Lock::new("shmem_set_lock", lock);
-    lock.done(lock.raw.acquire(&|poll| lock.wait(poll)));
+    lock.done(lock.raw.acquire(&|watch, poll| lock.wait(watch, poll)));
     lock.taken();
 }
 
@@ -83,5 +84,5 @@ pub(crate) fn clear(lock: *mut u64) {
     if let Some(race) = lock.runtime.debug.race() {
         race.lock_given(lock.runtime, lock.what, lock.raw.home(), lock.offset);
     }
-    lock.done(lock.raw.release(&|poll| lock.wait(poll)));
+    lock.done(lock.raw.release(&|watch, poll| lock.wait(watch, poll)));
 }

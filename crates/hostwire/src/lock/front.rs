@@ -38,11 +38,11 @@ impl Lock {
     /// then.
     ///
     /// # Errors
-    /// [`Error::PeerLost`] if a PE of the job is found to have died meanwhile; it may have had
-    /// the lock. [`Error::PeerMisbehaved`] if the word of the lock was overwritten.
+    /// [`Error::PeerLost`] or [`Error::PeerLeft`], from then on always, if a PE that had the lock or waited for it has
+    /// ended. [`Error::PeerMisbehaved`] if the word of the lock was overwritten.
     pub fn acquire(&mut self) -> Result<Guard<'_>> {
         let raw = self.raw();
-        let taken = raw.acquire(&|poll| self.wait(poll));
+        let taken = raw.acquire(&|watch, poll| self.wait(watch, poll));
         taken.map_err(|error| error.of_job(raw.home()))?;
         Ok(Guard { lock: self })
     }
@@ -50,7 +50,7 @@ impl Lock {
     /// Takes the lock if it is free.
     ///
     /// # Errors
-    /// [`Error::PeerMisbehaved`] if the word of the lock was overwritten.
+    /// As [`acquire`](Self::acquire).
     pub fn try_acquire(&mut self) -> Result<Option<Guard<'_>>> {
         let raw = self.raw();
         let taken = raw.try_acquire();
@@ -60,21 +60,21 @@ impl Lock {
         }
     }
 
-    fn raw(&self) -> RawLock<'_> {
+    pub(super) fn raw(&self) -> RawLock<'_> {
         self.word.inner.lock(self.word.offset_bytes)
     }
 
-    fn wait(&self, poll: &mut dyn FnMut() -> Result<Option<u32>>) -> Result<u32> {
+    fn wait(&self, watch: Watch<'_>, poll: &mut dyn FnMut() -> Result<Option<u32>>) -> Result<u32> {
         let inner = &self.word.inner;
         let _busy = inner.status.during(Activity::Waiting, None);
-        inner.wait(Watch::Anybody, poll)
+        inner.wait(watch, poll)
     }
 
     fn release(&self) -> Result<()> {
         // What was done under the lock is there before the next PE has it.
         self.word.inner.quiet()?;
         let raw = self.raw();
-        let released = raw.release(&|poll| self.wait(poll));
+        let released = raw.release(&|watch, poll| self.wait(watch, poll));
         released.map_err(|error: LockError| -> Error { error.of_job(raw.home()) })
     }
 }

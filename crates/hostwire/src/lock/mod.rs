@@ -3,25 +3,34 @@
 //! | half of the word | at the lock's home PE | at every PE |
 //! |---|---|---|
 //! | high 32 bits | the last in the queue, plus one; 0 if the lock is free | 0 |
+//! | | or bit 31, and a PE that has ended in the queue | the same |
 //! | low 32 bits | | the PE behind this one, plus one; bit 31: this PE waits |
 //!
 //! (The lock of Mellor-Crummey and Scott.) A PE waits for a word of its own memory to
 //! change, so it can sleep, and passing the lock on costs two stores. All words are zero
 //! again when no PE wants the lock.
+//!
+//! A PE that ends in the queue takes with it who is behind, and perhaps what is done under the lock. The PE behind
+//! it watches it, and then breaks the lock for all: whoever waits, and whoever asks from then on, gets an error. Whoever
+//! gives the lock back looks for the PE that has not told yet that it is behind, as long as one lives that can be it.
 
 mod front;
+#[cfg(test)]
+mod tests;
 
 use std::sync::atomic::Ordering;
 
 use hostwire_transport::{Operation, PeId, Request, TransportError};
 
-use crate::attachment::Attachment;
+use crate::attachment::{Attachment, Watch};
 use crate::error::{Error, Misbehaviour, Result};
 use crate::taken::Queued;
 
 pub use front::{Guard, Lock};
 
 const WAITS: u32 = 1 << 31;
+/// In the other half.
+const BROKEN: u32 = 1 << 31;
 
 /// Why a lock is not taken or given back.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -46,8 +55,13 @@ pub enum LockError {
     },
 }
 
-/// How a PE waits for its own half of a lock: until the function gives it.
-pub type Wait<'a> = &'a dyn Fn(&mut dyn FnMut() -> Result<Option<u32>>) -> Result<u32>;
+/// How a PE waits for its own half of a lock: until the function gives it, or a PE has ended.
+pub type Wait<'a> = &'a dyn Fn(Watch<'_>, &mut dyn FnMut() -> Result<Option<u32>>) -> Result<u32>;
+
+/// Who is behind, of a PE's own half.
+const fn behind(own: u32) -> u32 {
+    own & !WAITS
+}
 
 /// A lock of a job, for those who build one: see the [module text](self). Made by
 /// [`Attachment::lock`].
@@ -87,26 +101,40 @@ impl RawLock<'_> {
     /// Takes the lock. What was done under it before is visible then.
     ///
     /// # Errors
-    /// [`LockError::Damaged`]; [`LockError::Job`]. A wait that has failed keeps its place in the queue: tried again, it goes on.
-    /// The lock may be lost, if a PE in front has died.
+    /// [`LockError::Damaged`]; [`LockError::Job`]: [`Error::PeerLost`] or [`Error::PeerLeft`], from then on always, if a PE
+    /// that had the lock or waited for it has ended. A wait that was interrupted keeps its place in the queue: tried
+    /// again, it goes on.
     pub fn acquire(&self, wait: Wait<'_>) -> core::result::Result<(), LockError> {
         self.attachment.check_is_here()?;
         let taken = &self.attachment.taken;
-        let queued = taken.take_turn(self.offset_bytes, true).flatten();
-        let queued = match queued.map_or_else(|| self.join_queue(), |queued| Ok(Some(queued))) {
-            Ok(Some(queued)) => queued,
-            Ok(None) => return Ok(()),
-            Err(error) => {
-                taken.end_turn(self.offset_bytes);
-                return Err(error);
-            }
-        };
-        if let Queued::Behind(before) = queued {
-            let told = self.half(before, self.offset_bytes, Operation::Or, self.me, 0);
-            told.inspect_err(|_| taken.leave_turn(self.offset_bytes, queued))?;
+        let mut place = taken.take_turn(self.offset_bytes, true).flatten();
+        let entered = self.enter(&mut place, wait);
+        if entered.is_err() {
+            self.leave_turn(place);
         }
-        let passed = self.own_when(wait, |own| own & WAITS == 0);
-        passed.inspect_err(|_| taken.leave_turn(self.offset_bytes, Queued::Known))?;
+        entered
+    }
+
+    /// `place` in the queue is where this PE is, before and after.
+    fn enter(
+        &self,
+        place: &mut Option<Queued>,
+        wait: Wait<'_>,
+    ) -> core::result::Result<(), LockError> {
+        self.check_is_whole(place)?;
+        if place.is_none() {
+            *place = self.join_queue()?;
+        }
+        if let Some(Queued::Behind(front)) = *place {
+            if let Err(error) = self.half(front, self.offset_bytes, Operation::Or, self.me, 0) {
+                return Err(self.failed(front, error, place));
+            }
+            *place = Some(Queued::Known(front));
+        }
+        if let Some(Queued::Known(front)) = *place {
+            let passed = self.own_when(wait, front, |own| own & WAITS == 0);
+            passed.map_err(|error| self.failed(front, error, place))?;
+        }
         Ok(())
     }
 
@@ -115,7 +143,35 @@ impl RawLock<'_> {
         self.set_own(WAITS)?;
         match self.tail(Operation::Swap, self.me, 0)? {
             0 => Ok(None),
+            broken if broken & BROKEN != 0 => {
+                self.tail(Operation::Swap, broken, 0)?;
+                Err(self.gone(self.ended(broken)?)?.into())
+            }
             before => Ok(Some(Queued::Behind(self.named(before)?))),
+        }
+    }
+
+    /// Why a wait for `front` has failed. If that has ended, nobody gets the lock any more.
+    fn failed(&self, front: PeId, error: Error, place: &mut Option<Queued>) -> LockError {
+        match error {
+            Error::PeerLost { pe, .. } | Error::PeerLeft { pe } if pe == front => {
+                self.break_for_all(front);
+                *place = None;
+            }
+            _ => {}
+        }
+        match self.check_is_whole(place) {
+            Ok(()) => error.into(),
+            Err(broken) => broken,
+        }
+    }
+
+    /// The turn is another thread's, who goes on where this one has been.
+    fn leave_turn(&self, place: Option<Queued>) {
+        let taken = &self.attachment.taken;
+        match place {
+            Some(place) => taken.leave_turn(self.offset_bytes, place),
+            None => taken.end_turn(self.offset_bytes),
         }
     }
 
@@ -125,28 +181,22 @@ impl RawLock<'_> {
     /// As [`acquire`](Self::acquire).
     pub fn try_acquire(&self) -> core::result::Result<bool, LockError> {
         self.attachment.check_is_here()?;
-        let taken = &self.attachment.taken;
-        match taken.take_turn(self.offset_bytes, false) {
-            None => Ok(false),
-            Some(None) => {
-                let is_mine = self.take_if_free();
-                if !matches!(is_mine, Ok(true)) {
-                    taken.end_turn(self.offset_bytes);
-                }
-                Ok(is_mine?)
-            }
+        let Some(mut place) = self.attachment.taken.take_turn(self.offset_bytes, false) else {
+            return Ok(false);
+        };
+        let is_mine = self.check_is_whole(&mut place).and_then(|()| match place {
+            None => self.take_if_free(),
             // It may have been passed on meanwhile.
-            Some(Some(queued)) => {
-                let is_mine = self.own().map(|own| own & WAITS == 0);
-                if !matches!(is_mine, Ok(true)) {
-                    taken.leave_turn(self.offset_bytes, queued);
-                }
-                Ok(is_mine?)
-            }
+            Some(Queued::Behind(_) | Queued::Known(_)) => Ok(self.own()? & WAITS == 0),
+            Some(Queued::Held) => Ok(true),
+        });
+        if !matches!(is_mine, Ok(true)) {
+            self.leave_turn(place);
         }
+        is_mine
     }
 
-    fn take_if_free(&self) -> Result<bool> {
+    fn take_if_free(&self) -> core::result::Result<bool, LockError> {
         self.set_own(WAITS)?;
         let is_mine = self.tail(Operation::CompareSwap, self.me, 0)? == 0;
         if !is_mine {
@@ -159,31 +209,132 @@ impl RawLock<'_> {
     /// before: the caller calls [`Attachment::quiet`].
     ///
     /// # Errors
-    /// As [`acquire`](Self::acquire); [`LockError::NotHeld`]; [`LockError::NotSet`].
+    /// As [`acquire`](Self::acquire); [`LockError::NotHeld`]; [`LockError::NotSet`]. If it was interrupted, this PE still
+    /// has the lock, and the next that asks here gets it at once.
     pub fn release(&self, wait: Wait<'_>) -> core::result::Result<(), LockError> {
         self.attachment.check_is_here()?;
         if !self.is_taken_here() {
             return Err(LockError::NotHeld);
         }
-        let behind = |own: u32| own & !WAITS;
+        let mut place = Some(Queued::Held);
+        let given = self
+            .check_is_whole(&mut place)
+            .and_then(|()| self.pass_on(wait, &mut place));
+        match given {
+            Ok(()) => self.leave_turn(None),
+            Err(_) => self.leave_turn(place),
+        }
+        given
+    }
+
+    fn pass_on(
+        &self,
+        wait: Wait<'_>,
+        place: &mut Option<Queued>,
+    ) -> core::result::Result<(), LockError> {
         let mut next = behind(self.own()?);
         if next == 0 {
-            let last = self.tail(Operation::CompareSwap, 0, self.me)?;
-            if last == 0 {
-                return Err(LockError::NotSet);
-            }
-            if last != self.me {
+            let tail = self.tail(Operation::CompareSwap, 0, self.me);
+            match tail.map_err(|error| self.failed(self.home, error, place))? {
+                0 => {
+                    *place = None;
+                    return Err(LockError::NotSet);
+                }
+                last if last == self.me => return Ok(self.set_own(0)?),
                 // A PE is about to say that it is behind this one.
-                next = behind(self.own_when(wait, |own| behind(own) != 0)?);
+                last => match self.next(wait, last, place)? {
+                    Some(found) => next = found,
+                    None => return Ok(self.set_own(0)?),
+                },
             }
         }
+        let next = self.named(next)?;
         self.set_own(0)?;
-        if next != 0 {
-            let next = self.named(next)?;
-            self.half(next, self.offset_bytes, Operation::And, !WAITS, 0)?;
+        *place = None;
+        let passed = self.half(next, self.offset_bytes, Operation::And, !WAITS, 0);
+        passed
+            .map(drop)
+            .map_err(|error| self.failed(next, error, place))
+    }
+
+    /// Waits until the PE behind this one says so, where `last` is the end of the queue. `None` if there was nobody but
+    /// PEs that have ended: the lock is free then.
+    fn next(
+        &self,
+        wait: Wait<'_>,
+        last: u32,
+        place: &mut Option<Queued>,
+    ) -> core::result::Result<Option<u32>, LockError> {
+        let end = self.named(last).inspect_err(|_| *place = None)?;
+        loop {
+            let error = match self.own_when(wait, end, |own| behind(own) != 0) {
+                Ok(own) => return Ok(Some(behind(own))),
+                Err(error) => error,
+            };
+            self.check_is_whole(place)?;
+            match error {
+                Error::PeerLost { pe, .. } | Error::PeerLeft { pe } if pe == end => {}
+                error => return Err(error.into()),
+            }
+            // Who lives and waits either says that it is behind this one, or finds that who is in front has ended.
+            if !self.somebody_waits() && self.tail(Operation::CompareSwap, 0, last)? == last {
+                return Ok(None);
+            }
         }
-        self.attachment.taken.end_turn(self.offset_bytes);
-        Ok(())
+    }
+
+    /// Whether another PE that lives is in the queue.
+    fn somebody_waits(&self) -> bool {
+        let mut others = (0..self.attachment.pes).filter(|pe| pe + 1 != self.me);
+        others.any(|pe| {
+            let lives = !matches!(self.attachment.is_lost(pe), Ok(true));
+            // Who cannot be asked has ended meanwhile.
+            lives
+                && self
+                    .half(pe, self.offset_bytes, Operation::Or, 0, 0)
+                    .is_ok_and(|own| own & WAITS != 0)
+        })
+    }
+
+    /// `ended` has ended in the queue: nobody gets the lock any more. The home hears it last, so that whoever asks there
+    /// then has not looked before.
+    fn break_for_all(&self, ended: PeId) {
+        let all = 0..self.attachment.pes;
+        for pe in all.filter(|pe| *pe != self.home).chain([self.home]) {
+            // It is no error if that PE has ended, too.
+            let _ = self.half(
+                pe,
+                self.offset_bytes + 4,
+                Operation::Swap,
+                BROKEN | ended,
+                0,
+            );
+        }
+    }
+
+    /// An error if the lock is broken: this PE is in no queue then.
+    fn check_is_whole(&self, place: &mut Option<Queued>) -> core::result::Result<(), LockError> {
+        let high = (self.word()? >> 32) as u32;
+        if high & BROKEN == 0 {
+            return Ok(());
+        }
+        *place = None;
+        Err(self.gone(self.ended(high)?)?.into())
+    }
+
+    /// The PE that has broken the lock.
+    fn ended(&self, got: u32) -> core::result::Result<PeId, LockError> {
+        let pe = got & !BROKEN;
+        let is_one = pe < self.attachment.pes;
+        is_one.then_some(pe).ok_or(LockError::Damaged { got })
+    }
+
+    /// That a PE has ended, as an error.
+    fn gone(&self, pe: PeId) -> Result<Error> {
+        Ok(match self.attachment.is_lost(pe)? {
+            false if self.attachment.departure(pe)?.is_some() => Error::PeerLeft { pe },
+            _ => self.attachment.lost.error(pe),
+        })
     }
 
     /// The high half: little-endian, as all machines that hostwire runs on.
@@ -215,14 +366,24 @@ impl RawLock<'_> {
         Ok(())
     }
 
-    fn own(&self) -> Result<u32> {
-        Ok(self.attachment.segment().load_word(self.offset_bytes)? as u32)
+    /// Both halves, here.
+    fn word(&self) -> Result<u64> {
+        Ok(self.attachment.segment().load_word(self.offset_bytes)?)
     }
 
-    fn own_when(&self, wait: Wait<'_>, is_so: impl Fn(u32) -> bool) -> Result<u32> {
-        wait(&mut || {
-            let own = self.own()?;
-            Ok(is_so(own).then_some(own))
+    fn own(&self) -> Result<u32> {
+        Ok(self.word()? as u32)
+    }
+
+    /// Waits for the own half, until `next`, who has to change it or be passed over, has ended, or the lock is broken.
+    fn own_when(&self, wait: Wait<'_>, next: PeId, is_so: impl Fn(u32) -> bool) -> Result<u32> {
+        let watch = Watch::Next { members: &[], next };
+        wait(watch, &mut || {
+            let word = self.word()?;
+            match (word >> 32) as u32 {
+                high if high & BROKEN != 0 => Err(self.gone(high & !BROKEN)?),
+                _ => Ok(is_so(word as u32).then_some(word as u32)),
+            }
         })
     }
 
