@@ -111,7 +111,8 @@ impl BoardNetwork {
 
     fn add_cables(&mut self, sim: &mut Fabric, plan: &HtxPlan, wiring: &Wiring) {
         for cable in plan.cables() {
-            let propagation = wiring.propagation(Medium::HtxCable, cable.length.map(|length| length.um));
+            let propagation =
+                wiring.propagation(Medium::HtxCable, cable.length.map(|length| length.um));
             let name = cable.ends.map(|end| plan.port_name(end)).join(" - ");
             let ends = cable.ends.map(|end| {
                 let device = match end.device {
