@@ -23,13 +23,12 @@ static OUT_FAILED: AtomicBool = AtomicBool::new(false);
 /// Prints `text` on standard output. It is no failure if nobody reads it; of all else the
 /// [exit status](status) says something.
 pub fn out(text: &str) {
-    match writeln!(std::io::stdout().lock(), "{text}") {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            if !OUT_FAILED.swap(true, Ordering::Relaxed) {
-                line(&format!("cannot write standard output: {error}"));
-            }
-        }
-        _ => {}
+    let Err(error) = writeln!(std::io::stdout().lock(), "{text}") else {
+        return;
+    };
+    let is_read = error.kind() != std::io::ErrorKind::BrokenPipe;
+    if is_read && !OUT_FAILED.swap(true, Ordering::Relaxed) {
+        line(&format!("cannot write standard output: {error}"));
     }
 }
 
