@@ -136,6 +136,77 @@ def main(w):
     )
 
 
+def test_ctrl_c_anywhere_in_a_credit(warehouse):
+    """The next streams go on with the right numbers, whether the credit was sent or not."""
+    warehouse(
+        2,
+        TABLE
+        + """
+SETTINGS["buffer_bytes"] = 2 << 20
+def main(w):
+    table = make("t.parquet")
+    w.load("t", ["t.parquet"])
+    t, job, send = w.tables["t"], w._memory.job, w._memory.job.send
+    for turn in range(12):
+        left = [turn // 2]
+        def interrupted(*message):
+            left[0] -= 1
+            if left[0] < 0 and turn % 2:
+                send(*message)
+            if left[0] < 0:
+                del job.send
+                raise KeyboardInterrupt
+            send(*message)
+        job.send = interrupted
+        try:
+            t.to_table()
+        except KeyboardInterrupt:
+            pass
+        else:
+            raise AssertionError("not interrupted")
+        w._flow.sweep()
+        assert w.counts.buffers_bytes == 0
+        assert t.to_table().sort_by("key").equals(table)
+    assert w.counts.damaged_groups == 0
+    print("done")
+""",
+    )
+
+
+def test_a_dropped_table_stays_for_who_reads_it(warehouse):
+    warehouse(
+        2,
+        TABLE
+        + """
+def main(w):
+    table = make("t.parquet")
+    free = {pe: ranges.free_bytes for pe, ranges in w._stores.items()}
+    w.load("t", ["t.parquet"])
+    t = w.tables["t"]
+    stream = t.to_batches()
+    batches = [next(stream)]
+    w.drop("t")
+    assert "t" not in w.tables and w._stores[1].free_bytes < free[1]
+    # A table of the same name, elsewhere.
+    make("u.parquet", 40, 80)
+    w.load("t", ["u.parquet"])
+    batches += stream
+    assert pa.Table.from_batches(batches).sort_by("key").equals(table)
+    for read in (t.to_table, lambda: next(t.to_batches())):
+        try:
+            read()
+        except hostwire.CallerError as error:
+            assert "the table t was dropped" in str(error), error
+        else:
+            raise AssertionError("not refused")
+    assert w.query("SELECT min(key) AS m FROM t").to_pylist() == [{"m": 160_000}]
+    w.drop("t")
+    assert {pe: ranges.free_bytes for pe, ranges in w._stores.items()} == free
+    print("done")
+""",
+    )
+
+
 def test_batches_outlive_the_job(warehouse):
     lines = warehouse(
         2,

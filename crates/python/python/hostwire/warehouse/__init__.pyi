@@ -118,5 +118,9 @@ class Warehouse:
     def report(self) -> str: ...
 
 def run(
-    main: Callable[[Warehouse], _Result], *, buffer_bytes: int = ..., progress: IO[str] | None = None
+    main: Callable[[Warehouse], _Result],
+    *,
+    buffer_bytes: int = ...,
+    store_bytes: int | None = None,
+    progress: IO[str] | None = None,
 ) -> _Result | None: ...

@@ -178,6 +178,9 @@ class Catalogue:
         self.row_groups = row_groups
         # The least and the greatest values of each column, as Arrow arrays over the row groups.
         self.statistics = statistics
+        # How many streams of it there are, and whether more may begin: kept by `Flow`.
+        self.streams = 0
+        self.is_dropped = False
 
     @property
     def rows(self):

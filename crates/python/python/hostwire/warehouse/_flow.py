@@ -7,6 +7,7 @@ not grow.
 """
 
 import collections
+import contextlib
 import threading
 import time
 
@@ -59,8 +60,11 @@ class Flow:
         self.counts = Counts()
         # Held for a few instructions; no Python object with a finaliser of ours is dropped meanwhile.
         self._lock = threading.Lock()
+        # Held by who sweeps.
+        self._sweeping = threading.Lock()
         self._ranges = Ranges(len(memory.pool))
-        self._sent = dict.fromkeys(self.owners, 0)
+        # The number of the last credit of each owner, sent or not.
+        self._numbers = dict.fromkeys(self.owners, 0)
         self._order = {pe: threading.Lock() for pe in self.owners}
         # The buffers, and the words that owners write.
         self.pool = memory.pool.local
@@ -100,20 +104,32 @@ class Flow:
         self.counts.buffers_bytes = used
         self.counts.buffers_most_bytes = max(self.counts.buffers_most_bytes, used)
 
-    def sweep(self):
-        """Takes back the slots of streams that have ended."""
-        found = []
-        while self.ended:
-            found.append(self.ended.popleft())
-        for each in found:
-            for credit in each.flying:
-                # The owner still stores into it, if it has been asked.
-                if credit.home is not None:
-                    self.wait(credit.home[0], credit.number)
-                each.free.append(credit.slot)
-            each.flying.clear()
+    def enter(self, catalogue):
+        """A stream of a table begins: its memory is not given back before `sweep` has seen the end of it."""
         with self._lock:
-            self._held += found
+            if not catalogue.is_dropped:
+                catalogue.streams += 1
+                return
+        raise CallerError(f"the table {catalogue.name} was dropped")
+
+    def drop(self, catalogue):
+        """No stream of a table begins any more. Those that there are go on."""
+        with self._lock:
+            catalogue.is_dropped = True
+
+    def sweep(self):
+        """Takes back the slots of streams that have ended. What Ctrl-C ends is done by the next one."""
+        with self._sweeping:
+            while self.ended:
+                each = self.ended[0]
+                while each.flying:
+                    # The owner still stores into it.
+                    self._settle(each.flying[0])
+                    each.free.append(each.flying.popleft().slot)
+                with self._lock:
+                    self._held.append(self.ended.popleft())
+                    each.catalogue.streams -= 1
+        with self._lock:
             for each in self._held:
                 while each.returned:
                     each.free.append(each.returned.popleft())
@@ -123,19 +139,31 @@ class Flow:
             self._held = [each for each in self._held if each.held]
             self._count()
 
-    def ask(self, pe, parts):
-        """Gives PE `pe` a credit; returns its number. Raises PeerLost."""
-        message = move_message(parts)
+    def ask(self, credit, parts):
+        """Gives the owner at `credit.home` a credit. Raises PeerLost."""
+        pe = credit.home[0]
         # Numbers and messages in one order. The lock is not held by who answers.
         with self._order[pe]:
+            # Ctrl-C may come at any place, so a number is used once, and the message has it: one that was not sent
+            # is left out. `is_sent` is None as long as nobody knows.
+            self._numbers[pe] += 1
+            credit.is_sent = None
+            credit.number = self._numbers[pe]
             try:
-                self.memory.job.send(pe, message, TO_OWNER)
+                self.memory.job.send(pe, move_message(credit.number, parts), TO_OWNER)
             except PeerLost as lost:
                 self.lost.add(lost.pe)
                 raise
-            # Ctrl-C ends a send before it has sent anything.
-            self._sent[pe] += 1
-            return self._sent[pe]
+            credit.is_sent = True
+
+    def _settle(self, credit):
+        """Waits until no owner stores into the slot of a credit."""
+        if credit.is_sent is None:
+            # The owner has used it, if it got it, when it has used the next one.
+            with contextlib.suppress(PeerLost):
+                self.ask(credit, [])
+        if credit.is_sent is not False:
+            self.wait(credit.home[0], credit.number)
 
     def wait(self, pe, number):
         """Waits until PE `pe` has used its credit: whether it has. If not, it is lost."""
@@ -153,13 +181,14 @@ class Flow:
 class _Credit:
     """A row group that is on its way into a slot."""
 
-    __slots__ = ("group", "home", "number", "slot", "tried")
+    __slots__ = ("group", "home", "is_sent", "number", "slot", "tried")
 
     def __init__(self, group, slot):
         self.group = group
         self.slot = slot
         self.home = None
         self.number = 0
+        self.is_sent = False
         self.tried = set()
 
 
@@ -180,7 +209,8 @@ class _Slot:
 class _Slots:
     """The slots of a stream."""
 
-    def __init__(self, nbytes):
+    def __init__(self, catalogue, nbytes):
+        self.catalogue = catalogue
         self.nbytes = nbytes
         self.free = []
         # The credits that are under way, in order.
@@ -205,7 +235,9 @@ class Stream:
         self.group = None
         self._groups = collections.deque(groups)
         self._has_ended = False
-        self._slots = _Slots(max(map(self._bytes_of, groups), default=0))
+        flow.enter(catalogue)
+        # From here on `end` ends it, also if there is no room.
+        self._slots = _Slots(catalogue, max(map(self._bytes_of, groups), default=0))
         if self._groups and self._columns:
             wanted = min(len(groups), max(_SLOTS_MIN, 2 * len(flow.owners) + 2))
             self._slots.free = flow.take(self._slots.nbytes, wanted)
@@ -259,6 +291,8 @@ class Stream:
         """Asks a home of a row group for it, one that has not been asked if possible."""
         group = credit.group
         while True:
+            # What it was asked before has come, or its owner is lost.
+            credit.is_sent = False
             homes = self._flow.alive(group)
             if not homes:
                 self._refuse(group)
@@ -275,7 +309,7 @@ class Stream:
                 credit.number = 0
                 return
             try:
-                credit.number = self._flow.ask(pe, parts)
+                self._flow.ask(credit, parts)
             except PeerLost:
                 continue
             self._flow.counts.lost_groups += group.homes[0][0] in self._flow.lost
@@ -372,5 +406,5 @@ class Stream:
 
     def __del__(self):
         # Not if making it failed.
-        if hasattr(self, "_held_max"):
+        if hasattr(self, "_slots"):
             self.end()

@@ -19,7 +19,7 @@ TO_CONSUMER = 0x776863
 # The first byte of a message to an owner.
 MOVE, LOAD, LEAVE = 1, 2, 3
 
-_MOVE_HEAD = struct.Struct("<BxxxI")
+_MOVE_HEAD = struct.Struct("<BxxxIQ")
 _MOVE_PART = struct.Struct("<QQQ")
 # The memory of control words and of other arrays of the program that the warehouse leaves.
 _SPARE_BYTES = 1 << 20
@@ -29,24 +29,25 @@ _LEAST_BYTES = 4 << 20
 class Memory:
     """What all PEs of a warehouse have. Collective."""
 
-    def __init__(self, job, buffer_bytes):
+    def __init__(self, job, buffer_bytes, store_bytes=None):
         free = job.free_bytes - _SPARE_BYTES
         if free < _LEAST_BYTES:
             raise CallerError(
                 f"the symmetric heap has {job.free_bytes} free bytes; a warehouse needs "
                 f"{_SPARE_BYTES + _LEAST_BYTES} or more (hostwire run --heap, or HOSTWIRE_HEAP)"
             )
-        buffer_bytes = min(buffer_bytes, free // 2) // 64 * 64
+        store_bytes = free if store_bytes is None else store_bytes
+        # Where not both have room, half of it is for the buffers, if they need as much.
+        buffer_bytes = min(buffer_bytes, max(free // 2, free - store_bytes)) // 64 * 64
+        store_bytes = min(store_bytes, free - buffer_bytes) // 64 * 64
         self.job = job
         # The buffers of the consumer; nothing on owners.
         self.pool = job.zeros(buffer_bytes, "uint8")
         # The row groups of an owner; nothing on the consumer.
-        self.store = job.zeros((free - buffer_bytes) // 64 * 64, "uint8")
-        # On the consumer: how many credits each owner has used, and how many rows it has loaded.
+        self.store = job.zeros(store_bytes, "uint8")
+        # On the consumer: the number of the last credit that each owner has used, and how many rows it has loaded.
         self.done = job.zeros(job.pes, "uint64")
         self.loaded = job.zeros(job.pes, "uint64")
-        # On an owner: how many credits it has used.
-        self.moved = 0
 
     def owners(self):
         """The owners, in an order in which neighbours are on different hosts if possible."""
@@ -71,22 +72,22 @@ def add_part(parts, begin, to, nbytes):
     parts.append((begin, to, nbytes))
 
 
-def move_message(parts):
-    """A credit: `parts` are `(from, to, bytes)`."""
+def move_message(number, parts):
+    """A credit: its number, which is above that of the one before, and `parts`: `(from, to, bytes)`."""
     packed = [_MOVE_PART.pack(*part) for part in parts]
-    return _MOVE_HEAD.pack(MOVE, len(packed)) + b"".join(packed)
+    return _MOVE_HEAD.pack(MOVE, len(packed), number) + b"".join(packed)
 
 
 def moves_of(message, store_bytes, pool_bytes):
-    """The parts of a credit. Raises CallerError if it names what is not there."""
-    _, count = _MOVE_HEAD.unpack_from(message)
-    if len(message) != _MOVE_HEAD.size + count * _MOVE_PART.size or not count:
+    """The number and the parts of a credit. Raises CallerError if it names what is not there."""
+    _, count, number = _MOVE_HEAD.unpack_from(message)
+    if len(message) != _MOVE_HEAD.size + count * _MOVE_PART.size:
         raise CallerError(f"a credit for {count} parts has {len(message)} bytes")
     parts = list(_MOVE_PART.iter_unpack(message[_MOVE_HEAD.size :]))
     for begin, to, nbytes in parts:
         if begin + nbytes > store_bytes or to + nbytes > pool_bytes:
             raise CallerError(f"a credit names {nbytes} bytes at {begin} for {to}")
-    return parts
+    return number, parts
 
 
 def command_message(what, command):

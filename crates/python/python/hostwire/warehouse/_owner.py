@@ -57,15 +57,15 @@ def _message(job):
 
 def _move(memory, message):
     store, pool = memory.store.local, memory.pool
-    parts = moves_of(message, len(store), len(pool))
+    number, parts = moves_of(message, len(store), len(pool))
+    # One without parts only says that all before it are used.
+    parts = parts or [(0, 0, 0)]
     for begin, to, nbytes in parts[:-1]:
         pool.put(CONSUMER, store[begin : begin + nbytes], to)
     begin, to, nbytes = parts[-1]
-    me = memory.job.pe
-    memory.moved += 1
     # Never seen before the puts above: docs/memory-model.md.
     pool.put_signal(
-        CONSUMER, store[begin : begin + nbytes], memory.done, memory.moved, to, signal_index=me
+        CONSUMER, store[begin : begin + nbytes], memory.done, number, to, signal_index=memory.job.pe
     )
 
 

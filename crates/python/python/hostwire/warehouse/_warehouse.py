@@ -1,5 +1,6 @@
 """The warehouse, as its consumer sees it."""
 
+import contextlib
 import os
 import signal
 import threading
@@ -25,13 +26,13 @@ _LOOK_S = 0.1
 _LONG_S = 1.0
 
 
-def run(main, *, buffer_bytes=BUFFER_BYTES, progress=None):
+def run(main, *, buffer_bytes=BUFFER_BYTES, store_bytes=None, progress=None):
     """Runs a warehouse on the PEs of this job. Collective.
 
     PE 0 calls `main` with the Warehouse, and gets what it returns; the other PEs hold the tables until
     it returns, and get None. A job of one PE does both. `buffer_bytes` bounds the memory into which
-    tables are streamed; it and the tables lie in the symmetric heap (`hostwire run --heap`). Loads and
-    long queries draw a bar on the text file `progress` if it is a terminal. (The launcher gives a PE none: its
+    tables are streamed, `store_bytes` that for the tables of each owner; both lie in the symmetric heap
+    (`hostwire run --heap`), and tables may have what is left of it by default. Loads and long queries draw a bar on the text file `progress` if it is a terminal. (The launcher gives a PE none: its
     `sys.stderr` is a pipe.)
     """
     job = _job.Job()
@@ -40,7 +41,7 @@ def run(main, *, buffer_bytes=BUFFER_BYTES, progress=None):
         # Ctrl-C goes to all processes of a terminal. The consumer ends, and lets the owners go.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        memory = Memory(job, buffer_bytes)
+        memory = Memory(job, buffer_bytes, store_bytes)
         result = None
         if job.pe != CONSUMER:
             is_peaceful = _owner.serve(memory)
@@ -70,8 +71,11 @@ class Warehouse:
         self._flow = Flow(memory)
         self._progress = progress
         self._stores = {pe: Ranges(len(memory.store)) for pe in self._flow.owners}
-        # The ranges of each table: `(pe, begin, bytes)`.
+        # The ranges of each table: `(pe, begin, bytes)`; and of those that were dropped, with their catalogues.
         self._used = {}
+        self._dropped = []
+        # Held for these and for `tables`, never while somebody is waited for.
+        self._lock = threading.Lock()
         self.tables = {}
         self.scale = 1.0
         self._loads = 0
@@ -137,13 +141,17 @@ class Warehouse:
         owners = [pe for pe in self._flow.owners if pe not in self._flow.lost]
         if not name.isidentifier():
             raise CallerError(f"expected a word as the name of a table, got {name!r}")
-        if name in self.tables:
-            raise CallerError(f"there is a table {name}; drop it first")
+        self._check_new(name)
         if not 1 <= copies <= len(owners):
             raise CallerError(f"copies: expected 1 to {len(owners)}, the owners, got {copies}")
         if not 1 <= rows_max < 1 << 31:
             raise CallerError(f"rows_max: expected a number from 1 on, got {rows_max}")
+        self._take_back()
         return owners
+
+    def _check_new(self, name):
+        if name in self.tables:
+            raise CallerError(f"there is a table {name}; drop it first")
 
     def _load(self, name, source, copies, rows_max, rows):
         owners = self._may_load(name, copies, rows_max)
@@ -152,7 +160,29 @@ class Warehouse:
         self._loads += 1
         command["number"] = self._loads
         self._memory.loaded.local[:] = 0
-        ranges = {pe: self._stores[pe].largest() for pe in owners}
+        # All of them until it is known what the table takes.
+        ranges = {}
+        with self._lock:
+            for pe in owners:
+                begin, end = ranges[pe] = self._stores[pe].largest()
+                if begin < end:
+                    self._stores[pe].take_at(begin, end - begin)
+        used = [(pe, begin, end - begin) for pe, (begin, end) in ranges.items()]
+        try:
+            catalogue = self._loaded(command, owners, ranges, rows)
+            ends = {pe: begin for pe, (begin, _) in ranges.items()}
+            for group in catalogue.row_groups:
+                for pe, at in group.homes:
+                    ends[pe] = max(ends[pe], at + group.nbytes)
+            self._keep(catalogue, [(pe, begin, ends[pe] - begin) for pe, begin, _ in used])
+        except BaseException:
+            self._give(used)
+            raise
+        self._give([(pe, ends[pe], end - ends[pe]) for pe, (_, end) in ranges.items()])
+
+    def _loaded(self, command, owners, ranges, rows):
+        """The catalogue of a table that owners load into these ranges."""
+        name = command["table"]
         for pe in owners:
             own = {**command, "range": ranges[pe]}
             self._job.send(pe, command_message(LOAD, own), TO_OWNER)
@@ -165,7 +195,7 @@ class Warehouse:
             (pe, *_catalogue.read(answer[1:], pe, len(self._memory.store)))
             for pe, answer in zip(owners, answers, strict=True)
         ]
-        self._keep(_catalogue.merged(found), {pe: begin for pe, (begin, _) in ranges.items()})
+        return _catalogue.merged(found)
 
     def _answers(self, command, bar):
         """What the owners answer, in their order. All of them, also if one is lost: no answer stays."""
@@ -200,54 +230,68 @@ class Warehouse:
                 error.pe = pe
                 raise error
 
-    def _keep(self, catalogue, begins):
-        """Makes a table of a catalogue whose row groups lie behind each other from `begins` on."""
-        ends = dict(begins)
-        for group in catalogue.row_groups:
-            for pe, at in group.homes:
-                ends[pe] = max(ends[pe], at + group.nbytes)
-        used = [(pe, begin, ends[pe] - begin) for pe, begin in begins.items()]
-        for pe, begin, nbytes in used:
-            self._stores[pe].take_at(begin, nbytes)
-        self._used[catalogue.name] = used
-        self.tables[catalogue.name] = Table(self._flow, catalogue)
+    def _keep(self, catalogue, used):
+        """Makes a table of a catalogue whose row groups lie in these ranges."""
+        with self._lock:
+            self._check_new(catalogue.name)
+            self._used[catalogue.name] = used
+            self.tables[catalogue.name] = Table(self._flow, catalogue)
+
+    def _give(self, ranges):
+        with self._lock:
+            for pe, begin, nbytes in ranges:
+                self._stores[pe].give(begin, nbytes)
+
+    def _take_back(self):
+        """Gives the memory of dropped tables back that nobody reads any more."""
+        self._flow.sweep()
+        with self._lock:
+            unread = [used for catalogue, used in self._dropped if not catalogue.streams]
+            self._dropped = [each for each in self._dropped if each[0].streams]
+        for used in unread:
+            self._give(used)
 
     def insert(self, name, batches, schema, *, copies=1, rows_max=ROWS_MAX):
-        """Makes a table of record batches of this process: they are put to the owners in turn. An empty
-        owner's longest free range is used; the table has to fit."""
+        """Makes a table of record batches of this process: they are put to the owners in turn. Several threads may
+        do it at the same time."""
         schema = plain_schema(schema)
         owners = self._may_load(name, copies, rows_max)
-        ranges = {pe: self._stores[pe].largest() for pe in owners}
-        ends = {pe: begin for pe, (begin, _) in ranges.items()}
         entries = {pe: _catalogue.Entries(name, schema) for pe in owners}
-        number = 0
-        for batch in _slices(batches, schema, rows_max):
-            pieces, packed = pack(batch)
-            found = [statistics(column) for column in batch.columns]
-            for copy in range(copies):
-                pe = owners[(number + copy) % len(owners)]
-                at = ends[pe]
-                if at + len(packed) > ranges[pe][1]:
-                    raise CallerError(f"the memory of PE {pe} is full: no room for {name} (--memory)")
-                self._memory.store.put(pe, packed, at)
-                fixed = (number, 0, copy, batch.num_rows, at, len(packed))
-                entries[pe].add(fixed, pieces, found)
-                ends[pe] = at + len(packed)
-            number += 1
-        self._job.quiet()
-        found = [
-            (pe, *_catalogue.read(entries[pe].to_bytes(), pe, len(self._memory.store)))
-            for pe in owners
-        ]
-        self._keep(_catalogue.merged(found), {pe: begin for pe, (begin, _) in ranges.items()})
+        used = []
+        try:
+            for number, batch in enumerate(_slices(batches, schema, rows_max)):
+                pieces, packed = pack(batch)
+                found = [statistics(column) for column in batch.columns]
+                for copy in range(copies):
+                    pe = owners[(number + copy) % len(owners)]
+                    with self._lock:
+                        at = self._stores[pe].take(len(packed))
+                    if at is None:
+                        raise CallerError(f"the memory of PE {pe} is full: no room for {name} (--memory)")
+                    used.append((pe, at, len(packed)))
+                    self._memory.store.put(pe, packed, at)
+                    entries[pe].add((number, 0, copy, batch.num_rows, at, len(packed)), pieces, found)
+            self._job.quiet()
+            found = [
+                (pe, *_catalogue.read(entries[pe].to_bytes(), pe, len(self._memory.store))) for pe in owners
+            ]
+            self._keep(_catalogue.merged(found), used)
+        except BaseException:
+            # Nothing is stored there any more then.
+            with contextlib.suppress(PeerError):
+                self._job.quiet()
+            self._give(used)
+            raise
 
     def drop(self, name):
-        """Gives the memory of a table back. Nobody may read it meanwhile, or later."""
-        if name not in self.tables:
-            raise CallerError(f"there is no table {name}")
-        del self.tables[name]
-        for pe, begin, nbytes in self._used.pop(name):
-            self._stores[pe].give(begin, nbytes)
+        """Drops a table. Streams of it that have begun go on; its memory is given back behind them."""
+        with self._lock:
+            if name not in self.tables:
+                raise CallerError(f"there is no table {name}")
+            catalogue = self.tables.pop(name)._catalogue
+            self._flow.drop(catalogue)
+            self._dropped.append((catalogue, self._used.pop(name)))
+        self._take_back()
 
     def query(self, text, *, engine="duckdb", threads=None):
         """The result of a query, as a `pyarrow.Table`.
