@@ -8,6 +8,7 @@ import signal
 import subprocess
 
 import duckdb
+import pyarrow as pa
 import pytest
 from conftest import BIN, COMMAND, LIMIT_S
 from pyarrow import flight
@@ -37,6 +38,13 @@ def test_one_command_loads_and_asks(command, people):
     assert "loaded 1 tables" in errors and "2 owners" in errors
     assert "moved in" in errors and "of 32.0 MB of buffers" not in errors
     assert "of 33.6 MB of buffers" in errors, errors
+
+
+def test_owners_have_the_memory_that_was_asked_for(command, people):
+    arguments = ("run", "--table", f"people={people}", "--buffers", "32M", "--query", "SELECT 1 AS one")
+    assert command(*arguments, "--memory", "1M")[:2] == (0, "one\n  1\n")
+    status, _, errors = command(*arguments, "--memory", "4K")
+    assert status == 1 and "is full: 4096 bytes do not hold its part of people" in errors, errors
 
 
 def test_q1_of_tpch(command):
@@ -83,6 +91,7 @@ def test_a_bar_on_a_terminal(people):
         (("run", "--table", "t=missing.parquet", "--query", "q1", *SMALL), "missing.parquet"),
         (("run", "--scale", "1", "--query", "q1", "--memory", "1000T"), "--memory: "),
         (("run", "--scale", "1", "--query", "q1", "--memory", "many"), "expected a number of bytes"),
+        (("run", "--scale", "1", "--query", "q23"), "there is no query 'q23': expected SQL, or q1 to q22"),
         (("query", "--at", "grpc://127.0.0.1:1", "q1"), "127.0.0.1:1"),
         (("other",), "invalid choice"),
     ],
@@ -153,11 +162,21 @@ def test_serving(command, served, people, tmp_path):
             (b'{"table": "people", "more": 1}', "has no more"),
             (b'{"query": "SELECT 1", "engine": "other"}', "there is no engine"),
             (b'{"query": "SELECT nothing"}', "nothing"),
+            (b'{"query": ""}', "expected a query with a result, got ''"),
+            (b'{"query": "q23"}', "there is no query 'q23'"),
             (b'{"query": "SELECT * FROM read_csv(\'/etc/passwd\')"}', "disabled"),
             (b'{"query": "SELECT 1", "engine": "polars"}', "only q1 to q22"),
         ):
             with pytest.raises(flight.FlightError, match=text):
                 client.do_get(flight.Ticket(wanted)).read_all()
+        # One who begins to send a table, and does no more, is in nobody's way; nor when the server ends.
+        silent, _ = client.do_put(flight.FlightDescriptor.for_path("silent"), pa.schema([("a", pa.int64())]))
+        silent.write_batch(pa.record_batch({"a": [1]}))
+        assert command("load", "--at", served, f"other={people}")[0] == 0
+        status, _, errors = command("drop", "--at", served, "other")
+        assert status == 0, errors
+        status, _, errors = command("drop", "--at", served, "other")
+        assert status == 1 and "there is no table other" in errors and "Traceback" not in errors
         # Many at once.
         tickets = [flight.Ticket(b'{"table": "people"}')] * 8
         readers = [client.do_get(ticket) for ticket in tickets]

@@ -41,6 +41,14 @@ def _scale(text):
     return scale
 
 
+def _query_text(text):
+    try:
+        _tpch.check(text)
+    except errors.CallerError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    return text
+
+
 def _wires(text):
     """Wires between hosts, with commas between them; none is a list, too."""
     names = [word for word in text.split(",") if word]
@@ -132,6 +140,7 @@ def parser():
     one = commands.add_parser("run", help="load tables, and answer queries, in one command")
     one.add_argument(
         "--query",
+        type=_query_text,
         action="append",
         required=True,
         metavar="TEXT",
@@ -147,13 +156,16 @@ def parser():
     _add_load_options(serve)
     add_launch_options(serve)
     query = commands.add_parser("query", help="ask a warehouse that serves")
-    query.add_argument("text", nargs="+", metavar="TEXT", help="SQL, or q1 to q22 of TPC-H")
+    query.add_argument("text", type=_query_text, nargs="+", metavar="TEXT", help="SQL, or q1 to q22 of TPC-H")
     query.add_argument("--at", default=_URL, metavar="URL", help=f"({_URL})")
     query.add_argument("--engine", choices=sorted(ENGINES), help="(that of serve)")
     _add_format(query)
     load = commands.add_parser("load", help="send Parquet files to a warehouse that serves")
     load.add_argument("table", type=_table, metavar="NAME=FILES")
     load.add_argument("--at", default=_URL, metavar="URL", help=f"({_URL})")
+    drop = commands.add_parser("drop", help="drop a table of a warehouse that serves")
+    drop.add_argument("table", metavar="NAME")
+    drop.add_argument("--at", default=_URL, metavar="URL", help=f"({_URL})")
     tables = commands.add_parser("tables", help="list the tables of a warehouse that serves")
     tables.add_argument("--at", default=_URL, metavar="URL", help=f"({_URL})")
     _add_paper(commands)
@@ -218,7 +230,7 @@ def _in_job(options, arguments, main):
         if options.terminal is not None:
             with contextlib.suppress(OSError):
                 progress = stack.enter_context(open(options.terminal, "w", encoding="utf-8"))
-        run(told, buffer_bytes=options.buffers, progress=progress)
+        run(told, buffer_bytes=options.buffers, store_bytes=options.memory, progress=progress)
     if refused:
         raise refused[0]
 
@@ -300,6 +312,13 @@ def _load(options, _):
     print(f"loaded {rows} rows as {name}", file=sys.stderr)
 
 
+def _drop(options, _):
+    from ._flight import Client
+
+    with Client(options.at) as client:
+        client.drop(options.table)
+
+
 def _tables(options, _):
     from ._flight import Client
 
@@ -323,6 +342,7 @@ _COMMANDS = {
     "serve": _serve,
     "query": _query,
     "load": _load,
+    "drop": _drop,
     "tables": _tables,
     "paper": _paper,
 }

@@ -43,7 +43,10 @@ def _duckdb(text, tables, threads):
         # What is asked reads these tables, and nothing else of this machine.
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
-        return connection.sql(text).to_arrow_table()
+        result = connection.sql(text)
+        if result is None:
+            raise CallerError(f"expected a query with a result, got {text!r}")
+        return result.to_arrow_table()
 
 
 def _datafusion(text, tables, threads):
@@ -85,6 +88,7 @@ def run(engine, text, tables, scale=1.0, threads=None):
     """
     if engine not in ENGINES:
         raise CallerError(f"there is no engine {engine}; expected one of {', '.join(ENGINES)}")
+    _tpch.check(text)
     # No engine gets a table that the query does not name: it may have a column that the engine does not take.
     if _tpch.is_query(text):
         named = _tpch.tables_of(text)

@@ -5,8 +5,8 @@ table may be left out, or `{"query": "SELECT ...", "engine": "duckdb"}`. Who can
 all tables, and load others: it is for one machine, or for a network that one trusts.
 """
 
+import contextlib
 import json
-import threading
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -42,8 +42,6 @@ class Server(flight.FlightServerBase):
         self._warehouse = warehouse
         self._engine = engine
         self._threads = threads
-        # Held while tables come and go.
-        self._lock = threading.Lock()
 
     def _table(self, name):
         table = self._warehouse.tables.get(name)
@@ -70,7 +68,7 @@ class Server(flight.FlightServerBase):
 
     def get_flight_info(self, context, descriptor):
         if descriptor.command is not None:
-            text = descriptor.command.decode()
+            text = _text(descriptor.command)
             result = self._query({"query": text})
             endpoint = flight.FlightEndpoint(_ticket({"query": text}), [])
             return flight.FlightInfo(
@@ -83,10 +81,8 @@ class Server(flight.FlightServerBase):
         if engine == "polars" and not is_query(wanted["query"]):
             # Its SQL has functions that read any file of this host.
             raise flight.FlightServerError("of Polars only q1 to q22 are offered here")
-        try:
+        with _in_words_of_flight():
             return self._warehouse.query(wanted["query"], engine=engine, threads=self._threads)
-        except errors.Error as error:
-            raise flight.FlightServerError(str(error)) from error
 
     def do_get(self, context, ticket):
         wanted = _wanted(ticket.ticket)
@@ -94,25 +90,21 @@ class Server(flight.FlightServerBase):
             return flight.RecordBatchStream(self._query(wanted))
         table = self._table(wanted["table"])
         part, parts = wanted.get("part", 0), wanted.get("parts", 1)
-        try:
+        with _in_words_of_flight():
             scanner = table.scanner(wanted.get("columns"), part=part, parts=parts)
-        except errors.Error as error:
-            raise flight.FlightServerError(str(error)) from error
         return flight.GeneratorStream(scanner.projected_schema, _told(scanner.to_batches()))
 
     def do_put(self, context, descriptor, reader, writer):
         name = _name_of(descriptor)
         batches = (chunk.data for chunk in reader)
-        try:
-            with self._lock:
-                self._warehouse.insert(name, batches, reader.schema)
-        except errors.Error as error:
-            raise flight.FlightServerError(str(error)) from error
+        with _in_words_of_flight():
+            self._warehouse.insert(name, batches, reader.schema)
 
     def list_actions(self, context):
         return [
             ("report", "What has moved to the consumer since it began, as a line."),
             ("counts", "The same as JSON: an object of numbers."),
+            ("drop", "Drops the table whose name is the body of the action."),
         ]
 
     def do_action(self, context, action):
@@ -120,15 +112,33 @@ class Server(flight.FlightServerBase):
             return [self._warehouse.report().encode()]
         if action.type == "counts":
             return [json.dumps(vars(self._warehouse.counts)).encode()]
-        raise flight.FlightServerError(f"there is no action {action.type}; expected report or counts")
+        if action.type == "drop":
+            with _in_words_of_flight():
+                self._warehouse.drop(_text(action.body.to_pybytes()))
+            return []
+        raise flight.FlightServerError(f"there is no action {action.type}; expected report, counts or drop")
 
 
 def _told(batches):
     """Batches, with errors of the warehouse in words of Flight."""
-    try:
+    with _in_words_of_flight():
         yield from batches
+
+
+@contextlib.contextmanager
+def _in_words_of_flight():
+    try:
+        yield
     except errors.Error as error:
         raise flight.FlightServerError(str(error)) from error
+
+
+def _text(data):
+    """Text that a client has sent."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise flight.FlightServerError(f"expected text in UTF-8, got {data!r}") from error
 
 
 def _ticket(wanted):
@@ -166,7 +176,7 @@ def _name_of(descriptor):
     path = descriptor.path or []
     if len(path) != 1:
         raise flight.FlightServerError("expected the name of a table as the path")
-    return path[0].decode()
+    return _text(path[0])
 
 
 class Client:
@@ -201,6 +211,10 @@ class Client:
                         writer.write_table(table)
                         rows += batch.num_rows
         return rows
+
+    def drop(self, name):
+        """Drops a table. Streams of it that have begun go on."""
+        list(self._client.do_action(flight.Action("drop", name.encode())))
 
     def tables(self):
         """`(name, rows, bytes)` of each table."""

@@ -48,6 +48,12 @@ def is_query(text):
     return re.fullmatch(r"q([1-9]|1[0-9]|2[0-2])", text) is not None
 
 
+def check(text):
+    """Raises CallerError for what looks like a query of TPC-H, and is none."""
+    if re.fullmatch(r"\s*q\d*\s*", text, re.IGNORECASE) and not is_query(text):
+        raise CallerError(f"there is no query {text!r}: expected SQL, or q1 to q22 of TPC-H")
+
+
 def generator():
     """The path of tpchgen-cli."""
     for folder in (sysconfig.get_path("scripts"), Path(sys.executable).parent):
