@@ -305,21 +305,40 @@ pub unsafe extern "C" fn madvise(address: *mut c_void, len: usize, advice: c_int
 /// As for `madvise(2)`.
 unsafe fn advise_borrowed(range: Range<usize>, advice: c_int) -> c_int {
     match advice {
-        libc::MADV_DONTNEED | libc::MADV_FREE => {
-            // It takes away no contents, and knows what is locked.
-            // SAFETY: as the caller promises.
-            let judged = unsafe { kernel_madvise(&range, libc::MADV_DONTNEED) };
-            match judged == 0 && region::discard(range).is_err() {
-                true => failed(libc::ENOMEM),
-                false => judged,
-            }
-        }
+        // SAFETY: as the caller promises.
+        libc::MADV_DONTNEED | libc::MADV_FREE => unsafe { discard(range) },
         // The kernel does not do this with anonymous memory, or the program can do without.
         libc::MADV_REMOVE => failed(libc::EINVAL),
         _ if GUARDS.contains(&advice) => failed(libc::EINVAL),
         // The kernel knows what is advice. It changes nothing of no length.
         // SAFETY: as the caller promises, of no bytes.
         _ => unsafe { kernel_madvise(&(range.start..range.start), advice) },
+    }
+}
+
+/// Forgets what is in borrowed pages, up to those that the program has locked.
+///
+/// # Safety
+/// As for `madvise(2)`.
+unsafe fn discard(range: Range<usize>) -> c_int {
+    // It takes away no contents, and knows what is locked.
+    // SAFETY: as the caller promises.
+    let judge = |range: &Range<usize>| unsafe { kernel_madvise(range, libc::MADV_DONTNEED) };
+    let judged = judge(&range);
+    let end = match judged {
+        0 => range.end,
+        _ => {
+            let mut pages = range.clone().step_by(PAGE_BYTES);
+            let refused = pages.find(|page| judge(&(*page..page + PAGE_BYTES)) != 0);
+            refused.unwrap_or(range.end)
+        }
+    };
+    if end > range.start && region::discard(range.start..end).is_err() {
+        return failed(libc::ENOMEM);
+    }
+    match judged {
+        0 => 0,
+        _ => failed(libc::EINVAL),
     }
 }
 

@@ -231,6 +231,7 @@ static void advise(struct block *it) {
         memset(at, (char)draw(), count * PAGE);
         return;
     default:
+        it->is_split = 1;
         if (!it->is_mixed)
             said("madvise", madvise(at, count * PAGE, others[below(7)]));
     }

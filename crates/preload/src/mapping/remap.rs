@@ -4,8 +4,8 @@ use core::ffi::{c_int, c_void};
 use core::ops::Range;
 
 use super::{
-    BOTH, any_local, failed_map, kernel_mprotect, kernel_mremap, pointer_to, put_local, renew,
-    replaced,
+    BOTH, any_local, failed_map, kernel_mmap, kernel_mprotect, kernel_mremap, pointer_to,
+    put_local, renew, replaced,
 };
 use crate::allocation::set_errno;
 use crate::region::{self, Held, PAGE_BYTES, Piece};
@@ -68,12 +68,8 @@ impl Plan {
         let first = region::pieces(start..start.saturating_add(PAGE_BYTES));
         let held = match first.first() {
             Some((_, Piece::Held(held))) if held.is_borrowed => *held,
-            Some((_, Piece::Outside)) => {
-                // SAFETY: as the caller promises.
-                return unsafe { self.bring() };
-            }
-            // What the program has put there itself stays there.
-            Some((_, Piece::Held(_))) => return failed_map(libc::ENOMEM),
+            // SAFETY: as the caller promises.
+            Some((_, Piece::Held(_) | Piece::Outside)) => return unsafe { self.by_kernel() },
             // It is the parent's. Whoever moves memory uses it: not without a word.
             // SAFETY: the caller promises that it is memory. It cannot be touched in this process, which ends by it.
             Some((_, Piece::Abandoned)) => unsafe {
@@ -173,23 +169,61 @@ impl Plan {
         is_made.then(|| to.clone())
     }
 
-    /// The kernel moves other memory into the place of borrowed memory.
+    /// The kernel moves what is no borrowed memory, perhaps into the place of some, or out of it.
     ///
     /// # Safety
     /// As for `mremap(2)`.
-    unsafe fn bring(self) -> *mut c_void {
-        let to = self.to.unwrap_or(0..0);
-        let pieces = region::pieces(to.clone());
-        let is_own = |(_, piece): &(_, Piece)| matches!(piece, Piece::Free);
-        if region::is_near(&self.old) || pieces.iter().any(is_own) {
+    unsafe fn by_kernel(self) -> *mut c_void {
+        let to = self.to.clone().unwrap_or(0..0);
+        let (from, into) = (region::pieces(self.old.clone()), region::pieces(to));
+        let is_ours = |(_, piece): &(_, Piece)| match piece {
+            Piece::Held(held) => held.is_borrowed,
+            piece => *piece != Piece::Outside,
+        };
+        if from.iter().any(is_ours) {
+            return failed_map(libc::EFAULT);
+        }
+        // The pager may give these to somebody.
+        if into.iter().any(|(_, piece)| *piece == Piece::Free) {
             return failed_map(libc::ENOMEM);
         }
-        let (old, new) = (pointer_to(self.old.start), pointer_to(to.start));
+        let old = pointer_to(self.old.start);
+        let new = pointer_to(self.to.as_ref().map_or(0, |to| to.start));
         // SAFETY: as the caller promises.
         let moved = unsafe { kernel_mremap(old, self.old.len(), self.new_bytes, self.flags, new) };
-        if moved == new {
-            replaced(pieces, BOTH);
+        if moved == libc::MAP_FAILED {
+            return moved;
+        }
+        replaced(into, BOTH);
+        let kept = match moved == old {
+            true => self.new_bytes,
+            false => 0,
+        };
+        let is_gone = self.flags & libc::MREMAP_DONTUNMAP == 0;
+        for (part, piece) in from {
+            let part = part.start.max(self.old.start.saturating_add(kept))..part.end;
+            if is_gone && !part.is_empty() && matches!(piece, Piece::Held(_)) {
+                // SAFETY: the kernel has taken away what was there.
+                unsafe { vacate(part) };
+            }
         }
         moved
+    }
+}
+
+/// Gives addresses back at which the kernel has nothing any more. Another thread may have got them from the kernel
+/// meanwhile: then they stay with the program, and the pager gives them to nobody.
+///
+/// # Safety
+/// The program has nothing there.
+unsafe fn vacate(range: Range<usize>) {
+    let flags =
+        libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE | libc::MAP_NORESERVE;
+    let start = pointer_to(range.start);
+    // SAFETY: it takes only addresses at which nothing is.
+    let made = unsafe { kernel_mmap(start, range.len(), libc::PROT_NONE, flags, -1, 0) };
+    if made == start {
+        // If the pager is gone, the process ends soon.
+        let _ = region::give_back(range);
     }
 }
