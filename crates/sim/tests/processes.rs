@@ -356,8 +356,8 @@ fn hosts_that_are_too_small_are_told() {
         "{ran:?}"
     );
     let settings = Settings {
-        offset_bytes: (8 << 30) - (2 << 20),
-        ..Settings::new(2, SEGMENT_BYTES)
+        offset_bytes: (8 << 30) - (256 << 20),
+        ..Settings::new(2, 512 << 20)
     };
     let ran = run(&mut two_hosts(), &settings, &|_| {});
     let Err(WireError::NoMemory { fits_bytes, .. }) = ran else {

@@ -603,6 +603,8 @@ impl Simulator {
     }
 }
 
+const LARGE_PAGE_BYTES: u64 = 2 << 20;
+
 /// What is said of segments that are too large for the memory of a processor, which segments of
 /// `fits_bytes` fit.
 fn too_large(
@@ -614,7 +616,10 @@ fn too_large(
     let heap_bytes = heap_bytes
         .filter(|heap| (segment_bytes / 2..=segment_bytes).contains(heap))
         .unwrap_or(1 << segment_bytes.max(1).ilog2());
-    let fits_mib = fits_bytes.saturating_sub(segment_bytes - heap_bytes.min(segment_bytes)) >> 20;
+    let beside_bytes = segment_bytes - heap_bytes.min(segment_bytes);
+    // Segments are whole large pages.
+    let room_bytes = fits_bytes - fits_bytes % LARGE_PAGE_BYTES;
+    let fits_mib = room_bytes.saturating_sub(beside_bytes) >> 20;
     let what = match fits_mib {
         0 => {
             "no heap fits: take fewer PEs for each processor, or a cluster with more memory".into()
@@ -639,7 +644,7 @@ mod tests {
         let (mib, gib) = (1u64 << 20, 1u64 << 30);
         let said = |segment, fits, heap| too_large((segment, 2 * gib, fits), heap);
         let says = |said: String, words: &str| assert!(said.contains(words), "{said}");
-        says(said(4 * gib + 3 * mib, 2047 * mib, None), "--heap 2044M");
+        says(said(4 * gib + 3 * mib, 2047 * mib, None), "--heap 2043M");
         says(
             said(3 * gib + 3 * mib, 682 * mib, Some(3 * gib)),
             "--heap 679M",
@@ -647,9 +652,9 @@ mod tests {
         // The program's own variable says another size than the option.
         says(
             said(4 * gib + 3 * mib, 2047 * mib, Some(64 * mib)),
-            "=2044M",
+            "=2043M",
         );
-        says(said(4 * gib + 3 * mib, 3 * mib, None), "no heap fits");
+        says(said(4 * gib + 3 * mib, 4 * mib - 1, None), "no heap fits");
         says(said(0, 0, None), "no heap fits");
     }
 
