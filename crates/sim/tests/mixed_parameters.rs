@@ -60,6 +60,8 @@ fn boards_take_the_time_of_their_parameters() {
         ("htx.network_in_cycles", "16", 100.0),
         ("htx.completer_cycles", "15", 100.0),
         ("htx.frame_overhead", "\"16B\"", 40.0),
+        // The cable is a parallel one.
+        ("htx.serdes", "\"100ns\"", 0.0),
         // Boards with one cable have none.
         ("htx.crossbar_cycles", "14", 0.0),
     ] {
@@ -73,6 +75,8 @@ fn boards_take_the_time_of_their_parameters() {
 fn chips_take_the_time_of_their_parameters() {
     for (key, value, ns) in [
         ("peach2.ingress_cycles", "56", 200.0),
+        // Only DMA goes through the inside TLP by TLP.
+        ("peach2.chip_bus", "\"32B\"", 0.0),
         ("peach2.egress_cycles", "56", 200.0),
         ("peach2.chip_clock", "\"125MHz\"", 496.0),
         ("peach2.link_lanes", "4", 24.0),

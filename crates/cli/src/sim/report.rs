@@ -6,7 +6,7 @@ use hostwire_plan::file::display_count;
 use hostwire_sim::experiments::file::{ClusterFigures, Outcome, RunResult};
 use serde_json::Value;
 
-use crate::text::{Align, Table, figure, fit, significant};
+use crate::text::{Align, Table, figure, fit, significant, wrapped};
 
 /// The whole report, in lines of at most `columns`. Ends in a newline.
 pub fn text(outcome: &Outcome, columns: usize) -> String {
@@ -23,6 +23,14 @@ fn write_all(out: &mut String, outcome: &Outcome, columns: usize) -> std::fmt::R
         write_links(out, result)?;
         write_regions(out, result)?;
         write_bottlenecks(out, result, columns)?;
+        for hint in &result.hints {
+            out.push('\n');
+            out.push_str(&wrapped(
+                "",
+                &format!("{}hint: {hint}", prefix(result)),
+                columns,
+            ));
+        }
         write_histogram(out, result, columns)?;
         write_flows(out, result, columns)?;
     }

@@ -73,6 +73,33 @@ fn lost_frames_are_sent_again() {
     assert_eq!(metric(&ran(HTEA), "lost_frames"), None);
 }
 
+/// A collapse is told with its cause, and the values that are named end it.
+#[test]
+fn a_mac_with_too_few_frames_is_named_and_how_to_end_it() {
+    let with = |incoming: u64, retry: u64| {
+        format!(
+            "{HTEA}[parameters]\nport_gb_s = 100\nincoming_frames = {incoming}\nretry_frames = {retry}\n"
+        )
+    };
+    let lossy = ran(&with(8, 16));
+    assert!(metric(&lossy, "lost_frames").unwrap() > 0.0, "{lossy}");
+    let hint = lossy["results"][0]["hints"][0].as_str().unwrap();
+    // Two of seven links share a MAC.
+    for said in ["incoming_frames = 32", "retry_frames = 4", "Go-Back-N"] {
+        assert!(hint.contains(said), "{said}: {hint}");
+    }
+    for text in [with(32, 16), with(8, 4), with(0, 16)] {
+        let sound = ran(&text);
+        assert_eq!(metric(&sound, "lost_frames"), None, "{text}");
+        assert!(sound["results"][0].get("hints").is_none(), "{sound}");
+    }
+    assert!(
+        sim(with(8, 16), &[])
+            .stdout
+            .contains("hint: an incoming MAC")
+    );
+}
+
 #[test]
 fn what_cannot_be_is_refused() {
     for (old, new, place) in [

@@ -64,6 +64,49 @@ fn a_chain_runs_and_damage_is_replayed() {
     assert!(metric(&damaged, "arrival_time").unwrap() > arrived);
 }
 
+/// Cables longer than the replay timer are told, and the timeout that is named ends it.
+#[test]
+fn a_replay_timer_that_is_too_short_is_named_and_how_to_end_it() {
+    let run = |more: &str| -> Value {
+        let text = with("1KiB", "4KiB").replace("= 16", "= 255");
+        let ended = sim(
+            format!("{text}[parameters]\ncable = \"1us\"\n{more}"),
+            &["--json"],
+        );
+        assert_eq!(ended.status, 0, "{}", ended.stderr);
+        serde_json::from_str(&ended.stdout).unwrap()
+    };
+    let slow = run("");
+    assert!(metric(&slow, "replayed_tlps").unwrap() > 100.0, "{slow}");
+    let hint = slow["results"][0]["hints"][0].as_str().unwrap();
+    let (_, named) = hint.split_once("replay_timeout = \"").unwrap();
+    let named = named.split('"').next().unwrap();
+    let sound = run(&format!("replay_timeout = \"{named}\"\n"));
+    assert_eq!(metric(&sound, "replayed_tlps"), None, "{named}");
+    assert!(sound["results"][0].get("hints").is_none(), "{sound}");
+    let bandwidth = |outcome: &Value| metric(outcome, "arrival_bandwidth").unwrap();
+    assert!(bandwidth(&sound) > bandwidth(&slow), "{slow} {sound}");
+}
+
+/// A chain whose links are faster than the inside of the chips is faster with a wider inside.
+#[test]
+fn a_wider_inside_carries_more() {
+    let of = |bus: &str| {
+        let text = with("\"host\"", "\"internal\"").replace("\"n2\"", "\"n0\"");
+        let text = text.replace("\"gpu0\"", "\"host\"").replace("1KiB", "4KiB");
+        let fast = "link_rate = \"8GT/s\"\ndma_gap = \"0ns\"";
+        let text = format!("{text}[parameters]\n{fast}\nchip_bus = \"{bus}\"\n");
+        let ended = sim(&text, &["--json"]);
+        assert_eq!(ended.status, 0, "{}", ended.stderr);
+        metric(
+            &serde_json::from_str(&ended.stdout).unwrap(),
+            "arrival_bandwidth",
+        )
+        .unwrap()
+    };
+    assert!(of("32B") > 1.2 * of("16B"), "{} {}", of("32B"), of("16B"));
+}
+
 /// A store crosses three links whole, one after the other: the time of one more byte on each
 /// is that of the formula. What chips and hosts do takes the same time.
 #[test]

@@ -1,6 +1,6 @@
 //! From a plan to devices and links.
 
-use hostwire_packet::pcie::RoutingId;
+use hostwire_packet::pcie::{DLLP_WIRE_LEN, RoutingId};
 use hostwire_plan::address_map::{MapEntry, Target};
 use hostwire_plan::registers::peach2::NORTH;
 use hostwire_plan::registers::{Register, RegisterWrite};
@@ -60,6 +60,16 @@ pub struct Config {
     pub driver_poll: Ps,
 }
 
+impl Config {
+    /// From the begin of a full TLP until its Ack is back, at most: another TLP may be on its way in front of each.
+    pub(crate) fn ack_time(&self) -> Ps {
+        let largest = self.chip.payload_bytes.max(self.host.completion_bytes);
+        let tlp = self.link.speed.time(largest + TLP_OVERHEAD_BYTES);
+        let dllp = self.link.speed.time(DLLP_WIRE_LEN as u64);
+        Ps(2 * (self.link.propagation.0 + tlp.0 + dllp.0)) + self.link.dllp_wait
+    }
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {
@@ -97,6 +107,9 @@ pub(super) struct SouthCable {
     /// The nodes at its ends.
     pub(super) nodes: [u16; 2],
 }
+
+/// Framing, number, the longer header and LCRC of a TLP.
+const TLP_OVERHEAD_BYTES: u64 = 24;
 
 /// Which way puts of programs go.
 #[derive(Clone, Debug)]

@@ -39,6 +39,8 @@ pub struct Kept {
     #[serde(default)]
     pub bottlenecks: Vec<Bottleneck>,
     #[serde(default)]
+    pub hints: Vec<String>,
+    #[serde(default)]
     pub flows: Vec<FlowUse>,
     #[serde(default)]
     pub histogram: Vec<Bucket>,

@@ -219,6 +219,20 @@ pub(super) const HTX: &[Parameter] = &[
     port!(Count, "frames_in_flight", frames_in_flight_max, 1, 32_767),
     port!(Count, "port_messages", messages_max, 1, 65_536),
     Parameter {
+        key: "serdes",
+        kind: Kind::Time,
+        least: 0,
+        // Far below the least timeout of a frame.
+        most: 1_000_000,
+        class: Origin::Assumed,
+        read: |models| models.nic.ports.first().map_or(0, |port| port.serdes.0),
+        write: |models, value| {
+            for port in &mut models.nic.ports {
+                port.serdes = Ps(value);
+            }
+        },
+    },
+    Parameter {
         key: "frame_timeout",
         kind: Kind::Time,
         // A full frame there and an acknowledgement back, and more.
@@ -274,6 +288,7 @@ pub(super) const HTX_BELOW: &[&str] = &[
     "frame_overhead",
     "frames_in_flight",
     "port_messages",
+    "serdes",
     "frame_timeout",
 ];
 

@@ -3,7 +3,7 @@
 use crate::experiments::htoe::bottlenecks_of;
 use crate::experiments::link_use::LinkUse;
 use crate::experiments::{ExperimentError, Monitor};
-use crate::models::htea::fast::{Config, HteaError, Model, PortUse};
+use crate::models::htea::fast::{Config, HteaError, Losses, Model, PortUse};
 use crate::record::Recording;
 
 use super::run::{Measured, metric};
@@ -49,9 +49,34 @@ pub(super) fn run(
             .collect(),
         links: model.ports().into_iter().map(link_use).collect(),
         bottlenecks: bottlenecks_of(&config, report.throughput_gb_s),
+        hints: losses(&config, &report.losses).into_iter().collect(),
         summaries: vec![summary],
         ..Measured::default()
     })
+}
+
+/// An incoming MAC that holds fewer frames than its links may have on the way.
+fn losses(config: &Config, losses: &Losses) -> Option<String> {
+    if losses.lost == 0 {
+        return None;
+    }
+    let links = match config.multiplexed {
+        true => config.senders(),
+        false => config.senders().div_ceil(config.stages_in.max(1)),
+    };
+    let (room, each) = (config.incoming_frames, config.retry_frames);
+    let fewer = match room / links.max(1) {
+        0 => String::new(),
+        most => format!(", or with retry_frames = {most}"),
+    };
+    Some(format!(
+        "an incoming MAC holds {room} frames, and its links, {links} of them, may have {each} each on the way: {} were lost, and \
+         {} behind them took their time in de-encapsulation and were thrown away (Go-Back-N). None is lost with \
+         incoming_frames = {}, or 0 for no limit{fewer}",
+        losses.lost,
+        losses.discarded,
+        links.saturating_mul(each),
+    ))
 }
 
 fn link_use(port: PortUse) -> LinkUse {

@@ -54,6 +54,9 @@ pub struct RunResult {
     /// run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub bottlenecks: Vec<Bottleneck>,
+    /// What made the run slow that a parameter ends: the cause, and the value.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hints: Vec<String>,
     /// Messages and latencies of every pair of processors, for messages between all.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<FlowUse>,

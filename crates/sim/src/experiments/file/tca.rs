@@ -141,11 +141,13 @@ pub(super) fn run(
             }
         }
     };
+    let hints = early_replays(&cluster).into_iter().collect();
     let summaries = std::iter::once(cluster.summary()).chain(others);
     Ok(Measured {
         metrics,
         links: before.used_at_all(cluster.sim(), cluster.now() - begin),
         summaries: summaries.collect(),
+        hints,
         ..Measured::default()
     })
 }
@@ -261,7 +263,29 @@ fn ended(error: ExperimentError) -> ExperimentError {
 }
 
 fn replayed(cluster: &SubCluster<'_>) -> Option<Metric> {
-    let links = cluster.links();
-    let replayed: u64 = links.iter().map(|link| link.counters.replayed).sum();
+    let replayed = replayed_tlps(cluster);
     (replayed > 0).then(|| metric("replayed_tlps", replayed as f64, ""))
+}
+
+fn replayed_tlps(cluster: &SubCluster<'_>) -> u64 {
+    let links = cluster.links();
+    links.iter().map(|link| link.counters.replayed).sum()
+}
+
+/// A replay timer that is shorter than the way of a TLP and of its Ack: TLPs are repeated that have arrived.
+fn early_replays(cluster: &SubCluster<'_>) -> Option<String> {
+    let replayed = replayed_tlps(cluster);
+    let needed = cluster.config().ack_time();
+    let link = &cluster.config().link;
+    if replayed == 0 || link.replay_timeout >= needed {
+        return None;
+    }
+    // Twice, in whole microseconds: the timer must not be close to the usual.
+    let enough_us = (2 * needed.0).div_ceil(1_000_000);
+    let [timeout, needed, cable] =
+        [link.replay_timeout, needed, link.propagation].map(|time| time.as_ns());
+    Some(format!(
+        "a transmitter repeats what has no Ack after {timeout} ns, and TLP and Ack take up to {needed} ns over {cable} ns of cable: \
+         {replayed} TLPs were repeated, most of which had arrived. replay_timeout = \"{enough_us}us\" ends it"
+    ))
 }

@@ -164,6 +164,14 @@ pub(super) const TCA: &[Parameter] = &[
         Published
     ),
     number!(
+        Block,
+        "chip_bus",
+        tca.config.chip.bus_bytes,
+        4,
+        256,
+        Assumed
+    ),
+    number!(
         Bytes,
         "chip_memory",
         tca.config.chip.memory_bytes,
@@ -238,6 +246,7 @@ pub(super) const PEACH2_BELOW: &[&str] = &[
     "link_rate",
     "link_lanes",
     "chip_clock",
+    "chip_bus",
     "retraining",
     "retrainings_max",
     "cable",

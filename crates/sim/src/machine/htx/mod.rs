@@ -254,11 +254,14 @@ fn remote_region(region: &Region) -> RemoteRegion {
 /// A link port of a board like `usual`, or of a switch in its network.
 pub(crate) fn link_port(kind: PortKind, mhz: u32, usual: &NicConfig) -> LinkPortConfig {
     let like = usual.ports.first().copied();
+    let like = like.unwrap_or_else(|| LinkPortConfig::atoll(mhz));
+    let (rate, serdes) = match kind {
+        PortKind::Atoll => (PhitRate::atoll(mhz), Ps::ZERO),
+        PortKind::Sfp => (PhitRate::sfp_4g(), like.serdes),
+    };
     LinkPortConfig {
-        rate: match kind {
-            PortKind::Atoll => PhitRate::atoll(mhz),
-            PortKind::Sfp => PhitRate::sfp_4g(),
-        },
-        ..like.unwrap_or_else(|| LinkPortConfig::atoll(mhz))
+        rate,
+        serdes,
+        ..like
     }
 }

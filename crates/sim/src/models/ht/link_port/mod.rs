@@ -100,6 +100,9 @@ pub struct LinkPortConfig {
     /// When to repeat without having heard anything. Assumed: ten times the
     /// round trip of a full frame.
     pub timeout: Ps,
+    /// SERDES of both ends of a serial link: what coding and (de)serialisation delay a frame beside its time on the
+    /// wire. The paper names it (section 6) and prints no time: none is **assumed**, so SFPs are too fast here.
+    pub serdes: Ps,
 }
 
 impl LinkPortConfig {
@@ -122,6 +125,7 @@ impl LinkPortConfig {
             frames_in_flight_max: 16,
             messages_max: 32,
             timeout: Ps::from_us(8),
+            serdes: Ps::ZERO,
         }
     }
 
@@ -268,7 +272,7 @@ impl LinkPort {
         );
         ctx.schedule(
             cable,
-            time,
+            time + self.config.serdes,
             DeviceEvent::Frame {
                 port: end,
                 frame: Box::new(frame),

@@ -92,8 +92,8 @@ impl WriteCombiner {
 /// The packets of a closed line: runs of whole dwords go as dword writes, except that a
 /// lone dword and every ragged part go as byte-masked writes, one per 32-byte block.
 ///
-/// A lone dword as a masked write occupies 8 bytes of data phase; that rule
-/// reproduces the 4-byte row of the HTX board's Table IV.
+/// A lone dword as a masked write occupies 8 bytes of data phase. That rule was taken from
+/// the 4-byte row of the HTX board's Table IV (H5) and has no other source.
 fn packets(line: &Line) -> Vec<Packet> {
     let mut out = Vec::new();
     let whole = |dword: u32| line.valid >> (4 * dword) & 0xf == 0xf;

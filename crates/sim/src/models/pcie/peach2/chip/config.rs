@@ -7,6 +7,9 @@ use crate::engine::Ps;
 pub struct ChipConfig {
     /// Clock of the logic: 250 MHz (tca-peach2, section III.G).
     pub clock_mhz: u32,
+    /// Bytes that the inside of the chip moves in a clock: at 250 MHz as many as its links. That of PEACH2 is
+    /// **assumed**; PEACH3's is twice as wide.
+    pub bus_bytes: u32,
     /// From a port's pins to the chip's inside. With `egress_cycles` **fitted** to A10.
     pub ingress_cycles: u64,
     /// From the inside to a port's pins.
@@ -52,6 +55,7 @@ impl Default for ChipConfig {
     fn default() -> Self {
         ChipConfig {
             clock_mhz: 250,
+            bus_bytes: 16,
             ingress_cycles: 31,
             egress_cycles: 31,
             payload_bytes: 256,

@@ -25,8 +25,6 @@ pub const CONTROL_EPLAST: u16 = 2;
 /// Where an interrupt is written on the host's bus.
 pub const INTERRUPT_ADDRESS: u64 = 0xfee0_0000;
 
-/// Bytes that the inside of the chip moves in a clock: at 250 MHz as many as its links.
-const INSIDE_BYTES: u32 = 16;
 /// The first tag of reads of data; smaller ones are reads of the table.
 const DATA_TAGS: u8 = 32;
 
@@ -214,7 +212,7 @@ impl Dma {
                 }
                 break;
             }
-            let inside_mhz = env.config.clock_mhz.saturating_mul(INSIDE_BYTES);
+            let inside_mhz = env.config.clock_mhz.saturating_mul(env.config.bus_bytes);
             let wire = Ps::from_cycles(tlp.wire_bytes(), inside_mhz);
             self.next_issue = env.now + wire + env.config.dma_gap;
             self.unsent += 1;
