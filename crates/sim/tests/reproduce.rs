@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hostwire_sim::experiments::{
-    Claim, Claims, Class, Row, Verdict, htoe, htx_board, pgas_cluster, tca_peach2, tccluster,
+    Claim, Claims, Class, Row, Verdict, elsewhere, htoe, htx_board, pgas_cluster, tca_peach2,
+    tccluster,
 };
 
 fn check(rows: &[Row]) {
@@ -43,7 +44,7 @@ fn check(rows: &[Row]) {
 /// rounding.
 #[test]
 fn predictions_are_held_to_one_percent() {
-    for claims in papers() {
+    for claims in papers().into_iter().chain([elsewhere::claims().unwrap()]) {
         let predicted = |claim: &&Claim| claim.class == Class::Predicted;
         for claim in claims.claim.iter().filter(predicted) {
             let tolerance = claim.tolerance_pct.is_some_and(|pct| pct <= 1.0);
@@ -100,6 +101,16 @@ fn papers() -> [Claims; 5] {
         htoe::claims(),
     ]
     .map(|claims| claims.unwrap_or_else(|error| panic!("{error}")))
+}
+
+/// What is published elsewhere has a source of its own in each row, and says what does not come out.
+#[test]
+fn published_elsewhere() {
+    let claims = elsewhere::claims().unwrap();
+    assert!(claims.claim.iter().all(|claim| claim.source.is_some()));
+    let rows = elsewhere::reproduce().unwrap();
+    check(&rows);
+    assert!(rows.iter().all(|row| row.elsewhere));
 }
 
 #[test]

@@ -4,6 +4,9 @@ use hostwire_sim::experiments::{Class, Row, Summary};
 
 use crate::text::wrapped;
 
+/// What is said of the numbers that stand elsewhere.
+pub(super) const ELSEWHERE: &str = "Figures of the same hardware in other papers and talks. Nothing \
+    was set for them, and they are counted apart from the five papers.";
 /// The indent of the text about a number.
 const INDENT: &str = "    ";
 
@@ -17,8 +20,7 @@ pub fn text(rows: &[Row], columns: usize) -> String {
             let gap = if out.is_empty() { "" } else { "\n" };
             let version = env!("CARGO_PKG_VERSION");
             out += &format!("{gap}{paper} (hostwire {version})\n");
-            let (authors, title, year) = (row.authors.join(", "), &row.title, row.year);
-            out += &wrapped("", &format!("{authors}: {title} ({year})"), columns);
+            out += &wrapped("", &heading(row), columns);
             let head = [
                 "id",
                 "published",
@@ -32,7 +34,33 @@ pub fn text(rows: &[Row], columns: usize) -> String {
         }
         out += &number(row, columns);
     }
-    out + "\n" + &counts(&Summary::of(rows), columns)
+    let [papers, elsewhere] = Summary::apart(rows);
+    for (summary, verdict) in [
+        (&papers, verdict(&papers)),
+        (&elsewhere, verdict_elsewhere(&elsewhere)),
+    ] {
+        if summary.rows() > 0 {
+            out += &format!("\n{}\n{}", counts(summary), wrapped("", &verdict, columns));
+        }
+    }
+    out += "\n";
+    for class in Class::ALL {
+        out += &wrapped("", &format!("{class}: {}", class.meaning()), columns);
+    }
+    out
+}
+
+/// What the rows of a paper are headed by.
+fn heading(first: &Row) -> String {
+    if first.elsewhere {
+        return ELSEWHERE.to_owned();
+    }
+    let (authors, title) = (first.authors.join(", "), &first.title);
+    let year = first
+        .year
+        .map(|year| format!(" ({year})"))
+        .unwrap_or_default();
+    format!("{authors}: {title}{year}")
 }
 
 fn number(row: &Row, columns: usize) -> String {
@@ -70,7 +98,7 @@ fn line([id, published, simulated, unit, deviation, class, verdict]: [&str; 7]) 
 }
 
 /// The result of all numbers, by class.
-fn counts(summary: &Summary, columns: usize) -> String {
+fn counts(summary: &Summary) -> String {
     let line = |[class, rows, agree, disagree, as_set, fail, rest]: [String; 7]| {
         format!("{class:<17}{rows:>6} {agree:>6} {disagree:>9} {as_set:>7} {fail:>5} {rest:>13}\n")
     };
@@ -104,35 +132,48 @@ fn counts(summary: &Summary, columns: usize) -> String {
             rest,
         ]);
     }
-    out += "\n";
-    for class in Class::ALL {
-        out += &wrapped("", &format!("{class}: {}", class.meaning()), columns);
-    }
-    out + "\n" + &wrapped("", &verdict(summary), columns)
+    out
 }
 
 /// The counts in words.
 pub(super) fn verdict(summary: &Summary) -> String {
     let (rows, agree, statements) = (summary.rows(), summary.agree, summary.statements);
     let are = match statements {
-        1 => "They are one statement of the models".to_owned(),
-        some => format!("They are {some} statements of the models"),
+        0 => String::new(),
+        1 => " They are one statement of the models: rows that share a relation are one.".to_owned(),
+        some => format!(
+            " They are {some} statements of the models: rows that share a relation are one."
+        ),
     };
     let mut text = format!(
         "{agree} of {rows} numbers agree with the papers: only what was predicted, or is within a \
-         bound, counts. {are}: rows that share a relation are one."
+         bound, counts.{are}"
     );
-    match summary.disagree() {
-        0 => {}
-        1 => text += " One prediction does not come out.",
-        some => text += &format!(" {some} predictions do not come out."),
-    }
-    match summary.fail() {
-        0 => {}
-        1 => text += " One number is outside of its tolerance.",
-        some => text += &format!(" {some} numbers are outside of their tolerance."),
-    }
+    text += &misses(summary);
     text
+}
+
+/// The counts of what is published elsewhere, in words.
+pub(super) fn verdict_elsewhere(summary: &Summary) -> String {
+    let (rows, agree) = (summary.rows(), summary.agree);
+    let misses = misses(summary);
+    format!(
+        "Published elsewhere: {agree} of {rows} numbers agree, of which none was set; they are counted apart.{misses}"
+    )
+}
+
+fn misses(summary: &Summary) -> String {
+    let disagree = match summary.disagree() {
+        0 => String::new(),
+        1 => " One prediction does not come out.".to_owned(),
+        some => format!(" {some} predictions do not come out."),
+    };
+    let fail = match summary.fail() {
+        0 => String::new(),
+        1 => " One number is outside of its tolerance.".to_owned(),
+        some => format!(" {some} numbers are outside of their tolerance."),
+    };
+    disagree + &fail
 }
 
 /// The word that JSON has for it.

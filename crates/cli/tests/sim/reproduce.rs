@@ -13,6 +13,35 @@ fn all_numbers_of_the_five_papers_are_there_and_hold() {
     holds("htoe", "E", 18);
 }
 
+/// What is published elsewhere has rows of its own, which are not among those of the papers.
+#[test]
+fn figures_of_other_papers_are_counted_apart() {
+    let ended = job::run(&["reproduce", "elsewhere", "--json"]);
+    assert_eq!(ended.status, 0, "{}{}", ended.stdout, ended.stderr);
+    let rows: Vec<Value> = serde_json::from_str(&ended.stdout).unwrap();
+    for row in &rows {
+        assert_eq!(row["elsewhere"], true, "{row}");
+        assert!(!row["title"].as_str().unwrap().is_empty(), "{row}");
+        assert!(!row["published"].is_null(), "{row}");
+        assert_ne!(row["verdict"], "fail", "{row}");
+        assert_ne!(row["verdict"], "not-simulated", "{row}");
+    }
+    let with = |verdict: &str| rows.iter().filter(|row| row["verdict"] == verdict).count();
+    assert!(with("agrees") > 0 && with("disagrees") > 0, "{rows:?}");
+    let ended = job::run(&["reproduce", "elsewhere"]);
+    let words: Vec<_> = ended.stdout.split_whitespace().collect();
+    let text = words.join(" ");
+    let said = format!(
+        "Published elsewhere: {} of {} numbers agree",
+        with("agrees"),
+        rows.len()
+    );
+    assert!(text.contains(&said), "{said}: {text}");
+    assert!(!text.contains("agree with the papers"), "{text}");
+    let talk = block(&ended.stdout, "X7");
+    assert!(talk.contains("GTC 2014"), "{talk}");
+}
+
 /// Rows `1 ..= last` of `paper` exist, and none of its rows fails.
 fn holds(paper: &str, letter: &str, last: u32) {
     let ended = job::run(&["reproduce", paper, "--json"]);
@@ -34,6 +63,7 @@ fn holds(paper: &str, letter: &str, last: u32) {
             (2007..=2013).contains(&row["year"].as_u64().unwrap()),
             "{row}"
         );
+        assert_eq!(row["elsewhere"], false, "{row}");
         assert_ne!(row["verdict"], "fail", "{row}");
         assert_ne!(row["verdict"], "not-simulated", "{row}");
         let counts = ["predicted", "bound"]
@@ -57,7 +87,7 @@ fn holds(paper: &str, letter: &str, last: u32) {
         .filter_map(|row| row["id"].as_str())
         .collect();
     let expected: &[&str] = if paper == "htoe" {
-        &["E4-outgoing"]
+        &["E4-outgoing", "E5-most", "E5-least"]
     } else {
         &[]
     };
@@ -156,7 +186,7 @@ fn the_counts_by_class_are_those_of_the_rows() {
     let words: Vec<_> = ended.stdout.split_whitespace().collect();
     let text = words.join(" ");
     assert!(text.contains(&said), "{said}");
-    // H1 to H5.
+    // The ratios of Table IV.
     assert!(text.contains("They are one statement"), "{text}");
 }
 
@@ -187,11 +217,7 @@ fn a_known_disagreement_is_shown_and_no_failure() {
         "{outgoing}"
     );
     let words: Vec<_> = ended.stdout.split_whitespace().collect();
-    assert!(
-        words
-            .join(" ")
-            .contains("One prediction does not come out.")
-    );
+    assert!(words.join(" ").contains("3 predictions do not come out."));
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod assumptions;
 pub mod boards;
 mod claims;
 pub mod curves;
+pub mod elsewhere;
 mod ethernet;
 pub mod file;
 pub mod htoe;
@@ -33,7 +34,7 @@ pub mod tca_peach2;
 pub mod tccluster;
 pub mod traffic;
 
-pub use claims::{Assumed, Bound, Claim, Claims, Class, ClassCount, Row, Summary, Verdict};
+pub use claims::{Assumed, Bound, Claim, Claims, Class, ClassCount, Row, Source, Summary, Verdict};
 pub use monitor::Monitor;
 
 use crate::engine::{Ps, RunError};

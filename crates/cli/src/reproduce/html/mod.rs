@@ -15,7 +15,7 @@ use hostwire_sim::experiments::{ExperimentError, Row, Summary};
 use crate::html::escape;
 
 use super::curves::Named;
-use super::report::{verdict, word};
+use super::report::{verdict, verdict_elsewhere, word};
 use super::{BAD_OUTPUT, FAILED};
 
 /// Writes `index.html` into `folder`.
@@ -35,7 +35,16 @@ fn page(rows: &[Row], charts: &[Named]) -> Result<String, ExperimentError> {
             papers.push(row);
         }
     }
-    let counts = Summary::of(rows);
+    let [counts, elsewhere] = Summary::apart(rows);
+    let lead = [
+        (&counts, verdict(&counts)),
+        (&elsewhere, verdict_elsewhere(&elsewhere)),
+    ];
+    let lead: Vec<String> = lead
+        .into_iter()
+        .filter(|(summary, _)| summary.rows() > 0)
+        .map(|(_, text)| text)
+        .collect();
     let links: String = papers
         .iter()
         .map(|row| {
@@ -59,8 +68,12 @@ fn page(rows: &[Row], charts: &[Named]) -> Result<String, ExperimentError> {
          <footer><p class=\"cite\">hostwire {version}</p></footer>\n\
          <div id=\"tip\" role=\"status\"></div>\n",
         version = env!("CARGO_PKG_VERSION"),
-        verdict = escape(&verdict(&counts)),
-        summary = tables::summary(&counts),
+        verdict = escape(&lead.join(" ")),
+        summary = tables::summary(if counts.rows() > 0 {
+            &counts
+        } else {
+            &elsewhere
+        }),
         classes = choice(
             "class",
             rows.iter().map(|row| row.class.to_string()).collect()
@@ -117,20 +130,36 @@ fn section(paper: &Row, rows: &[Row], charts: &[Named]) -> Result<String, Experi
             )
         })
         .collect();
+    let summary = Summary::of(&own);
+    let (cite, verdict, rest) = match paper.elsewhere {
+        true => (String::new(), verdict_elsewhere(&summary), String::new()),
+        false => (
+            format!(
+                "<p class=\"cite\">{}: <cite>{}</cite>{}</p>\n",
+                escape(&paper.authors.join(", ")),
+                escape(&paper.title),
+                paper
+                    .year
+                    .map(|year| format!(", {year}"))
+                    .unwrap_or_default(),
+            ),
+            verdict(&summary),
+            format!(
+                "<h3>Its figures</h3>\n<div class=\"figures\">\n{pictures}{figures}</div>\n\
+                 <h3>Its experiments as files</h3>\n{}",
+                shipped::all(name),
+            ),
+        ),
+    };
     Ok(format!(
-        "<section id=\"{id}\">\n<h2>{title}</h2>\n<p class=\"cite\">{authors}: <cite>{printed}</cite>, {year}</p>\n\
-         {summary}<p>{verdict}</p>\n<p>Again: <code>hostwire reproduce {id}</code></p>\n\
-         <h3>Its numbers</h3>\n{table}<h3>Its figures</h3>\n<div class=\"figures\">\n{pictures}{figures}</div>\n\
-         <h3>Its experiments as files</h3>\n{files}</section>\n",
+        "<section id=\"{id}\">\n<h2>{title}</h2>\n{cite}{about}<p>{verdict}</p>\n\
+         <p>Again: <code>hostwire reproduce {id}</code></p>\n\
+         <h3>Its numbers</h3>\n{table}{rest}</section>\n",
         id = escape(name),
         title = escape(papers::title(name)),
-        authors = escape(&paper.authors.join(", ")),
-        printed = escape(&paper.title),
-        year = paper.year,
-        summary = papers::summary(name)
+        about = papers::summary(name)
             .map_or(String::new(), |text| format!("<p>{}</p>\n", escape(text))),
-        verdict = escape(&verdict(&Summary::of(&own))),
+        verdict = escape(&verdict),
         table = tables::claims(own.iter()),
-        files = shipped::all(name),
     ))
 }

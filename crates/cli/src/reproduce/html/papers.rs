@@ -6,7 +6,7 @@ struct About {
     summary: &'static str,
 }
 
-const PAPERS: [About; 5] = [
+const PAPERS: [About; 6] = [
     About {
         name: "tccluster",
         title: "TCCluster: processors as their own network",
@@ -46,8 +46,13 @@ const PAPERS: [About; 5] = [
         title: "HTEA: HyperTransport over Ethernet",
         summary: "HyperTransport packets are packed into Ethernet frames, with credits per virtual \
             link, so that hosts share accelerators over a common switch. One number was fitted, 6.99 \
-            Gb/s; 24.45 Gb/s then follow from which link uses which port. The collapse to 2.80 Gb/s does \
+            Gb/s; 24.45 Gb/s are 3.5 times that, from which link uses which port. The collapse to 2.80 Gb/s does \
             not come out of the model: a study of what could explain it is shown beside it.",
+    },
+    About {
+        name: "elsewhere",
+        title: "Published elsewhere",
+        summary: super::super::report::ELSEWHERE,
     },
 ];
 

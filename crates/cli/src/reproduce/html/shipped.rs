@@ -25,6 +25,7 @@ pub fn behind(paper: &str, stem: &str) -> String {
         ],
         ("tca-peach2", "bandwidth-over-requests") => &["chain-length"],
         ("htoe", "credits" | "delays") => &["payload"],
+        ("pgas-cluster", "traffic") => &["scenarios"],
         (_, stem) => &[stem],
     };
     let path = |file: &&str| details(&format!("experiments/{paper}/{file}.toml"));

@@ -49,6 +49,21 @@ pub struct Claim {
     pub disagrees: Option<String>,
     /// A remark for the reader.
     pub note: Option<String>,
+    /// Where the number stands, if it is not the file's paper that prints it.
+    pub source: Option<Source>,
+}
+
+/// Another publication about the hardware of one of the papers.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
+    /// Its title, as far as it is known here.
+    pub title: String,
+    /// Its authors, if they are known here.
+    #[serde(default)]
+    pub authors: Vec<String>,
+    /// The year in which it appeared, if it is known here.
+    pub year: Option<u16>,
 }
 
 /// A parameter that was assumed, and the values of it with which a row passes.
@@ -77,10 +92,11 @@ pub struct Claims {
     pub paper: String,
     /// Title of the paper.
     pub title: String,
-    /// Its authors, in its order.
+    /// Its authors, in its order; none if each number has a source of its own.
+    #[serde(default)]
     pub authors: Vec<String>,
     /// The year in which it appeared.
-    pub year: u16,
+    pub year: Option<u16>,
     /// Its numbers.
     pub claim: Vec<Claim>,
 }
@@ -107,8 +123,18 @@ impl Claims {
 
     /// Faults other than those of the form.
     fn fault(&self) -> Option<String> {
-        if self.title.is_empty() || self.authors.is_empty() {
-            return Some("expected a title and at least one author".to_owned());
+        if self.title.is_empty() {
+            return Some("expected a title".to_owned());
+        }
+        let one_paper = !self.authors.is_empty() && self.year.is_some();
+        if self
+            .claim
+            .iter()
+            .any(|claim| claim.source.is_some() == one_paper)
+        {
+            return Some(
+                "expected at least one author and a year, or a source of each claim".to_owned(),
+            );
         }
         let mut ids = BTreeSet::new();
         self.claim.iter().find_map(|claim| {
@@ -132,11 +158,16 @@ fn name(text: &str) -> String {
 
 impl Claim {
     fn fault(&self) -> Option<String> {
-        if [&self.id, &self.quantity, &self.section, &self.reason]
-            .into_iter()
-            .any(|text| text.trim().is_empty())
-        {
-            return Some("expected an id, a quantity, a section and a reason".to_owned());
+        let required = [&self.id, &self.quantity, &self.reason];
+        let mut required = required.into_iter().chain(match &self.source {
+            // Talks have no sections.
+            Some(source) => [&source.title],
+            None => [&self.section],
+        });
+        if required.any(|text| text.trim().is_empty()) {
+            return Some(
+                "expected an id, a quantity, a section or source, and a reason".to_owned(),
+            );
         }
         let printed = ["table ", "figure ", "figures "];
         let known = ["text", NOT_PRINTED].contains(&self.at.as_str());

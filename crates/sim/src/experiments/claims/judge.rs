@@ -40,8 +40,10 @@ pub struct Row {
     pub title: String,
     /// Its authors.
     pub authors: Vec<String>,
-    /// The year in which it appeared.
-    pub year: u16,
+    /// The year in which it appeared; of a source that is cited without one, none.
+    pub year: Option<u16>,
+    /// Whether it is none of the five papers that prints it. Such rows are counted apart.
+    pub elsewhere: bool,
     /// Section of the paper.
     pub section: String,
     /// Table, figure or text; `not printed` for a number of ours.
@@ -87,21 +89,23 @@ pub struct Row {
 impl Row {
     /// First author and year, section, and table or figure.
     pub fn place(&self) -> String {
-        let first = self.authors.first().map_or("", String::as_str);
-        let name = first.rsplit(' ').next().unwrap_or(first);
-        let others = if self.authors.len() > 1 {
-            " et al."
-        } else {
-            ""
+        let name = match &self.authors[..] {
+            [] => format!("\"{}\"", self.title),
+            [first, others @ ..] => {
+                let name = first.rsplit(' ').next().unwrap_or(first);
+                let others = if others.is_empty() { "" } else { " et al." };
+                format!("{name}{others}")
+            }
         };
-        let (year, section, at) = (self.year, &self.section, &self.at);
-        let section = match section.as_str() {
-            "Abstract" => "abstract".to_owned(),
-            section => format!("section {section}"),
+        let year = self.year.map(|year| format!(" {year}")).unwrap_or_default();
+        let section = match self.section.as_str() {
+            "" => String::new(),
+            "Abstract" => ", abstract".to_owned(),
+            section => format!(", section {section}"),
         };
-        match at.as_str() {
-            "text" => format!("{name}{others} {year}, {section}"),
-            at => format!("{name}{others} {year}, {section}, {at}"),
+        match self.at.as_str() {
+            "text" => format!("{name}{year}{section}"),
+            at => format!("{name}{year}{section}, {at}"),
         }
     }
 }
@@ -136,11 +140,16 @@ impl Claim {
                     deviation
                 }
             });
+        let (title, authors, year) = match &self.source {
+            Some(source) => (&source.title, &source.authors, source.year),
+            None => (&paper.title, &paper.authors, paper.year),
+        };
         Row {
             paper: paper.paper.clone(),
-            title: paper.title.clone(),
-            authors: paper.authors.clone(),
-            year: paper.year,
+            title: title.clone(),
+            authors: authors.clone(),
+            year,
+            elsewhere: self.source.is_some(),
             section: self.section.clone(),
             at: self.at.clone(),
             id: self.id.clone(),

@@ -11,7 +11,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub use file::{Assumed, Claim, Claims};
+pub use file::{Assumed, Claim, Claims, Source};
 pub use judge::{Row, Verdict};
 pub use summary::{ClassCount, Summary};
 

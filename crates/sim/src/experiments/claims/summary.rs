@@ -37,6 +37,13 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Counts the rows of the papers, and those that stand elsewhere.
+    pub fn apart(rows: &[Row]) -> [Summary; 2] {
+        let (elsewhere, papers): (Vec<Row>, Vec<Row>) =
+            rows.iter().cloned().partition(|row| row.elsewhere);
+        [papers, elsewhere].map(|rows| Summary::of(&rows))
+    }
+
     /// Counts `rows`.
     pub fn of(rows: &[Row]) -> Summary {
         let classes: Vec<ClassCount> = Class::ALL.map(|class| count(class, rows)).into();

@@ -95,7 +95,42 @@ fn rows_say_where_their_number_stands() {
     let claims = claims_at("figure 7", "published = 1.0\nclass = \"identity\"").unwrap();
     let row = &claims.judge(&[])[0];
     assert_eq!(row.place(), "Bee et al. 2010, section VI, figure 7");
-    assert_eq!((row.title.as_str(), row.year), ("t", 2010));
+    assert_eq!((row.title.as_str(), row.year), ("t", Some(2010)));
+    assert!(!row.elsewhere);
+}
+
+/// A talk has no sections, and of some only the title is known.
+#[test]
+fn numbers_of_other_publications_have_their_own_source() {
+    let file = |head: &str, section: &str, source: &str| {
+        Claims::parse(&format!(
+            "paper = \"p\"\ntitle = \"t\"\n{head}[[claim]]\nid = \"X\"\nquantity = \"q\"\nunit = \"ns\"\n\
+             section = \"{section}\"\nat = \"text\"\nreason = \"r\"\nclass = \"predicted\"\npublished = 1.0\n\
+             tolerance_pct = 1.0\n{source}"
+        ))
+    };
+    let talk = file("", "", "source = { title = \"A talk\", year = 2014 }").unwrap();
+    let rows = talk.judge(&[("X", 1.0)]);
+    assert_eq!(rows[0].place(), "\"A talk\" 2014");
+    assert!(rows[0].elsewhere);
+    let known = "source = { title = \"A talk\", authors = [\"A. Bee\"] }";
+    let known = file("", "Abstract", known).unwrap();
+    assert_eq!(known.judge(&[])[0].place(), "Bee, abstract");
+    let [papers, elsewhere] = Summary::apart(&rows);
+    assert_eq!(
+        (papers.rows(), elsewhere.rows(), elsewhere.agree),
+        (0, 1, 1)
+    );
+    let of_a_paper = "authors = [\"A. Bee\"]\nyear = 2010\n";
+    for (head, section, source) in [
+        (of_a_paper, "VI", "source = { title = \"A talk\" }"),
+        ("", "VI", ""),
+        ("", "VI", "source = { title = \" \" }"),
+        (of_a_paper, "", ""),
+    ] {
+        let refused = file(head, section, source);
+        assert!(refused.is_err(), "{head} {section} {source}");
+    }
 }
 
 #[test]

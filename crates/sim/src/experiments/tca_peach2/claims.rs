@@ -110,6 +110,42 @@ pub fn reproduce() -> Result<Vec<Row>, ExperimentError> {
     Ok(claims()?.judge(&simulated))
 }
 
+/// What other papers and talks print of PEACH2, by the rows of `experiments/elsewhere`.
+///
+/// # Errors
+/// [`ExperimentError`] if a run does not come to its end.
+pub(in crate::experiments) fn elsewhere() -> Result<Vec<(&'static str, f64)>, ExperimentError> {
+    let us = |time: Ps| time.as_ns() / 1e3;
+    let (gpus, _) = ways(8)?;
+    let pipelined = Dma {
+        engine: Engine::Pipelined,
+        ..Dma::new((0, Device::Host), (1, Device::Host), 8, 1)
+    };
+    let hosts = run_dma(&mut two_nodes(&Config::default())?, &pipelined)?.arrived
+        + Config::default().host.poll;
+    let max = write_gb_s((0, Device::Host), LARGE_BYTES, CHAIN)?;
+    let mut eight = SubCluster::new(&planned(&ring(8))?, &Config::default())?;
+    let near_ns = ping_pong(&mut eight, [0, 1], LOOPBACK_BYTES, 10)?;
+    let far_ns = ping_pong(&mut eight, [0, 4], LOOPBACK_BYTES, 10)?;
+    let mut old = Config::default();
+    old.link.speed.rate_mt_s = 2_500;
+    old.chip.payload_bytes = 128;
+    let write = Dma::new(CHIP, (0, Device::Host), LARGE_BYTES, CHAIN);
+    let old = run_dma(&mut two_nodes(&old)?, &write)?.gb_s();
+    Ok(vec![
+        ("X5", us(gpus)),
+        ("X6", us(gpus)),
+        ("X7", us(hosts)),
+        ("X8", near_ns / 1e3),
+        ("X9", (far_ns - near_ns) / 3.0),
+        ("X10", over_qpi_mb_s()?),
+        ("X11", max),
+        ("X12", old),
+        ("X13", near_ns / 1e3),
+        ("X14", max / saturated()?.1 * 100.0),
+    ])
+}
+
 /// A DMA write from the chip of node 0.
 fn write_gb_s(to: (u16, Device), bytes: u64, descriptors: u64) -> Result<f64, ExperimentError> {
     let dma = Dma::new(CHIP, to, bytes, descriptors);

@@ -8,6 +8,7 @@ mod three_copies;
 
 use crate::models::pcie::peach2::chip::DESCRIPTORS_MAX;
 
+pub(super) use claims::elsewhere;
 pub use claims::{claims, reproduce};
 pub use curves::{bandwidth_of_one_over_size, bandwidth_over_requests, bandwidth_over_size};
 pub use measure::{Dma, DmaTimes, LOOPBACK_BYTES, loopback, ping_pong, ring, run_dma, two_nodes};
