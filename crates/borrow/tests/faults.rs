@@ -180,14 +180,17 @@ fn a_run_of_pages_may_lie_in_several_mappings() {
         // SAFETY: a number of seconds. A thread that waits for a page for ever is ended by it.
         unsafe { libc::alarm(300) };
         slice.fill(7);
-        pages.map(|page| protect(page, MprotectFlags::READ));
+        pages
+            .iter()
+            .for_each(|page| protect(*page, MprotectFlags::READ));
         for _ in 0..2 {
             assert!(slice.iter().step_by(512).all(|byte| *byte == 7));
         }
         for page in (0..2048).filter(|page| !pages.contains(page)) {
             slice[page * PAGE_BYTES + 5] = 9;
         }
-        pages.map(|page| protect(page, MprotectFlags::READ | MprotectFlags::WRITE));
+        let both = MprotectFlags::READ | MprotectFlags::WRITE;
+        pages.iter().for_each(|page| protect(*page, both));
         for page in 0..2048 {
             let at = page * PAGE_BYTES + 5;
             let expected = if pages.contains(&page) { 7 } else { 9 };
