@@ -14,7 +14,7 @@
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::unix::net::UnixStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::agreement::{EphemeralPrivateKey, UnparsedPublicKey, X25519, agree_ephemeral};
@@ -28,8 +28,10 @@ const PUBLIC_BYTES: usize = 32;
 /// The longest frame that is taken.
 const FRAME_BYTES_MAX: usize = 128 << 10;
 const TAG_BYTES: usize = 16;
-/// How long the other end has for the first exchange.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a borrower has for all of the first exchange. Who has not shown the key until then is nobody's borrower.
+const LENDERS_PATIENCE: Duration = Duration::from_secs(20);
+/// As long for a lender, which may wait until another loan is given back.
+const BORROWERS_PATIENCE: Duration = Duration::from_secs(120);
 
 /// What the two say to each other.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,7 +88,7 @@ pub enum Socket {
 }
 
 impl Socket {
-    fn try_clone(&self) -> io::Result<Self> {
+    pub fn try_clone(&self) -> io::Result<Self> {
         Ok(match self {
             Self::Unix(socket) => Self::Unix(socket.try_clone()?),
             Self::Tcp(socket) => Self::Tcp(socket.try_clone()?),
@@ -100,7 +102,32 @@ impl Socket {
         }
     }
 
-    fn shut_down(&self, how: Shutdown) {
+    /// Fills `bytes`, until `deadline` at the latest, however the other end doles them out.
+    fn read_all(&mut self, bytes: &mut [u8], deadline: Option<Instant>) -> io::Result<()> {
+        let mut at = 0;
+        while let Some(rest) = bytes.get_mut(at..).filter(|rest| !rest.is_empty()) {
+            if let Some(deadline) = deadline {
+                let left = deadline.saturating_duration_since(Instant::now());
+                if left.is_zero() {
+                    return Err(io::ErrorKind::TimedOut.into());
+                }
+                self.set_timeout(Some(left))?;
+            }
+            match self.read(rest) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(len) => at += len,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    return Err(io::ErrorKind::TimedOut.into());
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the connection. Who reads from it hears of that.
+    pub fn shut_down(&self, how: Shutdown) {
         // It may be closed already.
         let _ = match self {
             Self::Unix(socket) => socket.shutdown(how),
@@ -165,6 +192,8 @@ pub struct Sender {
 pub struct Receiver {
     socket: Socket,
     seal: Option<Seal>,
+    /// Until when all frames have to be here.
+    deadline: Option<Instant>,
 }
 
 /// Makes the two halves of a connection, sealed if there is a secret.
@@ -180,10 +209,14 @@ pub fn open(
     if let Socket::Tcp(tcp) = &socket {
         tcp.set_nodelay(true)?;
     }
-    socket.set_timeout(Some(PATIENCE))?;
+    let deadline = Instant::now()
+        + match end {
+            End::Borrower => BORROWERS_PATIENCE,
+            End::Lender => LENDERS_PATIENCE,
+        };
     let (seal, unseal) = match secret {
         Some(secret) => {
-            let (ours, theirs) = agree(&mut socket, end, secret)?;
+            let (ours, theirs) = agree(&mut socket, end, secret, deadline)?;
             (Some(ours), Some(theirs))
         }
         None => (None, None),
@@ -195,19 +228,25 @@ pub fn open(
     let receiver = Receiver {
         socket,
         seal: unseal,
+        deadline: Some(deadline),
     };
     Ok((sender, receiver))
 }
 
 /// The keys of this end and of the other.
-fn agree(socket: &mut Socket, end: End, secret: &Secret) -> io::Result<(Seal, Seal)> {
+fn agree(
+    socket: &mut Socket,
+    end: End,
+    secret: &Secret,
+    deadline: Instant,
+) -> io::Result<(Seal, Seal)> {
     let failed = |_| io::Error::other("no keys could be agreed");
     let random = SystemRandom::new();
     let own = EphemeralPrivateKey::generate(&X25519, &random).map_err(failed)?;
     let public = own.compute_public_key().map_err(failed)?;
     socket.write_all(&[&MAGIC, public.as_ref()].concat())?;
     let mut theirs = [0; MAGIC.len() + PUBLIC_BYTES];
-    socket.read_exact(&mut theirs)?;
+    socket.read_all(&mut theirs, Some(deadline))?;
     let Some(theirs) = theirs.strip_prefix(&MAGIC) else {
         return Err(io::Error::other(
             "this is no hostwire lend or borrow of this version",
@@ -277,7 +316,7 @@ impl Receiver {
     /// If it is broken, or the frame was not made with the same key.
     pub fn receive(&mut self) -> io::Result<Option<Frame>> {
         let mut len = [0; 4];
-        match self.socket.read_exact(&mut len) {
+        match self.socket.read_all(&mut len, self.deadline) {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
             result => result?,
         }
@@ -286,7 +325,7 @@ impl Receiver {
             return Err(io::Error::other("a frame is too long"));
         }
         let mut bytes = vec![0; len];
-        self.socket.read_exact(&mut bytes)?;
+        self.socket.read_all(&mut bytes, self.deadline)?;
         let content = match &mut self.seal {
             Some(seal) => {
                 let nonce = seal.nonce();
@@ -305,7 +344,8 @@ impl Receiver {
     ///
     /// # Errors
     /// As the system says.
-    pub fn be_patient(&self) -> io::Result<()> {
+    pub fn be_patient(&mut self) -> io::Result<()> {
+        self.deadline = None;
         self.socket.set_timeout(None)
     }
 }
@@ -353,6 +393,26 @@ mod tests {
         to.send(&Frame::Granted).unwrap();
         let error = from.receive().unwrap_err().to_string();
         assert_eq!(error, "the two ends have different keys");
+    }
+
+    /// A byte now and then is no reason to wait longer.
+    #[test]
+    fn the_first_exchange_ends_whatever_the_other_end_doles_out() {
+        let (here, mut there) = UnixStream::pair().unwrap();
+        std::thread::scope(|scope| {
+            let doled = scope.spawn(move || {
+                while there.write_all(&[MAGIC[0]]).is_ok() {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            });
+            let deadline = Instant::now() + Duration::from_millis(50);
+            let mut bytes = vec![0; 1 << 20];
+            let mut socket = Socket::Unix(here);
+            let error = socket.read_all(&mut bytes, Some(deadline)).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+            drop(socket);
+            doled.join().unwrap();
+        });
     }
 
     #[test]

@@ -5,50 +5,101 @@ use std::net::Shutdown;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use hostwire::settings::{HEAP, TABLE};
+use hostwire::settings::{HEAP, Setting, TABLE};
 use hostwire_transport::os::process::ChildSetup;
 
 use super::channel::{self, End, Frame, Receiver, Secret, Sender, Socket};
-use super::pe;
+use super::door::Stranger;
 use super::terms::{Request, is_passed_on};
+use super::{pe, shown};
+use crate::report;
 
-/// What of the lent memory is free, in bytes.
-pub struct Stock(AtomicU64);
+/// What of the lent memory is free.
+#[derive(Default)]
+pub struct Stock {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+struct State {
+    free_bytes: u64,
+    /// Of loans that have ended, and whose processes have not yet.
+    returning_bytes: u64,
+    /// Loans so far.
+    loans: u64,
+}
 
 impl Stock {
     pub fn new(bytes: u64) -> Self {
-        Self(AtomicU64::new(bytes))
+        let state = State {
+            free_bytes: bytes,
+            ..State::default()
+        };
+        Self {
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+        }
     }
 
-    /// Takes a part, which is given back when it is dropped.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Says what has become of a loan.
+    fn say(&self, loan: u64, what: &str) {
+        let free = shown(self.state().free_bytes);
+        report::out(&format!("loan {loan} {what}; {free} are free"));
+    }
+
+    /// Takes a part, which is given back when it is dropped. Waits for what is being given back.
     fn take(self: &Arc<Self>, bytes: u64) -> Result<Part, String> {
-        let taken = self
-            .0
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |free| {
-                free.checked_sub(bytes)
-            });
-        match taken {
-            Ok(_) => Ok(Part {
-                stock: Arc::clone(self),
-                bytes,
-            }),
-            Err(free) => Err(format!("{bytes} bytes are wanted, and {free} are free")),
-        }
+        let short = |state: &mut State| state.free_bytes < bytes && state.returning_bytes > 0;
+        let waited = self.changed.wait_while(self.state(), short);
+        let mut state = waited.unwrap_or_else(PoisonError::into_inner);
+        let free = state.free_bytes;
+        let Some(left) = free.checked_sub(bytes) else {
+            return Err(format!("{bytes} bytes are wanted, and {free} are free"));
+        };
+        state.free_bytes = left;
+        state.loans += 1;
+        Ok(Part {
+            stock: Arc::clone(self),
+            bytes,
+            number: state.loans,
+            is_returning: false,
+        })
     }
 }
 
 struct Part {
     stock: Arc<Stock>,
     bytes: u64,
+    /// Of the loan.
+    number: u64,
+    is_returning: bool,
+}
+
+impl Part {
+    /// The borrower is gone: who wants memory waits until this is free.
+    fn returns(&mut self) {
+        self.stock.state().returning_bytes += self.bytes;
+        self.is_returning = true;
+    }
 }
 
 impl Drop for Part {
     fn drop(&mut self) {
-        self.stock.0.fetch_add(self.bytes, Ordering::Relaxed);
+        let mut state = self.stock.state();
+        state.free_bytes += self.bytes;
+        if self.is_returning {
+            state.returning_bytes -= self.bytes;
+        }
+        drop(state);
+        self.stock.changed.notify_all();
     }
 }
 
@@ -57,12 +108,22 @@ impl Drop for Part {
 ///
 /// # Errors
 /// If the other end is no borrower, or has another key.
-pub fn serve(socket: Socket, secret: Option<&Secret>, stock: &Arc<Stock>) -> io::Result<()> {
+pub fn serve(
+    socket: Socket,
+    secret: Option<&Secret>,
+    stock: &Arc<Stock>,
+    who: &str,
+    stranger: Stranger,
+) -> io::Result<()> {
     let is_here = matches!(socket, Socket::Unix(_));
     let (mut sender, mut receiver) = channel::open(socket, End::Lender, secret)?;
-    let Some(Frame::Ask(text)) = receiver.receive()? else {
-        return Err(io::Error::other("no loan was asked for"));
+    let text = match receiver.receive()? {
+        Some(Frame::Ask(text)) => text,
+        // Another lender has looked whether there is one of this name.
+        None if is_here => return Ok(()),
+        _ => return Err(io::Error::other("no loan was asked for")),
     };
+    drop(stranger);
     let Some(request) = Request::parse(&String::from_utf8_lossy(&text), is_here) else {
         return sender.send(&Frame::Over(
             "the request makes no sense to this lender".into(),
@@ -79,7 +140,7 @@ pub fn serve(socket: Socket, secret: Option<&Secret>, stock: &Arc<Stock>) -> io:
             )),
         }
     });
-    let part = match part {
+    let mut part = match part {
         Ok(part) => part,
         Err(why) => return sender.send(&Frame::Over(why)),
     };
@@ -88,24 +149,30 @@ pub fn serve(socket: Socket, secret: Option<&Secret>, stock: &Arc<Stock>) -> io:
         Ok(child) => child,
         Err(error) => return sender.send(&Frame::Over(error.to_string())),
     };
-    sender.send(&Frame::Granted)?;
-    receiver.be_patient()?;
-    let inward = relay(&mut child, here, &mut sender, receiver);
+    let loan = part.number;
+    stock.say(loan, &format!("begins: {} to {who}", shown(part.bytes)));
+    let granted = sender.send(&Frame::Granted);
+    let inward = granted
+        .and_then(|()| receiver.be_patient())
+        .and_then(|()| relay(&mut child, here, &mut sender, receiver));
+    part.returns();
     // The borrower is gone, or the process is. When the connection closes, the memory is free.
     let _ = child.kill();
-    child.wait()?;
+    let ended = child.wait();
     drop(part);
+    stock.say(loan, "ends");
     sender.close();
     let _ = inward?.join();
-    Ok(())
+    ended.map(drop)
 }
 
 /// Starts the process of a loan.
 fn start(request: &Request, is_here: bool, pmi: UnixStream) -> io::Result<Child> {
     let pmi = Arc::new(OwnedFd::from(pmi));
     let mut command = Command::new("/proc/self/exe");
-    // What this lender itself was started with is of no job.
-    for setting in TABLE.iter().filter(|it| is_passed_on(it, is_here)) {
+    // What this lender itself was started with is of no job, but for what each host has for itself.
+    let of_job = |it: &&Setting| !it.may_differ || is_passed_on(it, is_here);
+    for setting in TABLE.iter().copied().filter(of_job) {
         command.env_remove(setting.variable);
     }
     command
@@ -200,6 +267,20 @@ mod tests {
         assert_eq!(why.as_deref(), Some("50 bytes are wanted, and 40 are free"));
         drop(part);
         assert!(stock.take(100).is_ok());
+    }
+
+    /// Who borrows right after another is not refused because a process takes its time to end.
+    #[test]
+    fn what_is_being_given_back_is_waited_for() {
+        let stock = Arc::new(Stock::new(100));
+        let mut part = stock.take(60).unwrap_or_else(|why| panic!("{why}"));
+        part.returns();
+        let next = Arc::clone(&stock);
+        let taken = thread::spawn(move || next.take(100).map(|part| part.bytes));
+        drop(part);
+        assert_eq!(taken.join().unwrap(), Ok(100));
+        let state = *stock.state();
+        assert_eq!((state.free_bytes, state.returning_bytes), (100, 0));
     }
 
     #[test]

@@ -3,13 +3,17 @@
 //! | file | |
 //! |---|---|
 //! | this one | the command: waits for borrowers |
+//! | [`door`] | who has connected and not shown the key yet |
+//! | [`local`] | how lenders and borrowers of one user meet on a machine |
 //! | [`loan`] | one loan: a connection, and the process that has the memory |
 //! | [`pe`] | that process: a PE of the borrower's job |
 //! | [`channel`] | frames between lender and borrower, sealed between hosts |
 //! | [`terms`] | what is asked for, where lenders are, the key file |
 
 pub mod channel;
+mod door;
 mod loan;
+pub mod local;
 pub mod pe;
 pub mod terms;
 
@@ -22,9 +26,13 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use hostwire_transport::os::signals::{ENDINGS, unblock};
+use signal_hook::consts::SIGCHLD;
+
 use crate::run::parse_size;
 use crate::{USAGE_STATUS, report};
 use channel::{Secret, Socket};
+use door::Strangers;
 use loan::Stock;
 
 const AFTER_HELP: &str = "\
@@ -47,6 +55,8 @@ line that says so.
     What goes over the network is encrypted, with keys that are drawn anew for each \
 loan. Who has the key file may borrow, and see what other borrowers with this key \
 do only by breaking into one of the hosts.
+
+    It says when it lends, and when each loan begins and ends.
 
 EXIT STATUS
     1    the address cannot be listened on
@@ -97,79 +107,101 @@ pub fn main(args: &Args) -> ExitCode {
             return ExitCode::from(USAGE_STATUS);
         }
     };
-    let stock = Arc::new(Stock::new(args.memory.unwrap_or(0)));
-    let (place, error) = match &args.listen {
-        Some(address) => {
-            let listened = TcpListener::bind(address.as_str());
-            (
-                address.clone(),
-                listened.map(|door| over_tcp(&door, secret, &stock)),
-            )
-        }
-        None => {
-            let bound = terms::local_address(&args.name);
-            let listened = bound.and_then(|address| UnixListener::bind_addr(&address));
-            (
-                format!("local:{}", args.name),
-                listened.map(|door| over_unix(&door, &stock)),
-            )
-        }
+    let bytes = args.memory.unwrap_or(0);
+    let place = match &args.listen {
+        Some(address) => address.clone(),
+        None => format!("local:{}", args.name),
     };
-    let Err(error) = error;
+    let Err(error) = lend(args, secret, &place, bytes);
     report::line(&format!("cannot lend at {place}: {error}"));
     ExitCode::FAILURE
+}
+
+fn lend(
+    args: &Args,
+    secret: Option<Secret>,
+    place: &str,
+    bytes: u64,
+) -> io::Result<std::convert::Infallible> {
+    // It ends by them, whoever has started it. And loans are waited for, which is not where their end is ignored.
+    unblock(&ENDINGS);
+    signal_hook::flag::register(SIGCHLD, Arc::default())?;
+    let lender = Arc::new(Lender {
+        secret,
+        stock: Arc::new(Stock::new(bytes)),
+        strangers: Strangers::default(),
+    });
+    let lent = |at: &str| report::out(&format!("{} are lent at {at}", shown(bytes)));
+    match &args.listen {
+        Some(address) => {
+            let door = TcpListener::bind(address.as_str())?;
+            lent(place);
+            lender.over_tcp(&door)
+        }
+        None => {
+            let door = local::listen(&args.name)?;
+            lent(place);
+            lender.over_unix(&door)
+        }
+    }
 }
 
 /// After a failure to accept: usually too many open files for a moment.
 const PAUSE: Duration = Duration::from_millis(100);
 
-fn over_tcp(
-    door: &TcpListener,
+/// What all loans share.
+struct Lender {
     secret: Option<Secret>,
-    stock: &Arc<Stock>,
-) -> std::convert::Infallible {
-    loop {
-        match door.accept() {
-            Ok((socket, from)) => {
-                let (secret, stock) = (secret.clone(), Arc::clone(stock));
-                begin(
-                    move || {
-                        let socket = Socket::Tcp(socket);
-                        loan::serve(socket, secret.as_ref(), &stock)
-                    },
-                    from.to_string(),
-                );
+    stock: Arc<Stock>,
+    strangers: Strangers,
+}
+
+impl Lender {
+    fn over_tcp(self: &Arc<Self>, door: &TcpListener) -> io::Result<std::convert::Infallible> {
+        loop {
+            match door.accept() {
+                Ok((socket, from)) => self.begin(Socket::Tcp(socket), from.to_string()),
+                Err(_) => thread::sleep(PAUSE),
             }
-            Err(_) => thread::sleep(PAUSE),
+        }
+    }
+
+    fn over_unix(self: &Arc<Self>, door: &UnixListener) -> io::Result<std::convert::Infallible> {
+        loop {
+            match door.accept() {
+                Ok((socket, _)) if local::is_same_user(&socket) => {
+                    self.begin(Socket::Unix(socket), "this user".into());
+                }
+                // Another user gets no answer.
+                Ok(_) => {}
+                Err(_) => thread::sleep(PAUSE),
+            }
+        }
+    }
+
+    /// Serves a loan in a thread of its own. The loan's process ends with the thread.
+    fn begin(self: &Arc<Self>, socket: Socket, who: String) {
+        let lender = Arc::clone(self);
+        let stranger = self.strangers.admit(&socket);
+        let serve = move || {
+            let secret = lender.secret.as_ref();
+            let served = stranger
+                .and_then(|stranger| loan::serve(socket, secret, &lender.stock, &who, stranger));
+            if let Err(error) = served {
+                report::line(&format!("a borrower ({who}) was refused: {error}"));
+            }
+        };
+        let started = thread::Builder::new().name("loan".into()).spawn(serve);
+        if let Err(error) = started {
+            report::line(&format!("no thread for a loan: {error}"));
         }
     }
 }
 
-fn over_unix(door: &UnixListener, stock: &Arc<Stock>) -> std::convert::Infallible {
-    loop {
-        match door.accept() {
-            Ok((socket, _)) if terms::is_same_user(&socket) => {
-                let stock = Arc::clone(stock);
-                begin(
-                    move || loan::serve(Socket::Unix(socket), None, &stock),
-                    "this user".into(),
-                );
-            }
-            // Another user gets no answer.
-            Ok(_) => {}
-            Err(_) => thread::sleep(PAUSE),
-        }
-    }
-}
-
-/// Serves a loan in a thread of its own. The loan's process ends with the thread.
-fn begin(serve: impl FnOnce() -> io::Result<()> + Send + 'static, who: String) {
-    let started = thread::Builder::new().name("loan".into()).spawn(move || {
-        if let Err(error) = serve() {
-            report::line(&format!("a borrower ({who}) was refused: {error}"));
-        }
-    });
-    if let Err(error) = started {
-        report::line(&format!("no thread for a loan: {error}"));
+/// A size, for people.
+fn shown(bytes: u64) -> String {
+    match bytes.is_multiple_of(1 << 20) {
+        true => format!("{} MiB", bytes >> 20),
+        false => format!("{bytes} bytes"),
     }
 }

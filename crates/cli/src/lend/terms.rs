@@ -2,15 +2,15 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::net::TcpStream;
-use std::os::linux::net::SocketAddrExt;
+use std::net::{TcpStream, ToSocketAddrs};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-use std::os::unix::net::{SocketAddr, UnixStream};
 use std::path::Path;
+use std::time::Duration;
 
-use hostwire::settings::{Setting, TABLE, WINDOW};
+use hostwire::settings::{self, Setting, TABLE};
 
 use super::channel::{Secret, Socket};
+use super::local;
 
 /// What the request begins with.
 const TITLE: &str = "loan 1";
@@ -19,11 +19,31 @@ const VARIABLES_MAX: usize = 64;
 /// More than any host has.
 const BYTES_MAX: u64 = 1 << 46;
 
-/// Whether a borrower says how the lender's process has this setting: what all PEs of a job need alike.
-/// A path leads to the same region on one machine; another host may have it under another one, and
-/// a borrower from there opens no files here.
+/// What a borrower says for the lender's process: what both need alike, and what neither opens nor makes a file of the
+/// lender, nor says which of its devices are used. A new setting is not passed on until it stands here.
+static HARMLESS: [&Setting; 10] = [
+    &settings::WIRE,
+    &settings::RING,
+    &settings::ETHERTYPE,
+    &settings::FABRIC,
+    &settings::LONG_PUTS,
+    &settings::LONG_BYTES,
+    &settings::INSECURE_WIRE,
+    &settings::LOST_AFTER,
+    &settings::ATTACH_TIMEOUT,
+    &settings::FAULTS,
+];
+/// What a borrower of this machine says as well, who is the same user: paths, which lead to the same files.
+static OF_THIS_USER: [&Setting; 3] = [
+    &settings::WINDOW,
+    &settings::RECORD,
+    &settings::RECORD_LIMIT,
+];
+
+/// Whether a borrower says how the lender's process has this setting.
 pub fn is_passed_on(setting: &Setting, is_here: bool) -> bool {
-    !setting.may_differ || is_here && setting.variable == WINDOW.variable
+    let is_of = |all: &[&Setting]| all.iter().any(|it| it.variable == setting.variable);
+    is_of(&HARMLESS) || is_here && is_of(&OF_THIS_USER)
 }
 
 /// A request for memory.
@@ -127,17 +147,8 @@ pub fn name(text: &str) -> Result<String, String> {
     }
 }
 
-/// The abstract name under which a lender of this user listens.
-pub fn local_address(name: &str) -> io::Result<SocketAddr> {
-    let user = rustix::process::geteuid().as_raw();
-    SocketAddr::from_abstract_name(format!("hostwire-lend-{user}-{name}"))
-}
-
-/// Whether the process at the other end is of this user.
-pub fn is_same_user(socket: &UnixStream) -> bool {
-    rustix::net::sockopt::socket_peercred(socket)
-        .is_ok_and(|peer| peer.uid == rustix::process::geteuid())
-}
+/// How long a host has to answer that somebody connects.
+const CONNECT_LIMIT: Duration = Duration::from_secs(30);
 
 /// Connects to a lender.
 ///
@@ -145,15 +156,20 @@ pub fn is_same_user(socket: &UnixStream) -> bool {
 /// As the system says.
 pub fn connect(place: &Place) -> io::Result<Socket> {
     match place {
-        Place::There(address) => Ok(Socket::Tcp(TcpStream::connect(address.as_str())?)),
-        Place::Here(name) => {
-            let socket = UnixStream::connect_addr(&local_address(name)?)?;
-            match is_same_user(&socket) {
-                true => Ok(Socket::Unix(socket)),
-                false => Err(io::Error::other("the lender belongs to another user")),
-            }
+        Place::There(address) => connect_tcp(address).map(Socket::Tcp),
+        Place::Here(name) => local::connect(name).map(Socket::Unix),
+    }
+}
+
+fn connect_tcp(address: &str) -> io::Result<TcpStream> {
+    let mut last = io::Error::other("the name leads to no address");
+    for address in address.to_socket_addrs()? {
+        match TcpStream::connect_timeout(&address, CONNECT_LIMIT) {
+            Ok(socket) => return Ok(socket),
+            Err(error) => last = error,
         }
     }
+    Err(last)
 }
 
 /// The least secret that is taken.
@@ -228,6 +244,31 @@ mod tests {
             "loan 1\n1 1 2\nHOSTWIRE_IFACE=eth0\n",
         ] {
             assert_eq!(Request::parse(bad, true), None, "{bad:?}");
+        }
+    }
+
+    /// Whoever adds a setting says here, or in the lists above, whether a borrower of another host may have it at a lender.
+    #[test]
+    fn a_borrower_of_another_host_says_only_what_is_harmless() {
+        let kept = [
+            "HOSTWIRE_HEAP",
+            "HOSTWIRE_IFACE",
+            "HOSTWIRE_WINDOW",
+            "HOSTWIRE_DEVICES",
+            "HOSTWIRE_STATS",
+            "HOSTWIRE_RECORD",
+            "HOSTWIRE_RECORD_LIMIT",
+            "HOSTWIRE_PMIX_LIBRARY",
+        ];
+        for setting in TABLE {
+            let is_kept = kept.contains(&setting.variable);
+            assert_ne!(is_kept, is_passed_on(setting, false), "{setting}");
+            let text = format!("loan 1\n1 1 2\n{setting}=/some/where\n");
+            assert_eq!(
+                Request::parse(&text, false).is_some(),
+                !is_kept,
+                "{setting}"
+            );
         }
     }
 
