@@ -12,12 +12,12 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender as Queue};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use hostwire::settings::{HEAP, Settings, TABLE};
+use hostwire::settings::{HEAP, RECORD, Settings, TABLE};
 use hostwire_transport::os::process::ChildSetup;
 use hostwire_transport::os::signals::unblock;
 use hostwire_transport::region::Region;
 use rustix::process::{Pid, Signal, kill_process};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use super::Args;
 use super::pager::{self, LOST_STATUS, status_of};
@@ -26,10 +26,12 @@ use crate::lend::pe::FRONT_BYTES;
 use crate::lend::terms::{self, Place, Request};
 use crate::report as say;
 use crate::run::job_parts::{Effect, Mark, Server, Warden};
-use crate::run::strays;
+use crate::run::{is_ignored_here, strays};
 
 /// How long the program has between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(2);
+/// How long lenders have to take back what they have lent: who borrows next shall find it.
+const RETURN: Duration = Duration::from_secs(30);
 /// How long a lender has to end when nothing is heard of it.
 const LOOK: Duration = Duration::from_millis(500);
 
@@ -134,15 +136,20 @@ fn ask(args: &Args, place: &Place, pe: u32) -> Result<(Sender, Receiver), String
         Place::There(_) => args.key.as_deref().map(terms::read_key).transpose()?,
         Place::Here(_) => None,
     };
+    let is_here = matches!(place, Place::Here(_));
+    if !is_here && is_set(RECORD.variable) {
+        return Err(format!(
+            "{RECORD} is set, which all PEs of a job need: the lender {place}, on another host, makes no files for a \
+             borrower"
+        ));
+    }
     let socket = terms::connect(place).map_err(failed)?;
     let (mut sender, mut receiver) =
         channel::open(socket, End::Borrower, secret.as_ref()).map_err(failed)?;
-    let is_here = matches!(place, Place::Here(_));
     let of_job = TABLE
         .iter()
         .filter(|setting| terms::is_passed_on(setting, is_here));
-    let variables = of_job.filter(|setting| setting.variable != HEAP.variable);
-    let variables = variables.filter_map(|setting| {
+    let variables = of_job.filter_map(|setting| {
         let value = std::env::var(setting.variable).ok()?;
         (!value.is_empty()).then(|| (setting.variable.to_owned(), value))
     });
@@ -167,6 +174,10 @@ fn ask(args: &Args, place: &Place, pe: u32) -> Result<(Sender, Receiver), String
         Ok(Some(_)) => Err(format!("the lender {place} does not answer as one")),
         Err(error) => Err(failed(error)),
     }
+}
+
+fn is_set(variable: &str) -> bool {
+    std::env::var_os(variable).is_some_and(|value| !value.is_empty())
 }
 
 /// Hears of what a lender says.
@@ -198,7 +209,14 @@ fn read_pager(queue: Queue<Event>, mut socket: UnixStream) {
 fn watch_signals(queue: Queue<Event>) -> std::io::Result<()> {
     // Ctrl-C and Ctrl-\ reach the program from the terminal, and it decides.
     let ends = [SIGINT, SIGQUIT, SIGTERM, SIGHUP];
-    let mut signals = signal_hook::iterator::Signals::new(ends)?;
+    // What is ignored stays so, also in the program (nohup).
+    let ends: Vec<i32> = ends
+        .into_iter()
+        .filter(|it| !is_ignored_here(*it))
+        .collect();
+    let mut signals = signal_hook::iterator::Signals::new(&ends)?;
+    // Nobody hears how a child ends where that is ignored.
+    signal_hook::flag::register(SIGCHLD, Arc::default())?;
     unblock(&ends);
     thread::spawn(move || {
         for signal in signals.forever() {
@@ -289,14 +307,13 @@ impl Launcher {
         }
     }
 
-    /// Ends the loans, and waits a moment until the lenders have the memory back: who borrows next
-    /// shall find it.
+    /// Ends the loans, and waits until the lenders have the memory back.
     fn give_back(&mut self, events: &mpsc::Receiver<Event>) {
         let senders = self.loans.iter().filter_map(|loan| loan.sender.as_ref());
         senders.for_each(Sender::finish);
         let mut open: BTreeSet<u32> = (1..=self.loans.len() as u32).collect();
         open.retain(|pe| !self.lost.contains(pe));
-        let give_up = Instant::now() + GRACE;
+        let give_up = Instant::now() + RETURN;
         while !open.is_empty() {
             let left = give_up.saturating_duration_since(Instant::now());
             match events.recv_timeout(left) {

@@ -6,10 +6,12 @@
 //! | [`launcher`] | the process that the user starts: asks the lenders, starts the pager, watches |
 //! | [`pager`] | PE 0 of the job: starts the program and moves its pages |
 //! | [`store`] | which lender has what, over the wires of hostwire |
+//! | [`progress`] | what is said while lenders get their memory |
 //! | [`report`] | what `--stats` prints |
 
 mod launcher;
 pub mod pager;
+mod progress;
 mod report;
 mod store;
 

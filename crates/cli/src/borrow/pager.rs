@@ -23,8 +23,11 @@ use hostwire_transport::os::process::die_with_parent;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
+use super::progress::Progress;
 use super::store::{Lenders, NotMapped, check_mapped};
 use super::{Choice, PAGES, report};
+use crate::lend::pe::READY;
+use crate::run::is_ignored_here;
 use crate::{USAGE_STATUS, report as say};
 
 /// The name of the hidden command that [`main`] is behind.
@@ -95,7 +98,7 @@ fn serve(args: &Args) -> Result<u8, Stopped> {
     let signals = Signals::new().map_err(system("handle signals"))?;
     let attachment = Attachment::join(|sizes, _| Ok(sizes))?;
     attachment.start(AgentMode::Thread)?;
-    wait_for_lenders(&attachment)?;
+    wait_for_lenders(&attachment, args.share)?;
     let pages = choose(args, &attachment)?;
     let is_mapped = pages == Pages::Mapped;
     let lenders = Lenders::new(attachment, args.share, args.copies, is_mapped);
@@ -139,18 +142,29 @@ fn choose(args: &Args, attachment: &Attachment) -> Result<Pages, Stopped> {
 }
 
 /// Waits until each lender has said that its memory is there.
-fn wait_for_lenders(attachment: &Attachment) -> Result<(), Stopped> {
+fn wait_for_lenders(attachment: &Attachment, share_bytes: u64) -> Result<(), Stopped> {
     let heap = attachment.layout().heap();
-    for pe in 1..attachment.pes() {
+    let lenders = 1..attachment.pes();
+    let mut progress = Progress::new(lenders.len(), share_bytes);
+    for pe in lenders.clone() {
         let watch = Watch::Next {
             members: &[],
             next: pe,
         };
         attachment.wait(watch, || {
-            let mut word = [0; 8];
-            let at = heap + 8 * pe as usize;
-            attachment.segment().get(at, &mut word)?;
-            Ok((word != [0; 8]).then_some(()))
+            let mut words = vec![0; lenders.len()];
+            for (word, pe) in words.iter_mut().zip(lenders.clone()) {
+                let mut bytes = [0; 8];
+                attachment
+                    .segment()
+                    .get(heap + 8 * pe as usize, &mut bytes)?;
+                *word = u64::from_le_bytes(bytes);
+            }
+            if let Some(line) = progress.line(&words, Instant::now()) {
+                say::line(&line);
+            }
+            let is_ready = words.get(pe as usize - 1) == Some(&READY);
+            Ok(is_ready.then_some(()))
         })?;
     }
     Ok(())
@@ -276,6 +290,14 @@ pub fn status_of(status: ExitStatus) -> u8 {
     u8::try_from(code).unwrap_or(u8::MAX)
 }
 
+/// Heeds a signal. One that is ignored stays so, also in the program (nohup).
+fn register(signal: i32, flag: Arc<AtomicBool>) -> io::Result<()> {
+    match is_ignored_here(signal) {
+        true => Ok(()),
+        false => signal_hook::flag::register(signal, flag).map(drop),
+    }
+}
+
 /// Signals that do not end this process: the program decides.
 struct Signals {
     terminate: Arc<AtomicBool>,
@@ -290,10 +312,10 @@ impl Signals {
         };
         // The terminal sends these to the program as well.
         for signal in [SIGINT, SIGQUIT] {
-            signal_hook::flag::register(signal, Arc::default())?;
+            register(signal, Arc::default())?;
         }
-        signal_hook::flag::register(SIGTERM, Arc::clone(&signals.terminate))?;
-        signal_hook::flag::register(SIGHUP, Arc::clone(&signals.hang_up))?;
+        register(SIGTERM, Arc::clone(&signals.terminate))?;
+        register(SIGHUP, Arc::clone(&signals.hang_up))?;
         Ok(signals)
     }
 

@@ -51,6 +51,7 @@ pub mod job_parts {
 pub use args::Args;
 pub use given::wire_parser;
 pub use parse::{duration as parse_duration, pes as parse_pes, size as parse_size};
+pub use signals::is_ignored_here;
 
 use hostwire::settings::{INSECURE_WIRE, INSECURE_WIRE_WARNING, Wire};
 

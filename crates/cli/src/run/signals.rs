@@ -31,9 +31,8 @@ impl Signals {
         read.set_nonblocking(true)?;
         write.set_nonblocking(true)?;
         let mut signals = vec![SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGTSTP];
-        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let unless_ignored = [SIGHUP].into_iter().chain(PASSED_ON);
-        signals.extend(unless_ignored.filter(|signal| !is_ignored(&status, *signal)));
+        signals.extend(unless_ignored.filter(|signal| !is_ignored_here(*signal)));
         // The call that writes a file beyond a limit returns an error.
         disregard(&[Signal::XFSZ.as_raw()])?;
         let delivery = SignalDelivery::with_pipe(read, write, SignalOnly, &signals)?;
@@ -59,6 +58,12 @@ pub fn disregard(signals: &[i32]) -> io::Result<()> {
         signal_hook::flag::register(*signal, Arc::clone(&unheeded))?;
     }
     Ok(())
+}
+
+/// Whether this process ignores `signal`: as it was started, if nothing has changed that.
+pub fn is_ignored_here(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    is_ignored(&status, signal)
 }
 
 /// Whether `SigIgn` of /proc/self/status has `signal`.

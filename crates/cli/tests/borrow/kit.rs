@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use hostwire_borrow::uffd::Uffd;
 use hostwire_testing::{built, is_installed, left_out, need};
 
-const HOSTWIRE: &str = env!("CARGO_BIN_EXE_hostwire");
+pub const HOSTWIRE: &str = env!("CARGO_BIN_EXE_hostwire");
 /// For a hang; nothing takes this long.
 const LIMIT: Duration = Duration::from_secs(120);
 

@@ -6,5 +6,6 @@
 mod calls;
 mod death;
 mod kit;
+mod lenders;
 mod network;
 mod programs;

@@ -6,11 +6,9 @@ use std::process::Command;
 use hostwire_testing::{is_installed, left_out, need};
 use hostwire_transport::fabric;
 
-use crate::kit::{Lender, borrow, can_borrow, finish, new_name, program, text};
+use crate::kit::{HOSTWIRE, Lender, borrow, can_borrow, finish, new_name, program, text};
 
-const HOSTWIRE: &str = env!("CARGO_BIN_EXE_hostwire");
-
-fn new_key(folder: &Path, name: &str) -> String {
+pub fn new_key(folder: &Path, name: &str) -> String {
     let path = folder.join(name).to_string_lossy().into_owned();
     let made = Command::new(HOSTWIRE)
         .args(["lend", "--new-key", &path])
@@ -30,7 +28,7 @@ fn lend(before: &[&str], address: &str, key: &str) -> Lender {
 }
 
 /// A port that nobody listens on.
-fn free_port() -> u16 {
+pub fn free_port() -> u16 {
     let door = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     door.local_addr().unwrap().port()
 }
