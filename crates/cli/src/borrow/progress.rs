@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::lend::pe::READY;
 
 /// The first line comes after this, and each other one.
-const EVERY: Duration = Duration::from_secs(2);
+const EVERY: Duration = Duration::from_secs(3);
 /// As much is soon there.
 const LITTLE_BYTES: u64 = 256 << 20;
 
