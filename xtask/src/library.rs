@@ -3,7 +3,8 @@
 //! ```text
 //! bin/      oshcc oshc++ oshrun hostwire
 //! include/  shmem.h pshmem.h shmemx.h shmemx_race.h hostwire_remote.h hostwire_tca.h mpp/
-//! lib/      libshmem.so libshmem.so.1 libshmem.a libshmem_race.a libhostwire_remote.so libhostwire_tca.so
+//! lib/      libshmem.so libshmem.so.1 libshmem.a libshmem_race.a libshmem_race_threads.a
+//!           libhostwire_remote.so libhostwire_tca.so
 //!           pkgconfig/ cmake/ libfabric/libhostwire-fi.so
 //! share/    what bash, zsh and fish complete hostwire and oshrun by, pages of the manual,
 //!           hostwire/wireshark/hostwire.lua hostwire/clusters/*.toml
@@ -31,7 +32,20 @@ const CMAKE_PRIVATE_LIBS: &str = "pthread;dl;m;gcc_s";
 const SONAME: &str = "libshmem.so.1";
 
 /// The symbols that the code of `oshcc --race` needs, besides those of the table.
-pub const RACE_SYMBOLS: [&str; 2] = ["shmemx_race_1", "shmemx_race_access_1"];
+pub const RACE_SYMBOLS: [&str; 3] = [
+    "shmemx_race_1",
+    "shmemx_race_access_1",
+    "shmemx_race_sync_1",
+];
+
+/// What the sources of that code include.
+const RACE_HEADERS: [(&str, &str); 2] = [
+    ("race.h", include_str!("../../crates/shmem/csrc/race.h")),
+    (
+        "race_front.h",
+        include_str!("../../crates/shmem/csrc/race_front.h"),
+    ),
+];
 
 /// Files of the wrappers: their targets, their sources, and whether they are programs.
 const WRAPPERS: [(&str, &str, bool); 8] = [
@@ -317,7 +331,7 @@ impl Built<'_> {
             .arg(format!("--strip-unneeded-symbols={}", asked.display()))
             .arg(&object);
         run(&mut hide)?;
-        self.collect("libshmem.a", &object)
+        self.collect("libshmem.a", &[object])
     }
 
     /// The names that an object leaves to others, one a line.
@@ -330,10 +344,24 @@ impl Built<'_> {
     }
 
     /// What `oshcc --race` links into programs: the functions that the compiler calls in front of
-    /// loads and stores.
+    /// loads and stores, and those that stand in front of functions of threads.
     fn hooks(&self) -> Result<(), Error> {
-        let object = self.object("race", include_str!("../../crates/shmem/csrc/race.c"))?;
-        self.collect("libshmem_race.a", &object)
+        for (name, text) in RACE_HEADERS {
+            write(&self.work.join(name), text)?;
+        }
+        let hooks = self.object("race", include_str!("../../crates/shmem/csrc/race.c"))?;
+        self.collect("libshmem_race.a", &[hooks])?;
+        let threads = [
+            self.object(
+                "race_threads",
+                include_str!("../../crates/shmem/csrc/race_threads.c"),
+            )?,
+            self.object(
+                "race_openmp",
+                include_str!("../../crates/shmem/csrc/race_openmp.c"),
+            )?,
+        ];
+        self.collect("libshmem_race_threads.a", &threads)
     }
 
     /// Compiles C for programs of any kind.
@@ -349,12 +377,12 @@ impl Built<'_> {
         Ok(object)
     }
 
-    /// A static library of one object.
-    fn collect(&self, name: &str, object: &Path) -> Result<(), Error> {
+    /// A static library of these objects.
+    fn collect(&self, name: &str, objects: &[PathBuf]) -> Result<(), Error> {
         let library = self.lib.join(name);
         let _ = fs::remove_file(&library);
         let mut command = self.machine.tool("ar");
-        run(command.arg("rcs").arg(&library).arg(object))
+        run(command.arg("rcs").arg(&library).args(objects))
     }
 }
 

@@ -3,18 +3,9 @@
  * library; most cannot, and end here.
  *
  * The names are those of GCC (gcc/sanitizer.def) and Clang (ThreadSanitizer.cpp). */
-#include <stddef.h>
-#include <stdint.h>
+#include <sched.h>
 
-/* As in src/debug/race/program.rs. */
-extern struct {
-    volatile uint32_t is_on;
-    volatile uint32_t open;
-    volatile uint32_t is_instrumented;
-    volatile uintptr_t ranges[3][2];
-} shmemx_race_1;
-extern void shmemx_race_access_1(const void *address, size_t len, int how, const void *pc);
-enum { LOAD, STORE, LOOK };
+#include "race.h"
 
 #define PC __builtin_return_address(0)
 #define HOOK __attribute__((visibility("hidden"))) void
@@ -74,29 +65,59 @@ SIZE(16)
 #define ORDER __ATOMIC_SEQ_CST
 #define HIDDEN(type) __attribute__((visibility("hidden"))) type
 
+/* What threads tell each other by an atomic has to be in the order in which they do it: one at a time,
+ * of those that may be the same. */
+enum { READS = 1, WRITES = 2 };
+static volatile char busy[64];
+/* A signal handler may come in between. */
+static __thread int atomics;
+
+static volatile char *begin(const volatile void *at)
+{
+    if (!shmemx_race_1.is_on || !shmemx_race_1.threads || atomics++ > 0)
+        return NULL;
+    volatile char *lock = &busy[(uintptr_t)at / 16 % sizeof busy];
+    while (__atomic_test_and_set(lock, __ATOMIC_ACQUIRE))
+        sched_yield();
+    return lock;
+}
+static void end(const volatile void *at, volatile char *lock, int how, int order)
+{
+    if (!lock) {
+        atomics -= atomics > 0;
+        return;
+    }
+    shmemx_race_sync_1(ATOMIC, (uint64_t)(uintptr_t)at, (uint64_t)how << 8 | (order & 0xff));
+    __atomic_clear(lock, __ATOMIC_RELEASE);
+    atomics--;
+}
+
 #define FETCH(bits, type, name, operation) \
     HIDDEN(type) __tsan_atomic##bits##_##name(volatile type *at, type value, int order) \
     { \
-        (void)order; \
-        seen((const void *)at, sizeof *at, STORE, PC); \
+        seen((const void *)at, sizeof *at, LANGUAGE, PC); \
+        volatile char *lock = begin(at); \
         type old = operation(at, value, ORDER); \
+        end(at, lock, READS | WRITES, order); \
         seen((const void *)at, sizeof *at, LOOK, PC); \
         return old; \
     }
 
-#define ATOMIC(bits, type) \
+#define ATOMIC_OF(bits, type) \
     HIDDEN(type) __tsan_atomic##bits##_load(const volatile type *at, int order) \
     { \
-        (void)order; \
+        volatile char *lock = begin(at); \
         type value = __atomic_load_n(at, ORDER); \
+        end(at, lock, READS, order); \
         seen((const void *)at, sizeof *at, LOOK, PC); \
         return value; \
     } \
     HOOK __tsan_atomic##bits##_store(volatile type *at, type value, int order) \
     { \
-        (void)order; \
-        seen((const void *)at, sizeof *at, STORE, PC); \
+        seen((const void *)at, sizeof *at, LANGUAGE, PC); \
+        volatile char *lock = begin(at); \
         __atomic_store_n(at, value, ORDER); \
+        end(at, lock, WRITES, order); \
     } \
     FETCH(bits, type, exchange, __atomic_exchange_n) \
     FETCH(bits, type, fetch_add, __atomic_fetch_add) \
@@ -108,10 +129,10 @@ SIZE(16)
     HIDDEN(int) __tsan_atomic##bits##_compare_exchange_strong( \
         volatile type *at, type *expected, type value, int order, int failure) \
     { \
-        (void)order; \
-        (void)failure; \
-        seen((const void *)at, sizeof *at, STORE, PC); \
+        seen((const void *)at, sizeof *at, LANGUAGE, PC); \
+        volatile char *lock = begin(at); \
         int is_done = __atomic_compare_exchange_n(at, expected, value, 0, ORDER, ORDER); \
+        end(at, lock, is_done ? READS | WRITES : READS, is_done ? order : failure); \
         seen((const void *)at, sizeof *at, LOOK, PC); \
         return is_done; \
     } \
@@ -127,10 +148,10 @@ SIZE(16)
         return expected; \
     }
 
-ATOMIC(8, uint8_t)
-ATOMIC(16, uint16_t)
-ATOMIC(32, uint32_t)
-ATOMIC(64, uint64_t)
+ATOMIC_OF(8, uint8_t)
+ATOMIC_OF(16, uint16_t)
+ATOMIC_OF(32, uint32_t)
+ATOMIC_OF(64, uint64_t)
 #if defined(__x86_64__) || defined(__GCC_HAVE_SYNC_COMPARE_AND_SWAP_16)
 /* By the instruction itself: not every machine has the library for it. */
 typedef unsigned __int128 wide;
@@ -148,13 +169,14 @@ static CX16 wide swap_wide(volatile wide *at, wide expected, wide value)
 #define WIDE(name, result) \
     HIDDEN(wide) __tsan_atomic128_##name(volatile wide *at, wide value, int order) \
     { \
-        (void)order; \
-        seen((const void *)at, sizeof *at, STORE, PC); \
+        seen((const void *)at, sizeof *at, LANGUAGE, PC); \
+        volatile char *lock = begin(at); \
         wide old = swap_wide(at, 0, 0), before; \
         do { \
             before = old; \
             old = swap_wide(at, before, result); \
         } while (old != before); \
+        end(at, lock, READS | WRITES, order); \
         seen((const void *)at, sizeof *at, LOOK, PC); \
         return old; \
     }
@@ -168,8 +190,9 @@ WIDE(fetch_nand, ~(before & value))
 
 HIDDEN(wide) __tsan_atomic128_load(const volatile wide *at, int order)
 {
-    (void)order;
+    volatile char *lock = begin(at);
     wide value = swap_wide((volatile wide *)at, 0, 0);
+    end(at, lock, READS, order);
     seen((const void *)at, sizeof *at, LOOK, PC);
     return value;
 }
@@ -180,10 +203,10 @@ HOOK __tsan_atomic128_store(volatile wide *at, wide value, int order)
 HIDDEN(wide) __tsan_atomic128_compare_exchange_val(volatile wide *at, wide expected, wide value,
                                                    int order, int failure)
 {
-    (void)order;
-    (void)failure;
-    seen((const void *)at, sizeof *at, STORE, PC);
+    seen((const void *)at, sizeof *at, LANGUAGE, PC);
+    volatile char *lock = begin(at);
     wide old = swap_wide(at, expected, value);
+    end(at, lock, old == expected ? READS | WRITES : READS, old == expected ? order : failure);
     seen((const void *)at, sizeof *at, LOOK, PC);
     return old;
 }
@@ -204,8 +227,9 @@ HIDDEN(int) __tsan_atomic128_compare_exchange_weak(volatile wide *at, wide *expe
 
 HOOK __tsan_atomic_thread_fence(int order)
 {
-    (void)order;
     __atomic_thread_fence(ORDER);
+    if (shmemx_race_1.is_on && shmemx_race_1.threads)
+        shmemx_race_sync_1(FENCE, 0, (uint64_t)order & 0xff);
 }
 HOOK __tsan_atomic_signal_fence(int order)
 {

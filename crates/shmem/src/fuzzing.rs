@@ -59,12 +59,17 @@ const RACE_MESSAGE: Target = Target {
         }
     },
     seeds: || {
-        let touch = [5, 3, 77, 3, 0, 4, 1, 2, b'p', b't', 0x80, 5, 8, 0, 1];
+        let touch = [2, 5, 3, 77, 3, 0, 4, 1, 2, b'p', b't', 0x80, 5, 8, 0, 1];
         let with = |kind: u8, more: &[u8]| [&[1, 3, kind][..], more].concat();
         named(vec![
             (
                 "clock",
-                with(0, &[0, 0, 0, 9, 1, 4, 1, 0, 2, 1, 3, 5, 0, 0, 0]),
+                with(
+                    0,
+                    &[
+                        2, 0, 0, 0, 9, 1, 4, 1, 0, 2, 1, 3, 5, 0, 0, 0, 1, 1, 4, 7, 0, 0,
+                    ],
+                ),
             ),
             ("touch", with(1, &touch)),
             (
@@ -73,18 +78,20 @@ const RACE_MESSAGE: Target = Target {
             ),
             (
                 "blocks",
-                with(1, &[&touch[..14], &[0xff; 8], &[0x3f]].concat()),
+                with(1, &[&touch[..15], &[0xff; 8], &[0x3f]].concat()),
             ),
-            ("unlock", with(3, &[0x80, 32, 8])),
+            ("unlock", with(3, &[1, 0x80, 32, 8])),
             ("lock", with(4, &[&touch[..], &[2]].concat())),
-            ("come", with(5, &[7, 1, 2, 3, 3, 6, 0, 1, 3])),
-            ("answer", with(6, &[3, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0])),
+            ("come", with(5, &[7, 1, 2, 3, 3, 2, 6, 0, 1, 3])),
+            ("answer", with(6, &[3, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])),
             ("report", with(7, &[5, 4, b'r', b'a', b'c', b'e'])),
             (
                 "many",
                 with(
                     0,
-                    &[9, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1],
+                    &[
+                        2, 9, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1,
+                    ],
                 ),
             ),
         ])

@@ -50,7 +50,12 @@ static int count;
 
 int main(int argc, char **argv)
 {
+#ifdef RACES_THREADS
+    int provided;
+    CHECK(shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided) == 0 && provided == SHMEM_THREAD_MULTIPLE);
+#else
     shmem_init();
+#endif
     meet();
     CHECK(pes == 3);
     for (int i = 0; i < count; i++) {

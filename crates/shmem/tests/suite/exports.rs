@@ -41,9 +41,9 @@ fn are_those_of_the_table(mut symbols: BTreeMap<String, char>) {
     }
     // What inline functions of the header use.
     // And what is linked into programs by `oshcc --race`.
-    for (names, kinds) in [(SYMBOLS, ['D', 'T']), (RACE_SYMBOLS, ['B', 'T'])] {
-        for (name, kind) in names.into_iter().zip(kinds) {
-            assert_eq!(symbols.remove(name), Some(kind), "{name}");
+    for (names, kinds) in [(&SYMBOLS[..], "DT"), (&RACE_SYMBOLS[..], "BTT")] {
+        for (name, kind) in names.iter().zip(kinds.chars()) {
+            assert_eq!(symbols.remove(*name), Some(kind), "{name}");
         }
     }
     assert!(symbols.is_empty(), "also visible: {symbols:?}");

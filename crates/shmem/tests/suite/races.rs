@@ -154,6 +154,72 @@ fn loads_and_stores_are_judged_the_same_in_every_schedule() {
     are_judged(seeds(), || oshrun(tree, PES), &memory(program));
 }
 
+/// The threads of a PE, with each other and with other PEs.
+#[test]
+fn threads_are_judged_the_same_in_every_schedule() {
+    let Some(tree) = tree() else { return };
+    let options = ["-std=gnu11", "-pthread"];
+    let program = instrumented(tree, "oshcc", &source("races_threads.c"), &options);
+    are_judged(seeds(), || oshrun(tree, PES), &[(program, 47)]);
+    if !is_installed("c++", &need::CXX) {
+        return;
+    }
+    let program = instrumented(tree, "oshc++", &source("races_cxx.c"), &["-pthread"]);
+    are_judged(seeds(), || oshrun(tree, PES), &[(program, 8)]);
+}
+
+#[test]
+fn openmp_is_judged_the_same_in_every_schedule() {
+    let Some(tree) = tree() else { return };
+    if !has_openmp() {
+        return left_out(&need::C, "the C compiler has no OpenMP of GCC");
+    }
+    let program = instrumented(tree, "oshcc", &source("races_openmp.c"), &["-fopenmp"]);
+    let job = || {
+        let mut command = oshrun(tree, PES);
+        // Threads that wait leave the cores to others.
+        command.args(["-x", "OMP_WAIT_POLICY=passive"]);
+        command
+    };
+    are_judged(seeds(), job, &[(program, 34)]);
+}
+
+fn has_openmp() -> bool {
+    let source = work().join("openmp.c");
+    std::fs::write(
+        &source,
+        "#include <omp.h>\nint main(void) { return omp_get_thread_num(); }\n",
+    )
+    .expect("a source can be written");
+    let mut compile = Command::new("cc");
+    compile
+        .args(["-fopenmp", "-o"])
+        .arg(work().join("openmp"))
+        .arg(&source);
+    is_installed("cc", &need::C) && output(&mut compile).status.success()
+}
+
+/// Who did what in which thread.
+#[test]
+fn a_report_names_threads() {
+    let Some(tree) = tree() else { return };
+    let options = ["-std=gnu11", "-pthread", "-g2"];
+    let program = instrumented(tree, "oshcc", &source("races_threads.c"), &options);
+    let mut command = oshrun(tree, PES);
+    let said = text(&output(
+        looked_at(&mut command, 0).arg(program).arg("stores_of_two"),
+    ));
+    for words in [
+        "PE 0 (thread 1) stores to it, called at",
+        "PE 0 (thread 2) stores to it, called at",
+        "races_threads.c:",
+        "nothing orders the two threads of PE 0",
+    ] {
+        assert!(said.contains(words), "{words:?} is not in: {said}");
+    }
+    assert_eq!(said.matches("race on").count(), 1, "{said}");
+}
+
 /// Linked into one file, and in the other language.
 #[test]
 fn instrumented_programs_may_be_static_and_cxx() {

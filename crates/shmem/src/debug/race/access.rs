@@ -1,7 +1,7 @@
 //! Accesses: which pairs of them conflict, and which are ordered.
 
 use super::bytes::{Reader, Writer};
-use super::clock::{Clock, Epoch, STORES};
+use super::clock::{Clock, Epoch, STORES, Who};
 
 /// Operands of atomics that are atomic with each other: the same type, and contexts of teams
 /// that were split from the same predefined team.
@@ -19,6 +19,8 @@ pub(crate) enum Kind {
     Load,
     /// The program's own store.
     Store,
+    /// An atomic of the language changes it.
+    Language,
     /// A get reads it.
     Get,
     /// A put writes it.
@@ -59,8 +61,13 @@ impl Kind {
     fn is_local(self) -> bool {
         matches!(
             self,
-            Load | Store | Source | Destination | NbiSource | NbiDestination | Free
+            Load | Store | Language | Source | Destination | NbiSource | NbiDestination | Free
         )
+    }
+
+    /// By an instruction that stores.
+    pub(super) fn is_store(self) -> bool {
+        matches!(self, Store | Language)
     }
 
     /// Whether a fence orders it with others of its context: what stores, and no get.
@@ -76,6 +83,7 @@ impl Kind {
         match (self, other) {
             (Atomic(a), Atomic(b) | AtomicRead(b)) | (AtomicRead(a), Atomic(b)) => a != b,
             (SignalSet, SignalSet) | (SignalAdd, SignalAdd) | (Lock, Lock) => false,
+            (Language, Language) => false,
             // Those of a team happen one after the other.
             (CollectiveRead(a) | CollectiveWrite(a), CollectiveRead(b) | CollectiveWrite(b))
                 if a == b =>
@@ -114,6 +122,7 @@ impl Kind {
             CollectiveWrite(team) => (13, team.into()),
             Lock => (14, 0),
             Free => (15, 0),
+            Language => (16, 0),
         };
         to.number(code);
         to.number(detail);
@@ -142,6 +151,7 @@ impl Kind {
             13 => CollectiveWrite(detail as u32),
             14 => Lock,
             15 => Free,
+            16 => Language,
             _ => return None,
         })
     }
@@ -151,6 +161,7 @@ impl Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Access {
     pub(super) pe: u32,
+    pub(super) thread: u16,
     pub(super) epoch: Epoch,
     /// What earlier operations of its context it is ordered behind, by a fence.
     pub(super) fenced: Epoch,
@@ -166,35 +177,44 @@ pub(crate) struct Access {
 }
 
 impl Access {
-    /// Whether this access happens before `next`, by a PE with `clock`, to memory of `owner`.
+    pub(super) fn who(&self) -> Who {
+        Who {
+            pe: self.pe,
+            thread: self.thread,
+        }
+    }
+
+    /// Whether this access happens before `next`, by a thread with `clock`, to memory of `owner`.
     pub(super) fn is_before(&self, next: &Self, clock: &Clock, owner: u32) -> bool {
-        let is_complete = || clock.is_complete(self.pe, self.slot, self.epoch, owner);
-        if self.pe != next.pe {
-            return match self.is_open {
-                true => is_complete(),
-                false => clock.passed(self.pe) >= self.epoch,
-            };
+        if self.is_open && clock.is_complete(self.who(), self.slot, self.epoch, owner) {
+            return true;
+        }
+        let is_begun = self.who() == next.who() || clock.passed(self.who()) >= self.epoch;
+        if !self.is_open || !is_begun {
+            return is_begun;
         }
         let is_fenced = || {
             let are_fenced = self.kind.is_fenced() && next.kind.is_fenced();
             are_fenced && next.slot == self.slot && next.fenced >= self.epoch
         };
         // A PE sees its own stores in order.
-        !self.is_open || self.kind == Store || is_complete() || is_fenced()
+        self.pe == next.pe && (self.kind.is_store() || is_fenced())
     }
 
     /// Whether a later access that conflicts with `old` is also found without `old`.
     pub(super) fn replaces(&self, old: &Self, old_is_before: bool) -> bool {
-        let is_same_way = (self.pe, self.slot, self.is_open) == (old.pe, old.slot, old.is_open);
+        let way = |of: &Self| (of.who(), of.slot, of.is_open);
+        let is_same_way = way(self) == way(old);
         self.kind.covers(old.kind) && (old_is_before || is_same_way)
     }
 
-    /// Whether the two are instructions of one PE.
+    /// Whether the two are instructions of one thread.
     pub(super) fn is_program_order(&self, next: &Self) -> bool {
-        self.pe == next.pe && !self.is_open && next.kind.is_local()
+        self.who() == next.who() && !self.is_open && next.kind.is_local()
     }
 
     pub(super) fn write(&self, to: &mut Writer, name: &str) {
+        to.number(self.thread.into());
         to.number(self.epoch);
         to.number(self.fenced);
         to.number(self.place);
@@ -208,6 +228,7 @@ impl Access {
     pub(super) fn read<'a>(from: &mut Reader<'a>, pe: u32) -> Option<(Self, &'a str)> {
         let access = Self {
             pe,
+            thread: from.thread()?,
             epoch: from.number()?,
             fenced: from.number()?,
             place: from.number()?,
@@ -220,7 +241,7 @@ impl Access {
     }
 
     pub(super) fn is_of_program(&self) -> bool {
-        matches!(self.kind, Load | Store) && self.slot == STORES
+        matches!(self.kind, Load | Store | Language) && self.slot == STORES
     }
 }
 
@@ -297,9 +318,10 @@ mod tests {
         class: 3,
         is_of_shared: false,
     };
-    const ALL: [Kind; 16] = [
+    const ALL: [Kind; 17] = [
         Load,
         Store,
+        Language,
         Get,
         Put,
         Source,
@@ -319,6 +341,7 @@ mod tests {
     fn access(pe: u32, epoch: Epoch, kind: Kind, slot: u16, is_open: bool) -> Access {
         Access {
             pe,
+            thread: 0,
             epoch,
             fenced: 0,
             place: 1,
@@ -380,17 +403,39 @@ mod tests {
         assert!(!get.is_before(&behind(Put, DEFAULT, 4), &clock, 1));
         // Another PE has to know that it is complete, not that it was begun.
         let mut clock = Clock::new(2);
-        clock.pass(0, 9);
+        clock.pass(Who::first(0), 9);
         let theirs = access(1, 1, Load, STORES, false);
         assert!(!put.is_before(&theirs, &clock, 1));
-        clock.quiet(0, DEFAULT, 4);
+        clock.quiet(Who::first(0), DEFAULT, 4);
         assert!(put.is_before(&theirs, &clock, 1));
+    }
+
+    #[test]
+    fn another_thread_has_to_know_what_this_one_sees() {
+        let mut clock = Clock::new(1);
+        let of = |thread, kind, fenced| Access {
+            thread,
+            fenced,
+            ..access(0, 4, kind, DEFAULT, kind != Load)
+        };
+        let (put, load, store) = (of(1, Put, 0), of(1, Load, 0), of(1, Store, 0));
+        let (next, behind) = (of(2, Put, 0), of(2, Put, 4));
+        for before in [put, load, store] {
+            assert!(!before.is_before(&behind, &clock, 0));
+            assert!(!before.is_program_order(&of(2, Store, 0)));
+        }
+        clock.pass(put.who(), 4);
+        assert!(load.is_before(&next, &clock, 0) && store.is_before(&next, &clock, 0));
+        assert!(!put.is_before(&next, &clock, 0) && put.is_before(&behind, &clock, 0));
     }
 
     #[test]
     fn accesses_and_footprints_are_bytes_and_back() {
         for kind in ALL {
-            let access = access(1, 77, kind, 5, true);
+            let access = Access {
+                thread: 3,
+                ..access(1, 77, kind, 5, true)
+            };
             let footprint = Footprint {
                 start: 4096,
                 block_bytes: 8,

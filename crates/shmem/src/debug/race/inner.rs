@@ -1,7 +1,8 @@
-//! The detector of one PE: its own operations, those together with other PEs ([`together`]), and
-//! the messages of other PEs ([`heard`]).
+//! The detector of one PE: its own operations, those together with other PEs ([`together`]), the
+//! messages of other PEs ([`heard`]), and its threads ([`threads`]).
 
 mod heard;
+mod threads;
 mod together;
 
 use std::collections::{HashMap, HashSet};
@@ -10,7 +11,7 @@ use std::sync::Arc;
 use hostwire::PeId;
 
 use super::access::{Access, Footprint, Kind};
-use super::clock::{CREATED, Clock, Epoch, STORES};
+use super::clock::{CREATED, Clock, Epoch, STORES, Who};
 use super::mail::Mail;
 use super::message::{Change, Message, Touch};
 use super::owner::Owner;
@@ -18,6 +19,8 @@ use super::private::Buffers;
 use super::report::Finding;
 use super::{AtomicUse, Gives, Transfer, program};
 use crate::runtime::Runtime;
+pub(super) use threads::Atomic;
+use threads::{Syncs, Thread};
 
 /// Bytes of messages to one PE that may wait before the program does.
 const BACKLOG_MAX: usize = 1 << 20;
@@ -27,8 +30,33 @@ struct Context {
     is_free: bool,
     /// Its quiets do not complete the program's own stores.
     is_without_stores: bool,
-    /// The operations that a fence has ordered.
-    fenced: Epoch,
+}
+
+/// A buffer that a non-blocking operation uses.
+#[derive(Debug)]
+struct Open {
+    slot: u16,
+    /// At the other end.
+    pe: PeId,
+    who: Who,
+    epoch: Epoch,
+    footprint: Footprint,
+}
+
+/// What a non-blocking atomic will have told when it is complete.
+#[derive(Debug)]
+struct Fetched {
+    slot: u16,
+    /// At the other end.
+    pe: PeId,
+    who: Who,
+    epoch: Epoch,
+    known: Clock,
+}
+
+/// Whether what `who` did in `epoch` is among what comes before.
+fn is_among(before: &[(Who, Epoch)], who: Who, epoch: Epoch) -> bool {
+    before.iter().any(|(of, last)| *of == who && epoch <= *last)
 }
 
 /// See the [module text](self).
@@ -36,24 +64,17 @@ struct Context {
 pub(super) struct Inner {
     me: u32,
     pes: u32,
-    /// The knowledge of this PE; about itself: its complete operations.
-    clock: Clock,
-    /// The same, as it was given to others.
-    shared: Option<Arc<Clock>>,
-    /// Counts its changes.
-    version: u64,
-    /// Which of them each PE has heard of.
-    told: Box<[u64]>,
+    threads: Vec<Thread>,
+    /// The one that calls.
+    now: usize,
+    syncs: Syncs,
+    /// That of all threads.
     epoch: Epoch,
     contexts: Vec<Context>,
     private: Buffers,
-    /// Buffers of non-blocking operations in own symmetric memory: context, PE at the other
-    /// end, and where.
-    open: Vec<(u16, u32, Footprint)>,
-    /// What non-blocking atomics will have told when they are complete: context, PE at the other end.
-    fetched: Vec<(u16, PeId, Clock)>,
-    /// A word that the program looked at itself, perhaps to wait for it.
-    looked_at: Option<(usize, u8)>,
+    /// Buffers of non-blocking operations in own symmetric memory.
+    open: Vec<Open>,
+    fetched: Vec<Fetched>,
     /// How many collective operations each team has had.
     numbers: HashMap<u64, u64>,
     mail: Mail,
@@ -70,16 +91,14 @@ impl Inner {
         Self {
             me,
             pes,
-            clock: Clock::new(pes),
-            shared: None,
-            version: 1,
-            told: vec![0; pes as usize].into(),
+            threads: vec![Thread::new(Clock::new(pes))],
+            now: 0,
+            syncs: Syncs::default(),
             epoch: 1,
             contexts: vec![Context::default(); usize::from(CREATED)],
             private: Buffers::default(),
             open: Vec::new(),
             fetched: Vec::new(),
-            looked_at: None,
             numbers: HashMap::new(),
             mail: Mail::new(area, me, pes),
             questions: 0,
@@ -104,31 +123,23 @@ impl Inner {
         self.epoch - 1
     }
 
-    fn changed(&mut self, is_changed: bool) {
-        if is_changed {
-            self.version += 1;
-            self.shared = None;
-        }
-    }
-
     fn learn(&mut self, known: &Clock) {
-        let news = self.clock.join(known);
-        self.changed(news);
+        self.thread().learn(known);
     }
 
     fn shared(&mut self) -> Arc<Clock> {
-        let clock = self
-            .shared
-            .get_or_insert_with(|| Arc::new(self.clock.clone()));
-        Arc::clone(clock)
+        self.thread().shared()
     }
 
-    fn access(&self, kind: Kind, slot: u16, is_open: bool, epoch: Epoch, place: u64) -> Access {
-        let context = self.contexts.get(usize::from(slot));
+    fn access(&mut self, kind: Kind, slot: u16, is_open: bool, epoch: Epoch, place: u64) -> Access {
+        let who = self.who();
+        let thread = self.thread();
+        thread.used = thread.used.max(epoch);
         Access {
-            pe: self.me,
+            pe: who.pe,
+            thread: who.thread,
             epoch,
-            fenced: context.map_or(0, |context| context.fenced),
+            fenced: thread.clock.fenced(slot),
             place,
             kind,
             slot,
@@ -138,10 +149,14 @@ impl Inner {
     }
 
     fn tell(&mut self, runtime: &Runtime, pe: PeId, message: &Message<'_>) {
-        if self.told[pe as usize] != self.version {
-            self.told[pe as usize] = self.version;
-            let clock = Message::Clock(self.clock.clone()).write();
-            self.mail.send(runtime, pe, &clock);
+        let number = self.who().thread;
+        let thread = self.thread();
+        if let Some(clock) = thread.news_for(pe) {
+            let clock = Message::Clock {
+                thread: number,
+                clock,
+            };
+            self.mail.send(runtime, pe, &clock.write());
         }
         self.mail.send(runtime, pe, &message.write());
         // A PE whose messages find no room receives messages while it waits.
@@ -156,7 +171,8 @@ impl Inner {
         if pe != self.me {
             return self.tell(runtime, pe, &Message::Touch(touch));
         }
-        let found = self.owner.touch(runtime, &touch, &self.clock);
+        let clock = &self.threads[self.now].clock;
+        let found = self.owner.touch(runtime, &touch, clock);
         self.report(runtime, &found.unwrap_or_default(), false);
     }
 
@@ -180,7 +196,13 @@ impl Inner {
         if let Some(offset) = runtime.locate(buffer.start, buffer.block_bytes) {
             let footprint = buffer.at(offset);
             if let Some(target) = target {
-                self.open.push((slot, target, footprint));
+                self.open.push(Open {
+                    slot,
+                    pe: target,
+                    who: access.who(),
+                    epoch: access.epoch,
+                    footprint,
+                });
             }
             let touch = Touch {
                 access,
@@ -223,7 +245,7 @@ impl Inner {
         place: impl Fn() -> u64,
         kind: Kind,
     ) -> bool {
-        let is_store = kind == Kind::Store;
+        let is_store = kind.is_store();
         let Some((pe, offset)) = program::symmetric(runtime, address, len) else {
             if self.private.count() > 0 {
                 let access = self.access(kind, STORES, is_store, self.epoch, place());
@@ -261,13 +283,13 @@ impl Inner {
         if let Some((pe, offset)) = program::symmetric(runtime, address, len)
             && pe == self.me
         {
-            self.looked_at = Some((offset, len as u8));
+            self.thread().looked_at = Some(offset);
         }
     }
 
     /// The operations behind the value that it saw have happened.
     pub(super) fn settle(&mut self, _runtime: &Runtime) {
-        if let Some((offset, _)) = self.looked_at.take() {
+        if let Some(offset) = self.thread().looked_at.take() {
             let mut known = Clock::new(self.pes);
             self.owner.words.present(offset, &mut known, self.me);
             self.learn(&known);
@@ -370,69 +392,106 @@ impl Inner {
     pub(super) fn take_answer(&mut self, question: u64, later: Option<(u16, PeId)>) -> Option<u64> {
         let (old, known) = self.answers.remove(&question)?;
         match later {
-            Some((slot, pe)) => self.fetched.push((slot, pe, known)),
+            Some((slot, pe)) => self.fetched.push(Fetched {
+                slot,
+                pe,
+                who: self.who(),
+                epoch: self.epoch,
+                known,
+            }),
             None => self.learn(&known),
         }
         Some(old)
     }
 
     /// The program may look at the values of non-blocking atomics of this context at these PEs.
-    fn learn_of_fetched(&mut self, slot: u16, is_target: impl Fn(PeId) -> bool) {
-        let is_over = |(of, pe, _): &mut (u16, PeId, Clock)| *of == slot && is_target(*pe);
+    fn learn_of_fetched(
+        &mut self,
+        slot: u16,
+        before: &[(Who, Epoch)],
+        is_target: impl Fn(PeId) -> bool,
+    ) {
+        let is_over = |of: &mut Fetched| {
+            of.slot == slot && is_target(of.pe) && is_among(before, of.who, of.epoch)
+        };
         let over: Vec<_> = self.fetched.extract_if(.., is_over).collect();
-        for (.., known) in over {
-            self.learn(&known);
+        for of in over {
+            self.learn(&of.known);
         }
     }
 
     pub(super) fn fence(&mut self, slot: u16) {
-        self.contexts[usize::from(slot)].fenced = self.epoch;
+        let epoch = self.epoch;
+        self.thread().clock.fence(slot, epoch);
         self.epoch += 1;
     }
 
+    /// The contexts that a quiet of this one completes operations of.
+    fn completes(&self, slot: u16) -> impl Iterator<Item = u16> + use<> {
+        let is_without_stores = self.contexts[usize::from(slot)].is_without_stores;
+        let stores = (!is_without_stores && slot != STORES).then_some(STORES);
+        core::iter::once(slot).chain(stores)
+    }
+
+    /// What this thread knows to have been begun before is complete, and no more than that.
     pub(super) fn quiet(&mut self, slot: u16) {
-        let is_changed = self.clock.quiet(self.me, slot, self.epoch);
-        self.changed(is_changed);
-        if !self.contexts[usize::from(slot)].is_without_stores {
-            let is_changed = self.clock.quiet(self.me, STORES, self.epoch);
-            self.changed(is_changed);
+        let before: Vec<_> = self.before().collect();
+        for slot in self.completes(slot) {
+            for (who, epoch) in &before {
+                self.thread()
+                    .change(|clock| clock.quiet(*who, slot, *epoch));
+            }
         }
         self.epoch += 1;
-        self.learn_of_fetched(slot, |_| true);
+        self.learn_of_fetched(slot, &before, |_| true);
         if slot != STORES {
-            self.open.retain(|(of, ..)| *of != slot);
-            self.private.close(slot, |_| true);
+            (self.open).retain(|of| of.slot != slot || !is_among(&before, of.who, of.epoch));
+            self.private.close(slot, |access, _| {
+                is_among(&before, access.who(), access.epoch)
+            });
             program::set_open(self.private.count());
         }
     }
 
+    /// The threads of this PE, and up to where the one that calls knows them.
+    fn before(&self) -> impl Iterator<Item = (Who, Epoch)> {
+        self.threads[self.now].clock.before(self.who(), self.epoch)
+    }
+
     pub(super) fn pe_quiet(&mut self, runtime: &Runtime, slot: u16, pes: &[PeId]) {
-        for &pe in pes {
-            let epochs = (1, self.epoch);
-            let mut is_changed = self.clock.deliver(self.me, (slot, pe), epochs);
-            if !self.contexts[usize::from(slot)].is_without_stores {
-                is_changed |= self.clock.deliver(self.me, (STORES, pe), epochs);
+        let before: Vec<_> = self.before().collect();
+        for slot in self.completes(slot) {
+            for (&pe, &(who, epoch)) in pes
+                .iter()
+                .flat_map(|pe| before.iter().map(move |of| (pe, of)))
+            {
+                let epochs = (1, epoch);
+                self.thread()
+                    .change(|clock| clock.deliver(who, (slot, pe), epochs));
             }
-            self.changed(is_changed);
         }
         let epoch = self.epoch;
         self.epoch += 1;
-        self.learn_of_fetched(slot, |pe| pes.contains(&pe));
-        let owner = &mut self.owner;
-        self.open.retain(|(of, target, buffer)| {
-            let is_over = *of == slot && pes.contains(target);
+        self.learn_of_fetched(slot, &before, |pe| pes.contains(&pe));
+        let (who, owner) = (self.who(), &mut self.owner);
+        let clock = &self.threads[self.now].clock;
+        self.open.retain(|of| {
+            let is_over =
+                of.slot == slot && pes.contains(&of.pe) && is_among(&before, of.who, of.epoch);
             if is_over {
-                owner.close(runtime, *buffer, (slot, epoch));
+                owner.close(runtime, of.footprint, slot, (who, epoch, clock));
             }
             !is_over
         });
-        self.private.close(slot, |target| pes.contains(&target));
+        self.private.close(slot, |access, target| {
+            pes.contains(&target) && is_among(&before, access.who(), access.epoch)
+        });
         program::set_open(self.private.count());
     }
 
     pub(super) fn seen(&mut self, word: (usize, u8), ends_it: &dyn Fn(u64) -> bool) {
-        let mut known = self.clock.clone();
-        self.owner.words.seen(word, &mut known, self.me, ends_it);
+        let mut known = self.thread().clock.clone();
+        self.owner.words.seen(word, &mut known, self.who(), ends_it);
         self.learn(&known);
     }
 
@@ -440,7 +499,6 @@ impl Inner {
         let made = Context {
             is_free: false,
             is_without_stores,
-            fenced: 0,
         };
         let free = self.contexts.iter().position(|context| context.is_free);
         match free {

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::clock::{COLLECTIVES, Clock, Epoch};
+use super::clock::{COLLECTIVES, Clock, Epoch, Who};
 
 /// From whom data flows to whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +59,7 @@ pub(crate) struct Key {
 /// The message of a member when it arrives.
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
-    pub(super) pe: u32,
+    pub(super) who: Who,
     pub(super) passed: Epoch,
     pub(super) clock: Arc<Clock>,
     /// The epoch of what it stores at others, if it stores anything.
@@ -93,14 +93,16 @@ impl Meeting {
             let entry = entry.as_ref()?;
             if entry.gives {
                 known.join(&entry.clock);
-                known.pass(entry.pe, entry.passed);
-                if is_of_all {
-                    known.quiet(entry.pe, COLLECTIVES, entry.passed);
+                known.pass(entry.who, entry.passed);
+                let here = (COLLECTIVES, to.who.pe);
+                for (who, passed) in entry.clock.before(entry.who, entry.passed) {
+                    if is_of_all {
+                        known.quiet(who, COLLECTIVES, passed);
+                    }
+                    known.deliver(who, here, (1, passed));
                 }
-                let earlier = (1, entry.passed);
-                known.deliver(entry.pe, (COLLECTIVES, to.pe), earlier);
                 if let Some(epoch) = entry.stores {
-                    known.deliver(entry.pe, (COLLECTIVES, to.pe), (epoch, epoch));
+                    known.deliver(entry.who, here, (epoch, epoch));
                 }
             }
         }
@@ -140,7 +142,7 @@ impl Meetings {
             if let Some(known) = meeting.answer(rank)
                 && let Some(entry) = &meeting.entries[rank]
             {
-                answers.push((entry.pe, entry.question, known));
+                answers.push((entry.who.pe, entry.question, known));
                 meeting.answered[rank] = true;
             }
         }
@@ -159,7 +161,7 @@ mod tests {
 
     fn entry(pe: u32, gives: bool) -> Entry {
         Entry {
-            pe,
+            who: Who::first(pe),
             passed: 10 + u64::from(pe),
             clock: Arc::new(Clock::new(3)),
             stores: Some(20),
@@ -176,7 +178,7 @@ mod tests {
             let now = meetings.come(KEY, (rank, 3), flow, entry(rank as u32, gives));
             for (pe, question, known) in now.unwrap() {
                 assert_eq!(u64::from(pe), question);
-                answers.push((pe, [0, 1, 2].map(|of| known.passed(of))));
+                answers.push((pe, [0, 1, 2].map(|of| known.passed(Who::first(of)))));
             }
         }
         assert!(meetings.0.is_empty());

@@ -24,8 +24,11 @@ pub(super) struct Touch<'a> {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Message<'a> {
-    /// The knowledge of the sender from here on.
-    Clock(Clock),
+    /// The knowledge of this thread of the sender from here on.
+    Clock {
+        thread: u16,
+        clock: Clock,
+    },
     Touch(Touch<'a>),
     /// As `Touch`, to a word that the owner changes on behalf of the sender. What the sender
     /// did before is known to whoever sees the value; `data` is the epoch of what this word
@@ -38,6 +41,7 @@ pub(super) enum Message<'a> {
     },
     /// The lock at this offset is given up, by who has passed that epoch.
     Unlock {
+        thread: u16,
         offset: usize,
         passed: Epoch,
     },
@@ -52,6 +56,7 @@ pub(super) enum Message<'a> {
         rank: usize,
         size: usize,
         flow: Flow,
+        thread: u16,
         passed: Epoch,
         stores: Option<Epoch>,
         gives: bool,
@@ -105,8 +110,9 @@ impl<'a> Message<'a> {
     pub(super) fn write(&self) -> Vec<u8> {
         let mut to = Writer::default();
         match self {
-            Self::Clock(clock) => {
+            Self::Clock { thread, clock } => {
                 to.number(0);
+                to.number((*thread).into());
                 clock.write(&mut to);
             }
             Self::Touch(touch) => {
@@ -130,8 +136,13 @@ impl<'a> Message<'a> {
                 write_option(&mut to, *data);
                 write_option(&mut to, *question);
             }
-            Self::Unlock { offset, passed } => {
+            Self::Unlock {
+                thread,
+                offset,
+                passed,
+            } => {
                 to.number(3);
+                to.number((*thread).into());
                 to.number(*offset as u64);
                 to.number(*passed);
             }
@@ -145,6 +156,7 @@ impl<'a> Message<'a> {
                 rank,
                 size,
                 flow,
+                thread,
                 passed,
                 stores,
                 gives,
@@ -156,6 +168,7 @@ impl<'a> Message<'a> {
                 to.number(*rank as u64);
                 to.number(*size as u64);
                 to.number(flow.to_number());
+                to.number((*thread).into());
                 to.number(*passed);
                 write_option(&mut to, *stores);
                 to.number((*gives).into());
@@ -189,7 +202,10 @@ impl<'a> Message<'a> {
 
     fn read_any(from: &mut Reader<'a>, pe: u32, pes: u32) -> Option<Self> {
         Some(match from.number()? {
-            0 => Self::Clock(Clock::read(from, pes)?),
+            0 => Self::Clock {
+                thread: from.thread()?,
+                clock: Clock::read(from, pes)?,
+            },
             1 => Self::Touch(Touch::read(from, pe)?),
             2 => Self::Word {
                 touch: Touch::read(from, pe)?,
@@ -205,6 +221,7 @@ impl<'a> Message<'a> {
                 question: read_option(from)?,
             },
             3 => Self::Unlock {
+                thread: from.thread()?,
                 offset: from.small()?,
                 passed: from.number()?,
             },
@@ -220,6 +237,7 @@ impl<'a> Message<'a> {
                 rank: from.small()?,
                 size: from.small().filter(|size| *size <= pes as usize)?,
                 flow: Flow::from_number(from.number()?)?,
+                thread: from.thread()?,
                 passed: from.number()?,
                 stores: read_option(from)?,
                 gives: from.number()? != 0,
@@ -260,12 +278,14 @@ pub(crate) fn comes_back(bytes: &[u8], pe: u32, pes: u32) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::super::access::Kind;
+    use super::super::clock::Who;
     use super::*;
 
     fn touch() -> Touch<'static> {
         Touch {
             access: Access {
                 pe: 1,
+                thread: 2,
                 epoch: 5,
                 fenced: 3,
                 place: 1 << 50 | 77,
@@ -281,9 +301,12 @@ mod tests {
 
     fn all() -> Vec<Message<'static>> {
         let mut clock = Clock::new(3);
-        clock.pass(1, 9);
+        clock.pass(Who { pe: 1, thread: 4 }, 9);
         vec![
-            Message::Clock(clock.clone()),
+            Message::Clock {
+                thread: 511,
+                clock: clock.clone(),
+            },
             Message::Touch(touch()),
             Message::Word {
                 touch: touch(),
@@ -296,6 +319,7 @@ mod tests {
                 question: None,
             },
             Message::Unlock {
+                thread: 1,
                 offset: 4096,
                 passed: 8,
             },
@@ -311,6 +335,7 @@ mod tests {
                 rank: 2,
                 size: 3,
                 flow: Flow::From(1),
+                thread: 0,
                 passed: 6,
                 stores: None,
                 gives: true,

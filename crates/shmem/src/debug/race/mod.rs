@@ -14,8 +14,8 @@
 //! | `words`, `meetings` | how PEs learn of each other |
 //! | `owner` | what a PE keeps of its own memory on behalf of all |
 //! | `message`, `mail`, `bytes` | how the others reach that: the same way on any wire |
-//! | `inner` | the detector of a PE: what it does itself, and what it is told |
-//! | `program` | the program's own loads and stores |
+//! | `inner` | the detector of a PE: what it does itself, what it is told, and its threads |
+//! | `program` | the program's own loads and stores, and what its threads tell each other |
 //! | `report` | what is said |
 //!
 //! Each PE keeps the record of its own memory, and other PEs report their accesses to it. The
@@ -37,6 +37,7 @@ mod report;
 mod shadow;
 mod words;
 
+use core::ops::{Deref, DerefMut};
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -51,6 +52,7 @@ use crate::remote::done;
 use crate::runtime::Runtime;
 use inner::Inner;
 use mail::Sleep;
+use program::{INSIDE, THREAD};
 
 pub(crate) use access::{Footprint, Kind, Operands};
 pub(crate) use meetings::Flow;
@@ -88,6 +90,32 @@ pub(crate) struct Race {
     delays: Option<Delays>,
     stops: AtomicBool,
     thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// The detector, for one thread at a time, which the program's own functions do not enter meanwhile.
+struct Held<'a> {
+    inner: MutexGuard<'a, Inner>,
+    was_inside: bool,
+}
+
+impl Deref for Held<'_> {
+    type Target = Inner;
+
+    fn deref(&self) -> &Inner {
+        &self.inner
+    }
+}
+
+impl DerefMut for Held<'_> {
+    fn deref_mut(&mut self) -> &mut Inner {
+        &mut self.inner
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        INSIDE.set(self.was_inside);
+    }
 }
 
 /// Sleeps before operations, for tests of the detector: no result may depend on them.
@@ -250,12 +278,15 @@ impl Race {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        lock(&self.inner)
+    fn lock(&self) -> Held<'_> {
+        let was_inside = INSIDE.replace(true);
+        let mut inner = lock(&self.inner);
+        inner.enter(THREAD.get());
+        Held { inner, was_inside }
     }
 
     /// At the beginning of what the program calls.
-    fn enter(&self, runtime: &Runtime) -> MutexGuard<'_, Inner> {
+    fn enter(&self, runtime: &Runtime) -> Held<'_> {
         if let Some(delays) = &self.delays {
             delays.delay(4);
         }

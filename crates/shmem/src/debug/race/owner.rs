@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 use hostwire::attachment::Operation;
 
 use super::access::{Access, Footprint, Kind};
-use super::clock::{Clock, Epoch, STORES};
+use super::clock::{Clock, Epoch, STORES, Who};
 use super::meetings::Meetings;
 use super::message::{Change, Touch};
 use super::report::{Finding, Names};
@@ -38,7 +38,9 @@ pub(super) struct Owner {
     pub(super) blocks: BTreeMap<usize, Block>,
     pub(super) names: Names,
     /// The knowledge that others have sent.
-    pub(super) clocks: Vec<Arc<Clock>>,
+    clocks: HashMap<Who, Arc<Clock>>,
+    /// That of who has sent none.
+    nothing: Arc<Clock>,
 }
 
 /// The offsets of static objects and the heap in a segment, folded together: there is other
@@ -76,7 +78,6 @@ fn is_symmetric(runtime: &Runtime, footprint: Footprint) -> bool {
 
 impl Owner {
     pub(super) fn new(me: u32, pes: u32) -> Self {
-        let nothing = Arc::new(Clock::new(pes));
         Self {
             me,
             shadow: Shadow::default(),
@@ -85,8 +86,18 @@ impl Owner {
             meetings: Meetings::default(),
             blocks: BTreeMap::new(),
             names: Names::default(),
-            clocks: (0..pes).map(|_| Arc::clone(&nothing)).collect(),
+            clocks: HashMap::new(),
+            nothing: Arc::new(Clock::new(pes)),
         }
+    }
+
+    /// The knowledge of this thread from here on.
+    pub(super) fn knows(&mut self, who: Who, clock: Clock) {
+        self.clocks.insert(who, Arc::new(clock));
+    }
+
+    pub(super) fn clock(&self, who: Who) -> Arc<Clock> {
+        Arc::clone(self.clocks.get(&who).unwrap_or(&self.nothing))
     }
 
     /// Records an access by a PE with `clock`. `None` if it is to memory that is not
@@ -116,11 +127,14 @@ impl Owner {
         access: &Access,
         clock: &Clock,
     ) -> Vec<Finding> {
-        let finding = |conflict: Conflict| Finding {
-            offset: unfold(runtime, conflict.offset),
-            before: conflict.before,
-            is_begun_before: clock.passed(conflict.before.pe) >= conflict.before.epoch,
-            access: *access,
+        let finding = |conflict: Conflict| {
+            let (before, who) = (conflict.before, conflict.before.who());
+            Finding {
+                offset: unfold(runtime, conflict.offset),
+                before,
+                is_begun_before: who == access.who() || clock.passed(who) >= before.epoch,
+                access: *access,
+            }
         };
         found.into_iter().map(finding).collect()
     }
@@ -170,7 +184,7 @@ impl Owner {
             }
             delivered.extend(data.map(|epoch| (access.slot, epoch, epoch)));
             let release = Release {
-                pe: access.pe,
+                who: access.who(),
                 passed: access.epoch,
                 clock: Arc::clone(clock),
                 delivered,
@@ -182,8 +196,8 @@ impl Owner {
     }
 
     /// The next PE that takes the lock learns this.
-    pub(super) fn unlock(&mut self, offset: usize, mut known: Clock, pe: u32, passed: Epoch) {
-        known.pass(pe, passed);
+    pub(super) fn unlock(&mut self, offset: usize, mut known: Clock, who: Who, passed: Epoch) {
+        known.pass(who, passed);
         self.locks.insert(offset, known);
     }
 
@@ -219,20 +233,21 @@ impl Owner {
         self.findings(runtime, found, &access, clock)
     }
 
-    /// Non-blocking operations with these local buffers are complete.
+    /// Non-blocking operations with these local buffers that `who` knows of are complete.
     pub(super) fn close(
         &mut self,
         runtime: &Runtime,
         buffer: Footprint,
-        (slot, epoch): (u16, Epoch),
+        slot: u16,
+        (who, epoch, clock): (Who, Epoch, &Clock),
     ) {
-        let me = self.me;
         let is_over = |access: &Access| {
             let is_buffer = matches!(access.kind, Kind::NbiSource | Kind::NbiDestination);
-            access.pe == me && access.slot == slot && is_buffer
+            let is_own = access.pe == who.pe && access.slot == slot && is_buffer;
+            is_own && (access.thread == who.thread || clock.passed(access.who()) >= access.epoch)
         };
         let folded = buffer.at(fold(runtime, buffer.start));
-        self.shadow.close(folded, is_over, epoch);
+        self.shadow.close(folded, is_over, (who.thread, epoch));
     }
 }
 

@@ -55,12 +55,14 @@ impl Buffers {
             .collect()
     }
 
-    /// Operations that were begun on this context are complete, if their target is one
-    /// of those.
-    pub(super) fn close(&mut self, slot: u16, is_target: impl Fn(u32) -> bool) {
+    /// Operations that were begun on this context are complete, if their target and what was begun is
+    /// one of those.
+    pub(super) fn close(&mut self, slot: u16, is_over: impl Fn(&Access, u32) -> bool) {
         let mut count = 0;
         self.by_start.retain(|_, buffers| {
-            buffers.retain(|buffer| buffer.access.slot != slot || !is_target(buffer.target));
+            buffers.retain(|buffer| {
+                buffer.access.slot != slot || !is_over(&buffer.access, buffer.target)
+            });
             count += buffers.len();
             !buffers.is_empty()
         });
@@ -79,6 +81,7 @@ mod tests {
     fn access(kind: Kind, slot: u16) -> Access {
         Access {
             pe: 0,
+            thread: 0,
             epoch: 1,
             fenced: 0,
             place: 1,
@@ -101,11 +104,11 @@ mod tests {
         assert_eq!(buffers.conflicts(1099, 1, &store).len(), 2);
         assert_eq!(buffers.conflicts(1100, 1, &load).len(), 1);
         assert!(buffers.conflicts(1104, 8, &store).is_empty());
-        buffers.close(0, |pe| pe == 2);
+        buffers.close(0, |_, pe| pe == 2);
         assert_eq!(buffers.count(), 2);
-        buffers.close(0, |_| true);
+        buffers.close(0, |_, _| true);
         assert_eq!(buffers.count(), 1);
-        buffers.close(3, |_| true);
+        buffers.close(3, |_, _| true);
         assert!(buffers.count() == 0 && buffers.conflicts(1096, 8, &store).is_empty());
     }
 }

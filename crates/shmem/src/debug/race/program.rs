@@ -1,5 +1,6 @@
-//! The program's own loads and stores: `oshcc --race` has the compiler call these functions
-//! in front of each (`csrc/race.c` is between).
+//! The program's own loads and stores, and what its threads tell each other: `oshcc --race` has the
+//! compiler call these functions in front of each load and store (`csrc/race.c` is between), and puts
+//! functions in front of those of the system's threads and of OpenMP (`csrc/race_threads.c`, `race_openmp.c`).
 
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};
@@ -7,8 +8,9 @@ use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 
 use hostwire::PeId;
 
-use super::Race;
 use super::access::Kind;
+use super::inner::{Atomic, Inner};
+use super::{Held, Race};
 use crate::debug::location;
 use crate::runtime::{self, Runtime, State};
 
@@ -23,6 +25,8 @@ struct View {
     /// Whether the program tells of its loads and stores: a constructor of each file that was compiled
     /// so says that.
     is_instrumented: AtomicU32,
+    /// Whether there are threads that it has been told of; set by the program.
+    threads: AtomicU32,
     /// First and last address of: the heap, the static objects, the segments of all PEs.
     ranges: [[AtomicUsize; 2]; 3],
 }
@@ -31,6 +35,7 @@ static VIEW: View = View {
     is_on: AtomicU32::new(0),
     open: AtomicU32::new(0),
     is_instrumented: AtomicU32::new(0),
+    threads: AtomicU32::new(0),
     ranges: [const { [const { AtomicUsize::new(0) }; 2] }; 3],
 };
 
@@ -48,10 +53,15 @@ const LOAD: c_int = 0;
 const STORE: c_int = 1;
 /// In one piece, or volatile: perhaps to wait for it.
 const LOOK: c_int = 2;
+/// A store by an atomic of the language.
+const LANGUAGE: c_int = 3;
 
 thread_local! {
-    /// Whether this thread is in the detector: a signal handler must not enter it again.
-    static INSIDE: Cell<bool> = const { Cell::new(false) };
+    /// Whether this thread is in the detector: neither a signal handler nor what the detector uses
+    /// itself must enter it again.
+    pub(super) static INSIDE: Cell<bool> = const { Cell::new(false) };
+    /// The number of this thread.
+    pub(super) static THREAD: Cell<u16> = const { Cell::new(0) };
 }
 
 /// From now on accesses are looked at.
@@ -132,6 +142,7 @@ impl Race {
         let place = || location::place(pc.wrapping_sub(1));
         let kind = match how {
             STORE => Kind::Store,
+            LANGUAGE => Kind::Language,
             _ => Kind::Load,
         };
         let mut inner = self.lock();
@@ -139,7 +150,7 @@ impl Race {
         if how == LOOK {
             return inner.look_at(runtime, address, len);
         }
-        let is_other_word = kind == Kind::Store
+        let is_other_word = kind.is_store()
             && matches!(len, 4 | 8)
             && symmetric(runtime, address, len)
                 .is_some_and(|(pe, _)| pe != runtime.attachment.pe());
@@ -156,8 +167,8 @@ impl Race {
     }
 }
 
-/// The program is about to load (0), store (1) or test (2) `len` bytes; its code continues
-/// at `pc`.
+/// The program is about to load (0), store (1), test (2) or store by an atomic (3) `len` bytes; its code
+/// continues at `pc`.
 ///
 /// # Safety
 /// None: the address is only compared.
@@ -173,10 +184,74 @@ pub unsafe extern "C" fn shmemx_race_access_1(
     }
     if let Some(runtime) = runtime::any()
         && let Some(race) = runtime.debug.race()
-        && (LOAD..=LOOK).contains(&how)
+        && (LOAD..=LANGUAGE).contains(&how)
         && len > 0
     {
         race.of_program(runtime, (address as usize, len), how, pc as usize);
     }
     INSIDE.set(false);
+}
+
+/// What threads tell each other; `csrc/race.h` has the same in C.
+fn told(inner: &mut Inner, what: c_int, object: u64, detail: u64) -> u64 {
+    let atomic = || Atomic {
+        reads: detail & 1 << 8 != 0,
+        writes: detail & 1 << 9 != 0,
+        order: detail as u8,
+    };
+    let own = THREAD.get();
+    match what {
+        0 => return inner.fork().into(),
+        1 => {
+            let number = u16::try_from(detail).unwrap_or(0);
+            THREAD.set(number);
+            inner.enter(number);
+            inner.can_be_joined(object);
+        }
+        2 => inner.end(),
+        3 => inner.join(object),
+        4 => inner.acquire(object),
+        5 => inner.release(object),
+        6 => inner.forget(object),
+        7 => return inner.arrive(object, detail),
+        8 => inner.leave(object, detail),
+        // A thread of OpenMP that began before anybody looked.
+        9 if own == 0 => THREAD.set(inner.adopt(object)),
+        9 => inner.acquire(object),
+        10 => {
+            THREAD.set(inner.adopt(object));
+            return own.into();
+        }
+        11 => {
+            inner.end();
+            THREAD.set(u16::try_from(object).unwrap_or(0));
+        }
+        12 => inner.language(object, atomic()),
+        13 => inner.language_fence(atomic()),
+        _ => {}
+    }
+    0
+}
+
+/// A thread of the program tells what it does to the object at this address, or with this number.
+///
+/// # Safety
+/// None: the address is only compared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn shmemx_race_sync_1(what: c_int, object: u64, detail: u64) -> u64 {
+    if runtime::state() != State::Active || INSIDE.get() {
+        return 0;
+    }
+    let Some(runtime) = runtime::any() else {
+        return 0;
+    };
+    let Some(race) = runtime.debug.race() else {
+        return 0;
+    };
+    if let Some(delays) = &race.delays {
+        delays.delay(4);
+    }
+    let mut inner: Held<'_> = race.lock();
+    inner.settle(runtime);
+    told(&mut inner, what, object, detail)
 }

@@ -70,8 +70,8 @@ impl Finding {
         };
         let line = |access: &Access| {
             format!(
-                "PE {} {}{}, called at {}",
-                access.pe,
+                "{} {}{}, called at {}",
+                self.who(access),
                 does(access, &owner.names),
                 context(access),
                 location::describe_place(access.place)
@@ -85,12 +85,28 @@ impl Finding {
         )
     }
 
+    /// The PE of an access, and which of its threads it was where there are several.
+    fn who(&self, access: &Access) -> String {
+        match (access.pe, access.thread) {
+            (pe, 0) if self.before.thread == 0 && self.access.thread == 0 => format!("PE {pe}"),
+            (pe, 0) => format!("PE {pe} (first thread)"),
+            (pe, thread) => format!("PE {pe} (thread {thread})"),
+        }
+    }
+
     /// The synchronisation that is missing, in a sentence.
     fn missing(&self) -> String {
         let (before, access) = (&self.before, &self.access);
         let (p, q) = (before.pe, access.pe);
         let kinds = [before.kind, access.kind];
         let on = context(before);
+        if p == q && !self.is_begun_before {
+            return format!(
+                "{}nothing orders the two threads of PE {p}: a join, a barrier, a mutex or an atomic of \
+                 the language by which the second learns of the first is missing",
+                atomics(kinds)
+            );
+        }
         if kinds
             .iter()
             .any(|kind| matches!(kind, Kind::NbiSource | Kind::NbiDestination))
@@ -127,7 +143,7 @@ impl Finding {
         }
         if self.is_begun_before && before.is_open {
             return match before.kind {
-                Kind::Store => format!(
+                Kind::Store | Kind::Language => format!(
                     "{atomics}PE {q} has heard from PE {p} since, but PE {p} did not complete its \
                      store by a shmem_quiet (or a barrier or sync) before it told"
                 ),
@@ -192,6 +208,7 @@ fn does(access: &Access, names: &Names) -> String {
     match access.kind {
         Kind::Load => "loads it".into(),
         Kind::Store => "stores to it".into(),
+        Kind::Language => "changes it by an atomic of the language".into(),
         Kind::Get => format!("reads it by {name}"),
         Kind::Put => format!("writes it by {name}"),
         Kind::Source => format!("reads it as the source of {name}"),
@@ -211,7 +228,7 @@ fn does(access: &Access, names: &Names) -> String {
 
 fn context(access: &Access) -> String {
     match access.slot {
-        _ if !access.is_open || access.kind == Kind::Store => String::new(),
+        _ if !access.is_open || access.kind.is_store() => String::new(),
         DEFAULT => " on the default context".into(),
         slot if slot >= CREATED => format!(" on context {}", slot - CREATED + 1),
         STORES.. => String::new(),

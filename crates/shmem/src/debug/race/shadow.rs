@@ -116,17 +116,18 @@ impl Shadow {
         });
     }
 
-    /// Open accesses that `is_over` picks are over by now.
+    /// Open accesses that `is_over` picks are over by now, as this thread knows.
     pub(super) fn close(
         &mut self,
         footprint: Footprint,
         is_over: impl Fn(&Access) -> bool,
-        epoch: u64,
+        (thread, epoch): (u16, u64),
     ) {
         self.each(footprint, |_, mask, granule| {
             granule.change(|cell| {
                 if cell.mask & mask != 0 && cell.access.is_open && is_over(&cell.access) {
-                    (cell.access.is_open, cell.access.epoch) = (false, epoch);
+                    let access = &mut cell.access;
+                    (access.is_open, access.thread, access.epoch) = (false, thread, epoch);
                 }
                 true
             });
@@ -240,12 +241,13 @@ impl Granule {
 #[cfg(test)]
 mod tests {
     use super::super::access::Kind;
-    use super::super::clock::{DEFAULT, STORES};
+    use super::super::clock::{DEFAULT, STORES, Who};
     use super::*;
 
     fn access(pe: u32, epoch: u64, kind: Kind, is_open: bool) -> Access {
         Access {
             pe,
+            thread: 0,
             epoch,
             fenced: 0,
             place: u64::from(pe) << 32 | epoch,
@@ -323,7 +325,7 @@ mod tests {
         }
         // It knows of one of them only.
         let mut clock = Clock::new(3);
-        clock.pass(2, 5);
+        clock.pass(Who::first(2), 5);
         let found = shadow.record(place, &access(0, 1, Kind::Store, true), &clock, 0);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].before.pe, 1);

@@ -7,15 +7,15 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use super::clock::{Clock, Epoch};
+use super::clock::{Clock, Epoch, Who};
 
 /// Events that are kept of a word; what is behind older ones is kept as one.
 const EVENTS_MAX: usize = 32;
 
-/// The knowledge that a PE makes known.
+/// The knowledge that a thread of a PE makes known.
 #[derive(Debug, Clone)]
 pub(super) struct Release {
-    pub(super) pe: u32,
+    pub(super) who: Who,
     /// Its operations up to here are known.
     pub(super) passed: Epoch,
     /// Its knowledge about others, and which of its own operations were complete.
@@ -29,9 +29,11 @@ impl Release {
     /// Adds it to the knowledge of a PE; the word belongs to `owner`.
     pub(super) fn add_to(&self, known: &mut Clock, owner: u32) -> bool {
         let mut news = known.join(&self.clock);
-        news |= known.pass(self.pe, self.passed);
+        news |= known.pass(self.who, self.passed);
         for &(slot, first, last) in &self.delivered {
-            news |= known.deliver(self.pe, (slot, owner), (first, last));
+            for (who, passed) in self.clock.before(self.who, last) {
+                news |= known.deliver(who, (slot, owner), (first, last.min(passed)));
+            }
         }
         news
     }
@@ -112,21 +114,22 @@ impl Words {
         }
     }
 
-    /// The knowledge behind the value that ended a wait by `owner`, which has `known`: the
+    /// The knowledge behind the value that ended a wait by `who`, which has `known`: the
     /// first value that can have ended it. The value that the wait has really seen depends on
     /// timing.
     pub(super) fn seen(
         &self,
         (offset, size): (usize, u8),
         known: &mut Clock,
-        owner: u32,
+        who: Who,
         ends_it: &dyn Fn(u64) -> bool,
     ) {
         let Some(word) = self.0.get(&offset) else {
             return;
         };
         let is_old = |event: &Event| {
-            event.release.pe == owner || event.release.passed <= known.passed(event.release.pe)
+            let by = event.release.who;
+            by == who || event.release.passed <= known.passed(by)
         };
         let first = word
             .events
@@ -142,7 +145,7 @@ impl Words {
             .find(fits)
             .or_else(|| (0..first).rev().find(fits));
         if let Some(found) = found {
-            word.chain(found, known, owner);
+            word.chain(found, known, who.pe);
         }
     }
 
@@ -162,9 +165,13 @@ impl Words {
 mod tests {
     use super::*;
 
+    const ME: Who = Who { pe: 0, thread: 0 };
+    const ONE: Who = Who { pe: 1, thread: 0 };
+    const TWO: Who = Who { pe: 2, thread: 0 };
+
     fn release(pe: u32, passed: Epoch) -> Release {
         Release {
-            pe,
+            who: Who::first(pe),
             passed,
             clock: Arc::new(Clock::new(4)),
             delivered: vec![(0, passed, passed)],
@@ -181,13 +188,13 @@ mod tests {
         put(&mut words, 1, 5, 1, true);
         put(&mut words, 2, 6, 2, true);
         let mut known = Clock::new(4);
-        words.seen((8, 8), &mut known, 0, &|value| value >= 1);
-        assert_eq!((known.passed(1), known.passed(2)), (5, 0));
-        assert!(known.is_complete(1, 0, 5, 0) && !known.is_complete(1, 0, 5, 1));
+        words.seen((8, 8), &mut known, ME, &|value| value >= 1);
+        assert_eq!((known.passed(ONE), known.passed(TWO)), (5, 0));
+        assert!(known.is_complete(ONE, 0, 5, 0) && !known.is_complete(ONE, 0, 5, 1));
         // The next wait asks for more, and gets the sum.
         let mut known = Clock::new(4);
-        words.seen((8, 8), &mut known, 0, &|value| value >= 2);
-        assert_eq!((known.passed(1), known.passed(2)), (5, 6));
+        words.seen((8, 8), &mut known, ME, &|value| value >= 2);
+        assert_eq!((known.passed(ONE), known.passed(TWO)), (5, 6));
     }
 
     #[test]
@@ -197,7 +204,7 @@ mod tests {
         put(&mut words, 2, 6, 9, false);
         let mut known = Clock::new(4);
         words.present(8, &mut known, 0);
-        assert_eq!((known.passed(1), known.passed(2)), (0, 6));
+        assert_eq!((known.passed(ONE), known.passed(TWO)), (0, 6));
     }
 
     #[test]
@@ -205,14 +212,14 @@ mod tests {
         let mut words = Words::default();
         put(&mut words, 1, 5, 1, false);
         let mut known = Clock::new(4);
-        words.seen((8, 8), &mut known, 0, &|value| value == 1);
+        words.seen((8, 8), &mut known, ME, &|value| value == 1);
         // The program stores 0, which no PE sees, and the flag is set once more.
         put(&mut words, 1, 9, 1, false);
-        words.seen((8, 8), &mut known, 0, &|value| value == 1);
-        assert_eq!(known.passed(1), 9);
+        words.seen((8, 8), &mut known, ME, &|value| value == 1);
+        assert_eq!(known.passed(ONE), 9);
         // Once more, with nothing new.
-        words.seen((8, 8), &mut known, 0, &|value| value == 1);
-        assert_eq!(known.passed(1), 9);
+        words.seen((8, 8), &mut known, ME, &|value| value == 1);
+        assert_eq!(known.passed(ONE), 9);
     }
 
     #[test]
@@ -221,8 +228,18 @@ mod tests {
         put(&mut words, 1, 5, 1, true);
         put(&mut words, 0, 3, 2, true);
         let mut known = Clock::new(4);
-        words.seen((8, 8), &mut known, 0, &|value| value >= 2);
-        assert_eq!(known.passed(1), 5);
+        words.seen((8, 8), &mut known, ME, &|value| value >= 2);
+        assert_eq!(known.passed(ONE), 5);
+    }
+
+    #[test]
+    fn a_thread_learns_of_what_another_thread_of_its_pe_put() {
+        let mut words = Words::default();
+        put(&mut words, 0, 5, 1, true);
+        let mut known = Clock::new(4);
+        let other = Who { thread: 2, ..ME };
+        words.seen((8, 8), &mut known, other, &|value| value == 1);
+        assert_eq!(known.passed(ME), 5);
     }
 
     #[test]
@@ -233,7 +250,10 @@ mod tests {
         }
         let mut known = Clock::new(4);
         words.present(8, &mut known, 0);
-        assert_eq!([1, 2, 3].map(|pe| known.passed(pe)), [99, 100, 98]);
+        assert_eq!(
+            [1, 2, 3].map(|pe| known.passed(Who::first(pe))),
+            [99, 100, 98]
+        );
         assert!(words.0[&8].events.len() <= EVENTS_MAX);
     }
 }

@@ -1,10 +1,8 @@
 //! The messages of other PEs, and the reports of races.
 
-use std::sync::Arc;
-
 use hostwire::PeId;
 
-use super::super::clock::Clock;
+use super::super::clock::{Clock, Who};
 use super::super::meetings::{Entry, Flow, Key};
 use super::super::message::Message;
 use super::super::report::Finding;
@@ -46,10 +44,11 @@ impl Inner {
     }
 
     fn hear(&mut self, runtime: &Runtime, pe: PeId, message: &[u8]) -> Option<()> {
-        let clock = Arc::clone(&self.owner.clocks[pe as usize]);
+        let who = |thread| Who { pe, thread };
         match Message::read(message, pe, self.pes)? {
-            Message::Clock(clock) => self.owner.clocks[pe as usize] = Arc::new(clock),
+            Message::Clock { thread, clock } => self.owner.knows(who(thread), clock),
             Message::Touch(touch) => {
+                let clock = self.owner.clock(touch.access.who());
                 let found = self.owner.touch(runtime, &touch, &clock)?;
                 self.report(runtime, &found, false);
             }
@@ -59,6 +58,7 @@ impl Inner {
                 data,
                 question,
             } => {
+                let clock = self.owner.clock(touch.access.who());
                 let how = (change, data);
                 let is_fetching = question.is_some();
                 let done = self.owner.word(runtime, &touch, &clock, how, is_fetching);
@@ -68,10 +68,16 @@ impl Inner {
                     self.reply(runtime, pe, question, old, known);
                 }
             }
-            Message::Unlock { offset, passed } => {
-                self.owner.unlock(offset, Clock::clone(&clock), pe, passed);
+            Message::Unlock {
+                thread,
+                offset,
+                passed,
+            } => {
+                let clock = self.owner.clock(who(thread));
+                (self.owner).unlock(offset, Clock::clone(&clock), who(thread), passed);
             }
             Message::Lock { touch, question } => {
+                let clock = self.owner.clock(touch.access.who());
                 let found = self.owner.touch(runtime, &touch, &clock)?;
                 self.report(runtime, &found, false);
                 let known = self.owner.lock(touch.footprint.start, self.pes);
@@ -82,15 +88,16 @@ impl Inner {
                 rank,
                 size,
                 flow,
+                thread,
                 passed,
                 stores,
                 gives,
                 question,
             } => {
                 let entry = Entry {
-                    pe,
+                    who: who(thread),
                     passed,
-                    clock,
+                    clock: self.owner.clock(who(thread)),
                     stores,
                     gives,
                     question,
@@ -117,7 +124,7 @@ impl Inner {
         flow: Flow,
         entry: Entry,
     ) {
-        let who = entry.pe;
+        let who = entry.who.pe;
         let Some(answers) = self.owner.meetings.come(key, place, flow, entry) else {
             fatal(
                 "SHMEM_DEBUG=race",

@@ -81,7 +81,7 @@ impl Inner {
         let first = members.members[0];
         if first == self.me {
             let entry = Entry {
-                pe: self.me,
+                who: self.who(),
                 passed,
                 clock: self.shared(),
                 stores,
@@ -95,6 +95,7 @@ impl Inner {
                 rank,
                 size,
                 flow,
+                thread: self.who().thread,
                 passed,
                 stores,
                 gives,
@@ -138,10 +139,15 @@ impl Inner {
         let passed = self.epoch;
         self.epoch += 1;
         if home == self.me {
-            let clock = self.clock.clone();
-            self.owner.unlock(offset, clock, self.me, passed);
+            let clock = self.thread().clock.clone();
+            self.owner.unlock(offset, clock, self.who(), passed);
         } else {
-            self.tell(runtime, home, &Message::Unlock { offset, passed });
+            let unlock = Message::Unlock {
+                thread: self.who().thread,
+                offset,
+                passed,
+            };
+            self.tell(runtime, home, &unlock);
         }
     }
 
@@ -160,7 +166,8 @@ impl Inner {
     pub(in crate::debug::race) fn freed(&mut self, runtime: &Runtime, offset: usize, place: u64) {
         let offset = runtime.heap_region.offset + offset;
         let access = self.access(Kind::Free, STORES, false, self.epoch, place);
-        let found = self.owner.freed(runtime, offset, &access, &self.clock);
+        let clock = &self.threads[self.now].clock;
+        let found = self.owner.freed(runtime, offset, &access, clock);
         self.report(runtime, &found, false);
         self.owner.blocks.remove(&offset);
     }
