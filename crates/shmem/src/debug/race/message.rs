@@ -92,6 +92,15 @@ impl Touch<'_> {
     }
 }
 
+fn write_change(to: &mut Writer, change: Option<&Change>) {
+    to.number(change.is_some().into());
+    if let Some(change) = change {
+        to.number(change.operation.into());
+        to.number(change.operand);
+        to.number(change.compare);
+    }
+}
+
 fn write_option(to: &mut Writer, value: Option<u64>) {
     to.number(value.is_some().into());
     if let Some(value) = value {
@@ -127,12 +136,7 @@ impl<'a> Message<'a> {
             } => {
                 to.number(2);
                 touch.write(&mut to);
-                to.number(change.is_some().into());
-                if let Some(change) = change {
-                    to.number(change.operation.into());
-                    to.number(change.operand);
-                    to.number(change.compare);
-                }
+                write_change(&mut to, change.as_ref());
                 write_option(&mut to, *data);
                 write_option(&mut to, *question);
             }
