@@ -1,6 +1,6 @@
 """Heat that spreads over a plate, and a picture of it while it does.
 
-    hostwire run -n 4 python examples/python/heat2d.py
+    hostwire run -n 4 python examples/python/heat2d.py --picture terminal
     hostwire run -n 4 python examples/python/heat2d.py --picture png --frames out/heat
 
 The plate is cut into strips of rows, one for each PE. After each step a PE puts its first and its
@@ -143,7 +143,8 @@ def arguments():
     parser.add_argument("--size", type=size, default="160x96", help="cells, WIDTHxHEIGHT")
     parser.add_argument("--steps", type=int, default=4000)
     parser.add_argument("--every", type=int, default=50, metavar="STEPS", help="between pictures")
-    parser.add_argument("--picture", choices=("terminal", "png", "none"), default="terminal")
+    # A PE writes to its launcher and cannot see where that writes: so no escape codes unless asked for.
+    parser.add_argument("--picture", choices=("terminal", "png", "none"), default="none")
     parser.add_argument("--frames", default="heat", metavar="DIR", help="where PNG files go")
     return parser.parse_args()
 

@@ -45,6 +45,14 @@ use pyo3::prelude::*;
 /// The native part of the package `hostwire`.
 #[pymodule]
 mod _hostwire {
+    use super::*;
+
+    /// The version, as the launcher says it.
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+
     #[pymodule_export]
     use crate::array::Array;
     #[pymodule_export]

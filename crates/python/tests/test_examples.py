@@ -77,7 +77,9 @@ def test_heat2d_writes_pictures(tmp_path):
 
 
 def test_heat2d_draws_in_the_terminal(tmp_path):
-    said = example(2, "heat2d.py", "--size", "12x8", "--steps", "2", "--every", "1", folder=tmp_path)
+    arguments = ("--size", "12x8", "--steps", "2", "--every", "1")
+    assert "\x1b" not in example(2, "heat2d.py", *arguments, folder=tmp_path)
+    said = example(2, "heat2d.py", *arguments, "--picture", "terminal", folder=tmp_path)
     assert said.startswith("\x1b[2J\x1b[Hstep 1 of 2, 2 PEs")
     # Two rows of cells in a line, twice.
     assert said.count("\u2580") == 2 * 12 * 4

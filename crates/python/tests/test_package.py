@@ -23,6 +23,7 @@ def stub_classes():
 def test_the_launcher_is_of_this_version():
     said = subprocess.run([HOSTWIRE, "--version"], capture_output=True, text=True, check=True)
     assert said.stdout.split()[:2] == ["hostwire", importlib.metadata.version("hostwire")]
+    assert hostwire.__version__ == importlib.metadata.version("hostwire")
 
 
 def test_it_says_what_it_is():

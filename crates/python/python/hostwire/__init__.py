@@ -13,7 +13,7 @@ Start it with `hostwire run -n 4 python program.py`. What each call does is in i
 docs/python.md of the repository has a tutorial.
 """
 
-from ._hostwire import Array, Get, Team
+from ._hostwire import Array, Get, Team, __version__
 from ._job import Job, Message, Received, Request
 from .errors import (
     CallerError,

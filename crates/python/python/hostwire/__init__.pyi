@@ -31,6 +31,8 @@ __all__ = [
     "Team",
 ]
 
+__version__: str
+
 _Sign = Literal["==", "!=", "<", "<=", ">", ">="]
 _Op = Literal["sum", "prod", "min", "max", "and", "or", "xor"]
 _Data = bytes | bytearray | memoryview | NDArray[Any]
