@@ -3,8 +3,8 @@
 use hostwire_transport::{PeId, Values};
 use zerocopy::IntoBytes;
 
-use crate::core::messages::{Messages, Pieces};
-use crate::core::{Combine, Fold};
+use crate::core::messages::{Company, Messages, Pieces};
+use crate::core::{Combine, Fold, Operands};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::inner::Inner;
@@ -26,7 +26,9 @@ impl Team {
     pub fn broadcast<T: Element>(&self, root: Rank, values: &mut [T]) -> Result<()> {
         self.inner.check_is_here()?;
         let values = values.as_mut_bytes();
-        self.core.broadcast_private(&*self.inner, root, values)
+        let operands = Operands::of::<T>();
+        self.core
+            .broadcast_private(&*self.inner, root, values, operands)
     }
 
     /// Combines `values` of all PEs element by element, in the order of ranks, and gives
@@ -113,7 +115,9 @@ impl Team {
         let expected = values.len().saturating_mul(self.core.size());
         check_length("result of an all-gather", expected, all.len())?;
         let (values, all) = (values.as_bytes(), all.as_mut_bytes());
-        self.core.gather_private(&*self.inner, values, all)
+        let operands = Operands::of::<T>();
+        self.core
+            .gather_private(&*self.inner, values, all, operands)
     }
 
     /// Sends piece `i` of `out` to rank `i`, and puts the piece from rank `i` at place
@@ -124,7 +128,9 @@ impl Team {
         check_length("pieces of an all-to-all", whole, out.len())?;
         check_length("result of an all-to-all", out.len(), into.len())?;
         let (out, into) = (out.as_bytes(), into.as_mut_bytes());
-        self.core.all_to_all_private(&*self.inner, out, into)
+        let operands = Operands::of::<T>();
+        self.core
+            .all_to_all_private(&*self.inner, out, into, operands)
     }
 
     /// Puts the `values` of all PEs behind each other, in the order of ranks, into `all` of the
@@ -150,7 +156,7 @@ impl Team {
     ) -> Result<()> {
         let piece = ("piece of a gather", values.len());
         let pieces = self.rooted::<T>(root, counts, piece, ("result of a gather", all.len()))?;
-        let (values, all) = (values.as_bytes(), all.as_mut_bytes());
+        let (values, all) = ((values.as_bytes(), Operands::of::<T>()), all.as_mut_bytes());
         self.core
             .gather_to(&*self.inner, root, values, &pieces, all)
     }
@@ -165,7 +171,7 @@ impl Team {
     ) -> Result<()> {
         let piece = ("piece of a scatter", values.len());
         let pieces = self.rooted::<T>(root, counts, piece, ("pieces of a scatter", all.len()))?;
-        let (all, values) = (all.as_bytes(), values.as_mut_bytes());
+        let (all, values) = (all.as_bytes(), (values.as_mut_bytes(), Operands::of::<T>()));
         let core = &self.core;
         core.scatter_from(&*self.inner, root, all, &pieces, values)
     }
@@ -181,7 +187,7 @@ impl Team {
         let pieces = self.pieces::<T>(counts)?;
         self.check_own("piece of an all-gather", counts, values.len())?;
         check_length("result of an all-gather", sum(counts), all.len())?;
-        let (values, all) = (values.as_bytes(), all.as_mut_bytes());
+        let (values, all) = ((values.as_bytes(), Operands::of::<T>()), all.as_mut_bytes());
         self.core.gather_pieces(&*self.inner, values, &pieces, all)
     }
 
@@ -202,7 +208,15 @@ impl Team {
         let own = into_counts[self.core.rank()];
         self.check_own("own piece of an all-to-all", out_counts, own)?;
         let (out, into) = ((out.as_bytes(), &going), (into.as_mut_bytes(), &coming));
-        self.core.exchange_any(&*self.inner, out, into)
+        let operands = Operands::of::<T>();
+        self.core.exchange_any(&*self.inner, out, into, operands)
+    }
+
+    /// For fronts of other languages, whose elements are bytes here: what it is made of.
+    #[doc(hidden)]
+    pub fn untyped(&self) -> Result<(&crate::core::Team, &(impl Messages + use<>))> {
+        self.inner.check_is_here()?;
+        Ok((&self.core, &*self.inner))
     }
 
     /// Allocates nothing in a copy of the process.
@@ -246,7 +260,19 @@ fn sum(counts: &[usize]) -> usize {
 }
 
 /// `combine` for bytes that are elements `T`.
-fn untyped<T: Element, R>(
+#[inline(always)]
+fn untyped<T: Element, F: Fn(T, T) -> T, R>(
+    combine: F,
+    operation: impl FnOnce(Combine<'_>) -> R,
+) -> R {
+    untyped_as(Operands::combined::<T, F>(), combine, operation)
+}
+
+/// As well, of elements and a function that a front knows better than by their types.
+#[doc(hidden)]
+#[inline(always)]
+pub fn untyped_as<T: Element, R>(
+    operands: Operands,
     combine: impl Fn(T, T) -> T,
     operation: impl FnOnce(Combine<'_>) -> R,
 ) -> R {
@@ -254,6 +280,7 @@ fn untyped<T: Element, R>(
     operation(Combine {
         function: &function,
         element_bytes: size_of::<T>(),
+        operands,
     })
 }
 
@@ -270,19 +297,19 @@ fn check_length(what: &'static str, expected: usize, got: usize) -> Result<()> {
 }
 
 impl Messages for Inner {
-    fn send(&self, members: &[PeId], to: PeId, tag: u64, bytes: &[u8]) -> Result<()> {
-        Inner::send(self, Kind::Team, members, to, tag, bytes)
+    fn send(&self, company: Company<'_>, to: PeId, tag: u64, bytes: &[u8]) -> Result<()> {
+        Inner::send(self, Kind::Team, company, to, tag, bytes)
     }
 
-    fn receive(&self, members: &[PeId], from: PeId, tag: u64, into: &mut [u8]) -> Result<()> {
+    fn receive(&self, company: Company<'_>, from: PeId, tag: u64, into: &mut [u8]) -> Result<()> {
         let expected = into.len();
-        let got = Inner::receive(self, Kind::Team, members, from, tag, 1, into);
+        let got = Inner::receive(self, Kind::Team, company, from, tag, 1, into);
         same_length(from, expected, got)
     }
 
     fn exchange(
         &self,
-        members: &[PeId],
+        company: Company<'_>,
         (to, out): (PeId, &[u8]),
         (from, into): (PeId, &mut [u8]),
         tag: u64,
@@ -291,7 +318,7 @@ impl Messages for Inner {
         let send = Sending::new(to, Kind::Team, tag, Payload::Bytes(out));
         let pattern = Pattern::new(Kind::Team, from, tag);
         let receive = Receiving::new(pattern, 1, Target::Bytes(into));
-        let got = self.run_exchange(members, (to, send), (from, receive));
+        let got = self.run_exchange(company, (to, send), (from, receive));
         same_length(from, expected, got.map(|envelope| envelope.len_bytes))
     }
 }

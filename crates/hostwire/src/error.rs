@@ -149,7 +149,11 @@ pub enum Error {
     /// [`Job::finalize`](crate::Job::finalize) the team cannot be used any more.
     #[error("a wait was interrupted")]
     Interrupted,
-    /// The PEs of a team called a collective operation with different arguments.
+    /// The PEs of a team called different collective operations, or one with different arguments: a
+    /// length, a root, a type of elements, a function of [`op`](crate::op). Functions of the program
+    /// itself are not compared, since no two closures have one type. At least one PE gets this error,
+    /// also if they would wait for each other; PEs that each give another root get it in the next
+    /// operation that has none.
     ///
     /// If an operation that moves data of the program gives it (a broadcast, a gather, a reduction and
     /// the like), the members are in different operations from then on, and not all of them know

@@ -13,6 +13,7 @@ use hostwire_transport::owner_lock::Guard;
 use crate::attachment::{Attachment, Pace};
 pub(crate) use crate::attachment::{Departure, Watch};
 use crate::core::Caller;
+use crate::core::messages::Company;
 use crate::error::Result;
 use crate::helpers::Helpers;
 use crate::message::Messages;
@@ -121,6 +122,23 @@ impl Inner {
             Some(result) => Ok(Some(Some(result))),
             None => Ok((self.wire.now() >= deadline).then_some(None)),
         })
+    }
+
+    /// As [`wait`](Self::wait), for what members of a team do together.
+    #[inline]
+    pub(crate) fn wait_in<R>(
+        &self,
+        company: Company<'_>,
+        watch: Watch<'_>,
+        poll: impl FnMut() -> Result<Option<R>>,
+    ) -> Result<R> {
+        let progress = |pace| {
+            if pace == Pace::Slow {
+                (company.look)()?;
+            }
+            self.get_on(pace)
+        };
+        self.attachment.wait_and(watch, progress, poll)
     }
 
     #[inline]

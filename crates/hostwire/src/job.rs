@@ -13,6 +13,7 @@ use crate::agent::AgentMode;
 use crate::attachment::Attachment;
 use crate::board::Activity;
 use crate::core;
+use crate::core::messages::Company;
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::inner::{Departure, Inner};
@@ -289,7 +290,8 @@ impl Job {
     /// [`Error::NoSuchPe`]; [`Error::PeerLost`]; [`Error::PeerMisbehaved`].
     #[inline]
     pub fn send<T: Element>(&self, to: PeId, tag: u64, values: &[T]) -> Result<()> {
-        self.inner.send(Kind::User, &[], to, tag, values.as_bytes())
+        self.inner
+            .send(Kind::User, Company::NONE, to, tag, values.as_bytes())
     }
 
     /// As [`send`](Self::send), from own elements `index .. index + count`: a long
@@ -304,7 +306,7 @@ impl Job {
     ) -> Result<()> {
         let source = Payload::Segment(source.locate(index, count)?, count * size_of::<T>());
         self.inner
-            .run_send(Sending::new(to, Kind::User, tag, source), &[], to)
+            .run_send(Sending::new(to, Kind::User, tag, source), Company::NONE, to)
     }
 
     /// As [`send`](Self::send), with 8 bytes beside the message, which are in its
@@ -319,7 +321,7 @@ impl Job {
         let payload = Payload::Bytes(values.as_bytes());
         let sending =
             Sending::new(to, Kind::User, tag, payload).with_data((data != 0).then_some(data));
-        self.inner.run_send(sending, &[], to)
+        self.inner.run_send(sending, Company::NONE, to)
     }
 
     /// Receives the next message of `from` with this `tag` into the front of `values`,
@@ -335,7 +337,7 @@ impl Job {
         let out = values.as_mut_bytes();
         let len = self
             .inner
-            .receive(Kind::User, &[], from, tag, element_bytes, out)?;
+            .receive(Kind::User, Company::NONE, from, tag, element_bytes, out)?;
         Ok(len / element_bytes)
     }
 
@@ -431,7 +433,10 @@ impl Job {
         let mut receive = self.receive::<T>(from, tag.into(), target);
         let got = receive.poll(&self.inner, &mut self.inner.messages())?;
         if got.is_none() && receive.has_begun() {
-            return self.inner.run_receive(receive, &[], from).map(Some);
+            return self
+                .inner
+                .run_receive(receive, Company::NONE, from)
+                .map(Some);
         }
         self.nothing_yet(from, got)
     }
@@ -444,7 +449,7 @@ impl Job {
     pub fn probe(&self, from: impl Into<Source>, tag: impl Into<Tag>) -> Result<Envelope> {
         let from = from.into();
         let pattern = Pattern::new(Kind::User, from, tag);
-        self.inner.await_message(&[], from, || {
+        self.inner.await_message(Company::NONE, from, || {
             let messages = &mut *self.inner.messages();
             messages.probe(&self.inner, &pattern)
         })
@@ -508,7 +513,9 @@ impl Job {
         let target = Target::Bytes(into.as_mut_bytes());
         let receive = self.receive::<T>(from.into(), tag.into(), target);
         let _busy = self.inner.status.during(Activity::Receiving, Some(from));
-        let received = self.inner.run_exchange(&[], (to, send), (from, receive))?;
+        let received = self
+            .inner
+            .run_exchange(Company::NONE, (to, send), (from, receive))?;
         Ok(received.count::<T>())
     }
 
@@ -525,7 +532,7 @@ impl Job {
         into: Target<'_>,
     ) -> Result<Envelope> {
         let receiving = self.receive::<T>(from, tag, into);
-        self.inner.run_receive(receiving, &[], from)
+        self.inner.run_receive(receiving, Company::NONE, from)
     }
 
     /// Leaves the job: waits for all PEs, then tells the launcher.

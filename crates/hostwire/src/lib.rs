@@ -96,6 +96,8 @@ mod team;
 
 pub use crate::core::Compare;
 pub use agent::AgentMode;
+#[doc(hidden)]
+pub use collective::untyped_as;
 pub use element::{AtomicElement, AtomicInteger, Element};
 pub use error::{Error, Misbehaviour, PeerWord, Result, TcaError};
 /// Memory of other hosts that [`RemoteHeap`] allocates from; see `docs/borrowed-memory.md`.

@@ -14,7 +14,8 @@ pub type Rank = u32;
 /// A group of PEs, each with a *rank* in it. [`crate::Job::world`] holds them all;
 /// [`split`](Self::split) makes smaller ones.
 ///
-/// Every collective operation must be called by all PEs of the team, in the same order.
+/// Every collective operation must be called by all PEs of the team, in the same order; otherwise see
+/// [`Error::CollectiveMismatch`].
 pub struct Team {
     pub(crate) inner: Arc<Inner>,
     pub(crate) core: core::Team,

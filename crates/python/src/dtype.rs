@@ -1,5 +1,6 @@
 //! What NumPy says of an array's elements.
 
+use hostwire::core::Operands;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyModule;
@@ -51,10 +52,26 @@ impl Number {
     /// # Errors
     /// If none has it.
     pub(crate) fn named(py: Python<'_>, name: &str) -> PyResult<Self> {
-        let found = Self::ALL.iter().find(|(_, of, _)| *of == name);
-        found
-            .map(|(number, ..)| *number)
+        Self::with_name(name)
             .ok_or_else(|| errors::caller(py, &format!("elements of {name} are not combined")))
+    }
+
+    pub(crate) fn with_name(name: &str) -> Option<Self> {
+        let found = Self::ALL.iter().find(|(_, of, _)| *of == name);
+        found.map(|(number, ..)| *number)
+    }
+
+    /// The name of that with this code.
+    pub(crate) fn name_at(code: usize) -> &'static str {
+        Self::ALL
+            .get(code)
+            .map_or("unknown elements", |(_, name, _)| *name)
+    }
+
+    /// As members compare it.
+    pub(crate) fn operands(self) -> Operands {
+        let found = Self::ALL.iter().find(|(of, ..)| *of == self);
+        found.map_or(Operands::UNKNOWN, |(_, name, _)| Operands::named(name))
     }
 
     /// Of one element.
@@ -100,6 +117,17 @@ impl DType {
             size_bytes,
             number,
         })
+    }
+
+    /// What the members of a team compare of `values`, which may be an array or any other buffer.
+    pub(crate) fn operands(values: &Bound<'_, PyAny>) -> PyResult<Operands> {
+        match values.getattr_opt(pyo3::intern!(values.py(), "dtype"))? {
+            Some(dtype) => {
+                let number = Self::of(dtype)?.number;
+                Ok(number.map_or_else(|| Operands::named("other"), Number::operands))
+            }
+            None => Ok(Operands::named("uint8")),
+        }
     }
 
     pub(crate) fn object<'py>(&self, py: Python<'py>) -> &Bound<'py, PyAny> {

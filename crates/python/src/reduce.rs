@@ -1,7 +1,8 @@
 //! Combining values of all members of a team, by the name of an operation and the type of elements.
 
 use half::{bf16, f16};
-use hostwire::{Element, Error, FromBytes, Result, Team, op};
+use hostwire::core::{Combine, Fold, Operands, Operator};
+use hostwire::{Element, Error, FromBytes, Result, Team, op, untyped_as};
 use pyo3::prelude::*;
 
 use crate::dtype::Number;
@@ -23,8 +24,8 @@ pub(crate) enum Op {
 pub(crate) trait Operation {
     type Result;
 
-    /// Does it with elements `T`.
-    fn run<T: Element>(self, combine: impl Fn(T, T) -> T) -> Self::Result;
+    /// Does it with elements `T`, which are called `operands` where members compare them.
+    fn run<T: Element>(self, operands: Operands, combine: impl Fn(T, T) -> T) -> Self::Result;
 }
 
 /// Into `values` of all.
@@ -49,31 +50,38 @@ pub(crate) struct Scan<'a>(pub(crate) &'a Team, pub(crate) &'a mut [u8]);
 
 impl Operation for AllReduce<'_> {
     type Result = Result<()>;
-    fn run<T: Element>(self, combine: impl Fn(T, T) -> T) -> Result<()> {
-        self.0.all_reduce::<T>(elements_mut(self.1)?, combine)
+    fn run<T: Element>(self, operands: Operands, combine: impl Fn(T, T) -> T) -> Result<()> {
+        let (core, caller) = self.0.untyped()?;
+        let reduce = |combine: Combine<'_>| core.reduce_private(caller, self.1, combine);
+        untyped_as(operands, combine, reduce)
     }
 }
 
 impl Operation for Reduce<'_> {
     type Result = Result<()>;
-    fn run<T: Element>(self, combine: impl Fn(T, T) -> T) -> Result<()> {
-        let values = elements_mut(self.values)?;
-        self.team.reduce::<T>(self.root, values, combine)
+    fn run<T: Element>(self, operands: Operands, combine: impl Fn(T, T) -> T) -> Result<()> {
+        let (core, caller) = self.team.untyped()?;
+        let reduce = |combine: Combine<'_>| core.reduce_to(caller, self.root, self.values, combine);
+        untyped_as(operands, combine, reduce)
     }
 }
 
 impl Operation for ReduceScatter<'_> {
     type Result = Result<()>;
-    fn run<T: Element>(self, combine: impl Fn(T, T) -> T) -> Result<()> {
-        let (values, into) = (elements(self.values)?, elements_mut(self.into)?);
-        self.team.reduce_scatter::<T>(values, into, combine)
+    fn run<T: Element>(self, operands: Operands, combine: impl Fn(T, T) -> T) -> Result<()> {
+        let (core, caller) = self.team.untyped()?;
+        let reduce =
+            |combine: Combine<'_>| core.reduce_scatter(caller, self.values, self.into, combine);
+        untyped_as(operands, combine, reduce)
     }
 }
 
 impl Operation for Scan<'_> {
     type Result = Result<()>;
-    fn run<T: Element>(self, combine: impl Fn(T, T) -> T) -> Result<()> {
-        self.0.scan::<T>(elements_mut(self.1)?, combine)
+    fn run<T: Element>(self, operands: Operands, combine: impl Fn(T, T) -> T) -> Result<()> {
+        let (core, caller) = self.0.untyped()?;
+        let scan = |combine: Combine<'_>| core.scan_private(caller, self.1, combine, Fold::UpTo);
+        untyped_as(operands, combine, scan)
     }
 }
 
@@ -111,20 +119,33 @@ fn complex_prod_64([a, b]: [f64; 2], [c, d]: [f64; 2]) -> [f64; 2] {
 }
 
 impl Op {
+    const ALL: [(Self, &'static str, Operator); 7] = [
+        (Self::Sum, "sum", Operator::Sum),
+        (Self::Prod, "prod", Operator::Prod),
+        (Self::Min, "min", Operator::Min),
+        (Self::Max, "max", Operator::Max),
+        (Self::And, "and", Operator::And),
+        (Self::Or, "or", Operator::Or),
+        (Self::Xor, "xor", Operator::Xor),
+    ];
+
     pub(crate) fn named(py: Python<'_>, name: &str) -> PyResult<Self> {
-        Ok(match name {
-            "sum" => Self::Sum,
-            "prod" => Self::Prod,
-            "min" => Self::Min,
-            "max" => Self::Max,
-            "and" => Self::And,
-            "or" => Self::Or,
-            "xor" => Self::Xor,
-            other => {
-                let text = format!("expected sum, prod, min, max, and, or or xor, got {other:?}");
-                return Err(errors::caller(py, &text));
-            }
+        let found = Self::ALL.iter().find(|(_, of, _)| *of == name);
+        found.map(|(op, ..)| *op).ok_or_else(|| {
+            let text = format!("expected sum, prod, min, max, and, or or xor, got {name:?}");
+            errors::caller(py, &text)
         })
+    }
+
+    /// The name of that with this code.
+    pub(crate) fn name_at(code: usize) -> &'static str {
+        Self::ALL.get(code).map_or("unknown", |(_, name, _)| *name)
+    }
+
+    /// As members compare it.
+    pub(crate) fn operator(self) -> Operator {
+        let found = Self::ALL.iter().find(|(op, ..)| *op == self);
+        found.map_or(Operator::Own, |(_, _, operator)| *operator)
     }
 
     /// Whether values of this type can be combined so.
@@ -141,17 +162,25 @@ impl Op {
 
 /// Does `$operation` with elements that are stored as `$type`, and combined as `$wide`.
 macro_rules! arithmetic {
-    ($type:ty, $op:expr, $operation:expr) => {
-        arithmetic!($type, $type, |wide| wide, |stored| stored, $op, $operation)
+    ($type:ty, $op:expr, $operands:expr, $operation:expr) => {
+        arithmetic!(
+            $type,
+            $type,
+            |wide| wide,
+            |stored| stored,
+            $op,
+            $operands,
+            $operation
+        )
     };
-    ($type:ty, $wide:ty, $store:expr, $load:expr, $op:expr, $operation:expr) => {{
+    ($type:ty, $wide:ty, $store:expr, $load:expr, $op:expr, $operands:expr, $operation:expr) => {{
         let (store, load) = (
             |wide: $wide| -> $type { $store(wide) },
             |stored: $type| -> $wide { $load(stored) },
         );
         macro_rules! by {
             ($combine:expr) => {
-                $operation.run::<$type>(|a, b| store($combine(load(a), load(b))))
+                $operation.run::<$type>($operands, |a, b| store($combine(load(a), load(b))))
             };
         }
         match $op {
@@ -165,65 +194,67 @@ macro_rules! arithmetic {
 }
 
 macro_rules! bitwise {
-    ($type:ty, $op:expr, $operation:expr) => {
+    ($type:ty, $op:expr, $operands:expr, $operation:expr) => {
         match $op {
-            Op::And => $operation.run::<$type>(op::and),
-            Op::Or => $operation.run::<$type>(op::or),
-            _ => $operation.run::<$type>(op::xor),
+            Op::And => $operation.run::<$type>($operands, op::and),
+            Op::Or => $operation.run::<$type>($operands, op::or),
+            _ => $operation.run::<$type>($operands, op::xor),
         }
     };
 }
 
 macro_rules! integer {
-    ($type:ty, $op:expr, $operation:expr) => {
+    ($type:ty, $op:expr, $operands:expr, $operation:expr) => {
         match $op {
-            Op::And | Op::Or | Op::Xor => bitwise!($type, $op, $operation),
-            _ => arithmetic!($type, $op, $operation),
+            Op::And | Op::Or | Op::Xor => bitwise!($type, $op, $operands, $operation),
+            _ => arithmetic!($type, $op, $operands, $operation),
         }
     };
 }
 
 /// Floats of 16 bits: each result is that of float32, rounded.
 macro_rules! half {
-    ($type:ident, $op:expr, $operation:expr) => {
+    ($type:ident, $op:expr, $operands:expr, $operation:expr) => {
         arithmetic!(
             u16,
             f32,
             |wide| $type::from_f32(wide).to_bits(),
             |stored| $type::from_bits(stored).to_f32(),
             $op,
+            $operands,
             $operation
         )
     };
 }
 
 macro_rules! complex {
-    ($type:ty, $prod:ident, $op:expr, $operation:expr) => {
+    ($type:ty, $prod:ident, $op:expr, $operands:expr, $operation:expr) => {
         match $op {
-            Op::Prod => $operation.run::<[$type; 2]>($prod),
-            _ => $operation.run::<[$type; 2]>(|a, b| [a[0] + b[0], a[1] + b[1]]),
+            Op::Prod => $operation.run::<[$type; 2]>($operands, $prod),
+            _ => $operation.run::<[$type; 2]>($operands, |a, b| [a[0] + b[0], a[1] + b[1]]),
         }
     };
 }
 
 /// Does `operation` with elements that are `number`s, which `op` takes.
 pub(crate) fn run<O: Operation>(number: Number, op: Op, operation: O) -> O::Result {
+    let operands = number.operands().by(op.operator());
     match number {
         // 0 or 1, which these operations keep.
-        Number::Bool => bitwise!(u8, op, operation),
-        Number::I8 => integer!(i8, op, operation),
-        Number::I16 => integer!(i16, op, operation),
-        Number::I32 => integer!(i32, op, operation),
-        Number::I64 => integer!(i64, op, operation),
-        Number::U8 => integer!(u8, op, operation),
-        Number::U16 => integer!(u16, op, operation),
-        Number::U32 => integer!(u32, op, operation),
-        Number::U64 => integer!(u64, op, operation),
-        Number::F16 => half!(f16, op, operation),
-        Number::BF16 => half!(bf16, op, operation),
-        Number::F32 => arithmetic!(f32, op, operation),
-        Number::F64 => arithmetic!(f64, op, operation),
-        Number::C64 => complex!(f32, complex_prod_32, op, operation),
-        Number::C128 => complex!(f64, complex_prod_64, op, operation),
+        Number::Bool => bitwise!(u8, op, operands, operation),
+        Number::I8 => integer!(i8, op, operands, operation),
+        Number::I16 => integer!(i16, op, operands, operation),
+        Number::I32 => integer!(i32, op, operands, operation),
+        Number::I64 => integer!(i64, op, operands, operation),
+        Number::U8 => integer!(u8, op, operands, operation),
+        Number::U16 => integer!(u16, op, operands, operation),
+        Number::U32 => integer!(u32, op, operands, operation),
+        Number::U64 => integer!(u64, op, operands, operation),
+        Number::F16 => half!(f16, op, operands, operation),
+        Number::BF16 => half!(bf16, op, operands, operation),
+        Number::F32 => arithmetic!(f32, op, operands, operation),
+        Number::F64 => arithmetic!(f64, op, operands, operation),
+        Number::C64 => complex!(f32, complex_prod_32, op, operands, operation),
+        Number::C128 => complex!(f64, complex_prod_64, op, operands, operation),
     }
 }

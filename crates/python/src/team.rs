@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use hostwire::Error;
+use hostwire::core::messages::Pieces;
 use pyo3::prelude::*;
 
 use crate::arguments::Whole;
@@ -59,6 +60,18 @@ impl Team {
 /// An array that NumPy makes of `values`, whose elements lie behind each other.
 fn input<'py>(values: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     dtype::values(values.py(), "as_input", (values,))
+}
+
+/// Of bytes.
+fn check_length(what: &'static str, expected: usize, got: usize) -> hostwire::Result<()> {
+    match expected == got {
+        true => Ok(()),
+        false => Err(Error::Length {
+            what,
+            expected,
+            got,
+        }),
+    }
 }
 
 /// The elements of an array, and the operation, if they fit.
@@ -159,8 +172,12 @@ impl Team {
         values: Bound<'py, PyAny>,
         root: Whole,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let operands = DType::operands(&values)?;
         in_place(&values, |bytes| {
-            self.run(py, |team| team.broadcast(root.pe(), bytes))
+            self.run(py, |team| {
+                let (core, caller) = team.untyped()?;
+                core.broadcast_private(caller, root.pe(), bytes, operands)
+            })
         })?;
         Ok(values)
     }
@@ -172,7 +189,8 @@ impl Team {
     /// values is, and -0.0 is less than 0.0), and, or, xor of integers and bools. float16 is combined as float32, and rounded each time. With `out`, an array of
     /// the same shape and dtype, the result goes there; `out` may be `values`.
     ///
-    /// Raises CallerError if the elements cannot be combined so, or the PEs pass different lengths.
+    /// Raises CallerError if the elements cannot be combined so, or if the PEs call different operations, or
+    /// pass other operations, dtypes or lengths.
     #[pyo3(signature = (values, op="sum", out=None))]
     fn all_reduce<'py>(
         &self,
@@ -268,10 +286,14 @@ impl Team {
         values: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let values = input(values)?;
+        let operands = DType::operands(&values)?;
         let out = dtype::values(py, "gathered", (&values, self.size(py)?))?;
         with_bytes(&values, |values| {
             in_place(&out, |all| {
-                self.run(py, |team| team.all_gather(values, all))
+                self.run(py, |team| {
+                    let (core, caller) = team.untyped()?;
+                    core.gather_private(caller, values, all, operands)
+                })
             })
         })?;
         Ok(out)
@@ -302,11 +324,16 @@ impl Team {
         let counts = all.chunks_exact(2).map(|of_rank| of_rank[1]);
         let rows = counts.clone().fold(0, u64::saturating_add);
         let counts = counts.map(|rows| rows.saturating_mul(row_bytes) as usize);
-        let counts: Vec<usize> = counts.collect();
+        let pieces = Pieces::new(counts);
+        let operands = DType::operands(&values)?;
         let out = dtype::values(py, "joined", (&values, rows))?;
         with_bytes(&values, |values| {
             in_place(&out, |all| {
-                self.run(py, |team| team.all_gather_v(values, &counts, all))
+                self.run(py, |team| {
+                    check_length("result of an all-gather", pieces.all(), all.len())?;
+                    let (core, caller) = team.untyped()?;
+                    core.gather_pieces(caller, (values, operands), &pieces, all)
+                })
             })
         })?;
         Ok(out)
@@ -320,10 +347,14 @@ impl Team {
         values: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let values = input(values)?;
+        let operands = DType::operands(&values)?;
         let out = dtype::values(py, "exchanged", (&values, self.size(py)?))?;
         with_bytes(&values, |values| {
             in_place(&out, |into| {
-                self.run(py, |team| team.all_to_all(values, into))
+                self.run(py, |team| {
+                    let (core, caller) = team.untyped()?;
+                    core.all_to_all_private(caller, values, into, operands)
+                })
             })
         })?;
         Ok(out)
@@ -340,11 +371,15 @@ impl Team {
         let values = input(values)?;
         let (size, root) = (self.size(py)?, root.pe());
         let is_root = self.rank(py)? == root;
-        let size = if is_root { size } else { 0 };
-        let out = dtype::values(py, "gathered", (&values, size))?;
+        let operands = DType::operands(&values)?;
+        let out = dtype::values(py, "gathered", (&values, if is_root { size } else { 0 }))?;
         with_bytes(&values, |values| {
             in_place(&out, |all| {
-                self.run(py, |team| team.gather(root, values, all))
+                self.run(py, |team| {
+                    let (core, caller) = team.untyped()?;
+                    let pieces = Pieces::new((0..size).map(|_| values.len()));
+                    core.gather_to(caller, root, (values, operands), &pieces, all)
+                })
             })
         })?;
         Ok(is_root.then_some(out))
@@ -360,11 +395,19 @@ impl Team {
         out: Bound<'py, PyAny>,
         root: Whole,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let is_root = self.rank(py)? == root.pe();
+        let (is_root, size) = (self.rank(py)? == root.pe(), self.size(py)?);
         let all = dtype::values(py, "scattered", (values, &out, is_root))?;
+        let operands = DType::operands(&out)?;
         with_bytes(&all, |all| {
             in_place(&out, |values| {
-                self.run(py, |team| team.scatter(root.pe(), all, values))
+                self.run(py, |team| {
+                    let pieces = Pieces::new((0..size).map(|_| values.len()));
+                    if is_root {
+                        check_length("pieces of a scatter", pieces.all(), all.len())?;
+                    }
+                    let (core, caller) = team.untyped()?;
+                    core.scatter_from(caller, root.pe(), all, &pieces, (values, operands))
+                })
             })
         })?;
         Ok(out)

@@ -60,7 +60,7 @@ def test_all_reduce_gives_all_the_bits_of_the_order_of_ranks(run):
                     else:
                         sent = [NOTHING] * team.size
                         sent[root] = values
-                        team.exchange(sent, [NOTHING] * team.size, "reduce", None)
+                        team.exchange(sent, [NOTHING] * team.size, ("reduce", *SUM), None)
                     right = expected if team.rank == root else of(job.pe)
                     assert values.tobytes() == right.tobytes(), count
     """)
@@ -76,7 +76,7 @@ def test_pieces_go_where_they_belong(run):
             def of(source, to):
                 return np.full((count + 1000 * source) * (to + 1), 16 * source + to, "uint8")
             outs = [np.zeros_like(of(source, rank)) for source in range(size)]
-            team.exchange([of(rank, to) for to in range(size)], outs, "all_to_all", None)
+            team.exchange([of(rank, to) for to in range(size)], outs, ("all_to_all", "uint8", None), None)
             for source, out in enumerate(outs):
                 assert np.array_equal(out, of(source, rank))
             parts = [np.full(count, rank + to, "float32") for to in range(size)]
@@ -86,11 +86,11 @@ def test_pieces_go_where_they_belong(run):
             # In place: what is sent lies in what is received.
             rows = np.zeros((size, count), "uint8")
             rows[rank] = rank + 1
-            team.exchange([rows[rank]] * size, list(rows), "all_gather", None)
+            team.exchange([rows[rank]] * size, list(rows), ("all_gather", "uint8", None), None)
             assert (rows == np.arange(1, size + 1, dtype="uint8")[:, None]).all()
         team.barrier(None)
         try:
-            team.exchange([NOTHING] * size, [rows[0]] * size, "gather", None)
+            team.exchange([NOTHING] * size, [rows[0]] * size, ("gather", "uint8", None), None)
         except hostwire.CallerError as error:
             assert str(error).startswith("outputs: two of them"), error
         else:
@@ -165,7 +165,7 @@ def test_slots_are_used_again_when_nobody_writes_there(run):
         # One that PE 1 has not taken part in yet: PE 0 has something on its way.
         team = group(job, arena, [0, 1])
         if job.pe == 0:
-            team.exchange([NOTHING, np.zeros(8, "uint8")], [NOTHING] * 2, "scatter", None)
+            team.exchange([NOTHING, np.zeros(8, "uint8")], [NOTHING] * 2, ("scatter", "uint8", None), None)
             arena.give_back(slots[team], team)
             held = [arena.take()[0] for _ in range(lanes.SLOTS_MAX - 1)]
             assert slots[team] not in held
@@ -178,7 +178,7 @@ def test_slots_are_used_again_when_nobody_writes_there(run):
             assert arena.take()[0] == slots[team]
         else:
             job.barrier()
-            team.exchange([NOTHING] * 2, [np.zeros(8, "uint8"), NOTHING], "scatter", None)
+            team.exchange([NOTHING] * 2, [np.zeros(8, "uint8"), NOTHING], ("scatter", "uint8", None), None)
             job.barrier()
     """)
     said = run(2, program, launcher=("--heap", "256M"))

@@ -525,7 +525,7 @@ pub(crate) fn to_all<Op: 'static, T: Reduce<Op>>(
 
 /// A reduction of so few elements that each member sends them to all others.
 fn to_all_at_once(set: &ActiveSet, len: usize, mut buffers: Buffers<'_>, combine: Combine<'_>) {
-    let tag = Tag::new(Kind::Reduce, len);
+    let tag = Tag::new(Kind::Reduce, len).on(combine.operands);
     let (attachment, team) = (&set.runtime.attachment, &set.runtime.leaving);
     let _turn = turn();
     let send = |bytes: &[u8]| {

@@ -2,7 +2,7 @@
 
 use core::ffi::c_int;
 
-use hostwire::core::Combine;
+use hostwire::core::{Combine, Operands, Operator};
 use hostwire::op;
 use hostwire_transport::Values;
 
@@ -25,6 +25,9 @@ pub enum Prod {}
 
 /// Values that `Op` combines.
 pub trait Reduce<Op>: Element {
+    /// `Op`, for other PEs to compare.
+    const OPERATOR: Operator;
+
     /// `sum[i] = sum[i] Op values[i]` for all elements of both.
     fn combine(sum: &mut [u8], values: Values<'_>);
 }
@@ -34,12 +37,15 @@ pub(crate) fn combine<Op: 'static, T: Reduce<Op>>() -> Combine<'static> {
     Combine {
         function: &T::combine,
         element_bytes: size_of::<T>(),
+        operands: Operands::of::<T>().by(T::OPERATOR),
     }
 }
 
 macro_rules! combine {
-    ($op:ty: $($type:ty)*, |$a:ident, $b:ident| $result:expr) => { $(
+    ($op:ident: $($type:ty)*, |$a:ident, $b:ident| $result:expr) => { $(
         impl Reduce<$op> for $type {
+            const OPERATOR: Operator = Operator::$op;
+
             #[inline]
             fn combine(sum: &mut [u8], values: Values<'_>) {
                 values.combine(sum, |$a: Self, $b: Self| $result);
@@ -75,8 +81,10 @@ unsafe extern "C" {
 }
 
 macro_rules! combine_in_c {
-    ($($op:ty: $code:expr),*) => { $(
+    ($($op:ident: $code:expr),*) => { $(
         impl Reduce<$op> for LongDouble {
+            const OPERATOR: Operator = Operator::$op;
+
             fn combine(sum: &mut [u8], values: Values<'_>) {
                 values.combine_some(sum, |sum: &mut [Self], values| {
                     let (at, n) = (sum.as_mut_ptr(), sum.len().min(values.len()));

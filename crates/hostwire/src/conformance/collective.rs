@@ -1,7 +1,7 @@
 //! Collective operations against plain loops.
 
 use super::{Setup, apart, values};
-use crate::{Element, Error, Job, Team};
+use crate::{Element, Error, Job, Team, op};
 
 /// Lengths in words, on both sides of the 512 bytes at which operations change their
 /// way, and of a ring's longest message.
@@ -195,7 +195,7 @@ pub fn disagreement_is_told(setup: &Setup<'_>) {
                     assert_eq!(
                         told,
                         Err(Error::CollectiveMismatch {
-                            operation: "a collective operation",
+                            operation: "a broadcast",
                             pe: 0,
                             theirs: format!("{len} bytes"),
                             ours: format!("{own} bytes"),
@@ -211,5 +211,60 @@ pub fn disagreement_is_told(setup: &Setup<'_>) {
                 }
             });
         }
+    }
+}
+
+/// PEs with other elements, another function, another operation or other roots get an error, and no
+/// number. Here they hear of each other in the operation, or in the next one.
+pub fn different_calls_are_told(setup: &Setup<'_>) {
+    type Call = fn(&Job) -> crate::Result<()>;
+    let sum: Call = |job| job.all_reduce(&mut [1_i64], op::sum);
+    let calls: [(Call, &str, &str); 4] = [
+        (
+            |job| job.all_reduce(&mut [1_f64], op::sum),
+            "sum of float64",
+            "sum of int64",
+        ),
+        (
+            |job| job.all_reduce(&mut [1_i64], op::min),
+            "minimum of int64",
+            "sum of int64",
+        ),
+        (
+            |job| job.world().scan(&mut [1_i64], op::sum),
+            "a scan of 8 bytes, sum of int64",
+            "a reduction of 8 bytes, sum of int64",
+        ),
+        (
+            |job| {
+                job.broadcast(0, &mut [1_u8])?;
+                job.all_reduce(&mut [1_i64], op::sum)
+            },
+            "other roots in earlier operations",
+            "its own",
+        ),
+    ];
+    for (number, (other, theirs, ours)) in calls.into_iter().enumerate() {
+        setup.job(|job| {
+            if job.pes() == 1 {
+                return;
+            }
+            let told = match (job.pe(), number) {
+                (0, _) => other(job),
+                (_, 3) => job.broadcast(1, &mut [1_u8]).and_then(|()| sum(job)),
+                _ => sum(job),
+            };
+            if job.pe() > 0 {
+                assert_eq!(
+                    told,
+                    Err(Error::CollectiveMismatch {
+                        operation: "a reduction",
+                        pe: 0,
+                        theirs: theirs.into(),
+                        ours: ours.into(),
+                    })
+                );
+            }
+        });
     }
 }

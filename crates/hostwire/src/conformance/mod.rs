@@ -106,6 +106,7 @@ macro_rules! conformance_cases {
             pieces_of_different_lengths,
             collectives_over_the_smallest_ring,
             disagreement_is_told,
+            different_calls_are_told,
             teams_split_and_translate,
             teams_nest_and_overlap,
             team_slots_run_out_and_come_back,

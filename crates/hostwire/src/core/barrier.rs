@@ -7,6 +7,7 @@
 
 use std::sync::atomic::Ordering;
 
+use super::deadlock::Step;
 use super::line::Awaited;
 use super::{Caller, Team};
 use crate::attachment::{Attachment, Departure, Watch};
@@ -135,10 +136,12 @@ impl Team {
         while 1 << round < size {
             let to = self.rank + (1 << round);
             let to = if to >= size { to - size } else { to };
-            let from = self.rank + size - (1 << round);
-            let from = self.members[if from >= size { from - size } else { from }];
+            let rank = self.rank + size - (1 << round);
+            let rank = if rank >= size { rank - size } else { rank };
+            let from = self.members[rank];
             let flag = self.slot.flag(round);
             self.put_word(caller, to, flag, stamp)?;
+            let next = [rank];
             let word = Awaited {
                 offset: flag,
                 doing,
@@ -151,6 +154,7 @@ impl Team {
                     },
                     watch => watch,
                 },
+                step: self.barrier_step(&next),
             };
             word.meets(caller, |got| match got {
                 // A peer can be one barrier ahead, never more.
@@ -197,6 +201,7 @@ impl Team {
             offset: self.slot.release(),
             doing,
             watch,
+            step: self.barrier_step(&[]),
         };
         let met = word.meets(caller, |got| Ok(got >= stamp));
         match met {
@@ -215,11 +220,19 @@ impl Team {
         }
     }
 
+    fn barrier_step<'a>(&'a self, next: &'a [usize]) -> Step<'a> {
+        Step {
+            team: self,
+            line: None,
+            next,
+        }
+    }
+
     /// Stores one word into the segment of `rank`, after everything stored before. It does no
     /// harm if the PE has seen the word and left before this returns, or if it has died: this
     /// member then waits for all, and learns it there.
     #[inline(always)]
-    fn put_word<C: Caller>(
+    pub(super) fn put_word<C: Caller>(
         &self,
         caller: &C,
         rank: usize,

@@ -2,7 +2,7 @@
 
 use hostwire_transport::{PeId, Values, Window};
 
-use super::Caller;
+use super::{Caller, Kind, Operands};
 use crate::error::Result;
 
 /// Where a PE has what it gives.
@@ -180,6 +180,8 @@ pub struct Combine<'a> {
     pub function: &'a dyn Fn(&mut [u8], Values<'_>),
     /// Bytes of an element.
     pub element_bytes: usize,
+    /// What all members have to have in common.
+    pub operands: Operands,
 }
 
 /// Which values are combined.
@@ -191,4 +193,16 @@ pub enum Fold {
     UpTo,
     /// Those of all members before each: at the first, zeros.
     Before,
+}
+
+impl Fold {
+    /// The operation.
+    #[inline(always)]
+    pub(super) fn kind(self) -> Kind {
+        match self {
+            Self::All => Kind::Reduce,
+            Self::UpTo => Kind::Scan,
+            Self::Before => Kind::ScanBefore,
+        }
+    }
 }

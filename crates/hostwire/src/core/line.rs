@@ -10,7 +10,8 @@ use std::sync::atomic::Ordering;
 use hostwire_transport::PeId;
 use zerocopy::{FromZeros, IntoBytes};
 
-use super::{Caller, Team};
+use super::deadlock::{Looks, Step};
+use super::{Caller, Operands, Team};
 use crate::attachment::{Pace, Watch};
 use crate::board::Activity;
 use crate::error::{Error, PeerWord, Result};
@@ -22,16 +23,22 @@ pub const LINE_DATA_BYTES: usize = 48;
 const TAG: usize = 8;
 const DATA: usize = 16;
 
-/// What the writer of a line is doing: an operation, and a number that has to be the same at
-/// all members.
+/// What the writer of a line is doing, and what has to be the same at all members: of what elements,
+/// with which root, and a number. All of it is one word of the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tag {
     kind: Kind,
+    operands: Operands,
+    /// The root. Of operations without one, what [`Team::with_roots`] puts here.
+    root: u64,
     number: u64,
 }
 
+/// An operation that is none.
+const UNKNOWN: &str = "something unknown";
+
 macro_rules! kinds {
-    ($($(#[$doc:meta])* $name:ident = $code:literal $text:literal $unit:literal),* $(,)?) => {
+    ($($(#[$doc:meta])* $name:ident = $code:literal $text:literal $unit:literal $($rooted:ident)?),* $(,)?) => {
         /// An operation, by its [`Tag`].
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         #[repr(u8)]
@@ -47,7 +54,16 @@ macro_rules! kinds {
         fn describe(code: u8) -> (&'static str, &'static str) {
             match code {
                 $($code => ($text, $unit),)*
-                _ => ("something unknown", ""),
+                _ => (UNKNOWN, ""),
+            }
+        }
+
+        /// Whether the operation with this code has a root.
+        #[inline(always)]
+        fn is_rooted(code: u8) -> bool {
+            match code {
+                $($code => !stringify!($($rooted)?).is_empty(),)*
+                _ => false,
             }
         }
     };
@@ -63,7 +79,7 @@ kinds! {
     /// Giving it back.
     Free = 4 "a release of memory" " (offset in the heap)",
     /// From one to all.
-    Broadcast = 5 "a broadcast" " bytes",
+    Broadcast = 5 "a broadcast" " bytes" rooted,
     /// From all to all, of any length each.
     Collect = 6 "a gather of different lengths" "",
     /// From all to all, of one length.
@@ -81,49 +97,169 @@ kinds! {
     /// Changing the size of symmetric memory.
     Resize = 13 "a change of an allocation" " bytes",
     /// A member that has taken what it got.
-    Answer = 14 "the end of a broadcast" " bytes",
+    Answer = 14 "the end of a broadcast" " bytes" rooted,
     /// What some members do that are no team.
     Subset = 15 "an operation of some members" "",
     /// From all to one.
-    Collected = 16 "a gather at one member" "",
+    Collected = 16 "a gather at one member" "" rooted,
     /// From one, a piece to each.
-    Scatter = 17 "a scatter" "",
+    Scatter = 17 "a scatter" "" rooted,
     /// A piece of any length from each to each.
     Pieces = 18 "an all-to-all of different lengths" "",
     /// Combining, a piece of the result for each.
     ReduceScatter = 19 "a reduction in pieces" " bytes",
+    /// Combining the values of all at one member.
+    ReduceTo = 20 "a reduction at one member" " bytes" rooted,
+    /// Combining those before each.
+    ScanBefore = 21 "an exclusive scan" " bytes",
 }
 
-const NUMBER: u64 = (1 << 56) - 1;
+/// Where in the word of a tag its parts begin. A number is compared as far as it fits: 64 GiB.
+const KIND_BIT: u32 = 56;
+const OPERANDS_BIT: u32 = KIND_BIT - Operands::BITS;
+const ROOT_BIT: u32 = OPERANDS_BIT - crate::layout::PES_MAX.ilog2();
+const NUMBER: u64 = (1 << ROOT_BIT) - 1;
+const ROOT: u64 = (1 << (OPERANDS_BIT - ROOT_BIT)) - 1;
 
 impl Tag {
-    /// That of an operation with this number.
+    /// That of an operation with this number, on any elements.
     #[inline(always)]
     pub fn new(kind: Kind, number: usize) -> Self {
         Self {
             kind,
+            operands: Operands::UNKNOWN,
+            root: 0,
             number: number as u64 & NUMBER,
+        }
+    }
+
+    /// On these elements.
+    #[inline(always)]
+    pub fn on(self, operands: Operands) -> Self {
+        Self { operands, ..self }
+    }
+
+    #[inline(always)]
+    pub(super) fn with_root(self, root: u64) -> Self {
+        Self {
+            root: root & ROOT,
+            ..self
         }
     }
 
     #[inline(always)]
     pub(crate) fn word(self) -> u64 {
-        (self.kind as u64) << 56 | self.number
+        (self.kind as u64) << KIND_BIT
+            | self.operands.word() << OPERANDS_BIT
+            | self.root << ROOT_BIT
+            | self.number
     }
 
     /// This operation and the one that another member has said, as far as they differ.
     fn told_from(self, theirs: u64) -> (String, String) {
-        let says = |word: u64| {
-            let (text, unit) = describe((word >> 56) as u8);
-            let number = format!("{}{unit}", word & NUMBER);
-            match (theirs >> 56 == self.kind as u64, unit) {
-                (true, _) => number,
-                (false, "") => text.into(),
-                (false, _) => format!("{text} of {number}"),
-            }
+        let ours = self.word();
+        let differ = |mask: u64, bit| (ours ^ theirs) >> bit & mask != 0;
+        let is_same_kind = !differ(0xff, KIND_BIT);
+        let operands = Operands::from_word(theirs >> OPERANDS_BIT);
+        let differs = Differing {
+            kind: !is_same_kind,
+            number: !is_same_kind || differ(NUMBER, 0),
+            operands: !is_same_kind || !operands.agree(self.operands),
+            root: !is_same_kind || differ(ROOT, ROOT_BIT),
         };
-        (says(theirs), says(self.word()))
+        match (differs.text(theirs), differs.text(ours)) {
+            (theirs, ours) if theirs.is_empty() && ours.is_empty() => {
+                ("other roots in earlier operations".into(), "its own".into())
+            }
+            texts => texts,
+        }
     }
+
+    /// All of it but the number. The end of a broadcast is the broadcast.
+    pub(super) fn label(self) -> Label {
+        let kind = match self.kind {
+            Kind::Answer => Kind::Broadcast,
+            kind => kind,
+        };
+        Label(Self { kind, ..self }.word() >> ROOT_BIT)
+    }
+}
+
+/// Which parts of a tag are told.
+struct Differing {
+    kind: bool,
+    number: bool,
+    operands: bool,
+    root: bool,
+}
+
+impl Differing {
+    fn text(&self, word: u64) -> String {
+        let code = (word >> KIND_BIT) as u8;
+        let (text, unit) = describe(code);
+        if text == UNKNOWN {
+            return text.into();
+        }
+        let number = format!("{}{unit}", word & NUMBER);
+        let mut parts = Vec::new();
+        match (self.kind, self.number && !unit.is_empty()) {
+            (true, true) => parts.push(format!("{text} of {number}")),
+            (true, false) => parts.push(text.into()),
+            (false, _) if self.number => parts.push(number),
+            (false, _) => {}
+        }
+        let operands = Operands::from_word(word >> OPERANDS_BIT);
+        parts.extend(operands.text().filter(|_| self.operands));
+        if self.root && is_rooted(code) {
+            parts.push(format!("root {}", word >> ROOT_BIT & ROOT));
+        }
+        parts.join(", ")
+    }
+}
+
+/// An operation without its number: see [`Tag::label`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Label(u64);
+
+impl Label {
+    pub(super) const BITS: u32 = u64::BITS - ROOT_BIT;
+
+    pub(super) fn bits(self) -> u64 {
+        self.0
+    }
+
+    pub(super) fn from_bits(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    /// As tags: as far as both are known.
+    pub(super) fn fits(self, other: Self) -> bool {
+        fits(self.0 << ROOT_BIT, other.0 << ROOT_BIT)
+    }
+
+    pub(super) fn operation(self) -> &'static str {
+        describe((self.0 << ROOT_BIT >> KIND_BIT) as u8).0
+    }
+}
+
+impl core::fmt::Display for Label {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let all = Differing {
+            kind: true,
+            number: false,
+            operands: true,
+            root: true,
+        };
+        f.write_str(&all.text(self.0 << ROOT_BIT))
+    }
+}
+
+/// Whether two members that say these words do the same, as far as both know.
+#[cold]
+fn fits(one: u64, other: u64) -> bool {
+    let [here, there] = [one, other].map(|word| Operands::from_word(word >> OPERANDS_BIT));
+    let operands = ((1 << Operands::BITS) - 1) << OPERANDS_BIT;
+    (one ^ other) & !operands == 0 && here.agree(there)
 }
 
 /// Any word where a tag should be comes out as text.
@@ -141,6 +277,7 @@ pub(super) struct Awaited<'a> {
     pub(super) offset: usize,
     pub(super) doing: Activity,
     pub(super) watch: Watch<'a>,
+    pub(super) step: Step<'a>,
 }
 
 impl Awaited<'_> {
@@ -174,17 +311,41 @@ impl Awaited<'_> {
     ) -> Result<()> {
         let attachment = caller.attachment();
         attachment.activity(self.doing, None);
-        let progress = |pace: Pace| caller.progress(pace);
+        let looks = Looks::default();
+        let progress = |pace: Pace| {
+            if pace == Pace::Slow {
+                self.step.look(caller, &looks)?;
+            }
+            caller.progress(pace)
+        };
         let met = attachment.wait_and(self.watch, progress, || {
             let seen = attachment.segment().load_word(self.offset)?;
             Ok(is_there(seen)?.then_some(()))
         });
         attachment.activity(Activity::Computing, None);
-        met
+        met.and_then(|()| self.step.ended(caller, &looks))
     }
 }
 
 impl Team {
+    /// The tag of an operation that has begun. One with a root says it, and changes what all those
+    /// without say from then on: members that have other roots may be through with it before any of
+    /// them hears of another, but not with the next operation in which all hear of all.
+    #[inline(always)]
+    pub(super) fn with_roots(&self, tag: Tag) -> Tag {
+        let roots = self.roots.load(Ordering::Relaxed);
+        if !is_rooted(tag.kind as u8) {
+            return tag.with_root(roots ^ roots >> 12 ^ roots >> 24);
+        }
+        // Odd, so that what differs goes on to differ.
+        let word = (tag.kind as u64) << 12 | tag.root;
+        let roots = roots
+            .wrapping_mul(0x2_9d5b)
+            .wrapping_add(word.wrapping_mul(0x9e37) + 1);
+        self.roots.store(roots, Ordering::Relaxed);
+        tag
+    }
+
     /// Begins an operation by lines and returns its number.
     #[inline(always)]
     pub fn begin<C: Caller>(&self, caller: &C) -> Result<u64> {
@@ -238,6 +399,7 @@ impl Team {
         tag: Tag,
     ) -> Result<usize> {
         let (offset, stamp) = (self.slot.line(number, rank), self.stamp(number));
+        let next = [rank];
         let line = Awaited {
             offset,
             doing: Activity::Collective,
@@ -245,6 +407,11 @@ impl Team {
             watch: Watch::Next {
                 members: &self.members,
                 next: self.members[rank],
+            },
+            step: Step {
+                team: self,
+                line: Some((number, tag)),
+                next: &next,
             },
         };
         line.meets(caller, |got| match got == stamp {
@@ -256,7 +423,7 @@ impl Team {
             }
         })?;
         let theirs = caller.attachment().segment().load_word(offset + TAG)?;
-        if theirs != tag.word() {
+        if theirs != tag.word() && !fits(theirs, tag.word()) {
             return Err(mismatch(self.members[rank], theirs, tag));
         }
         Ok(offset + DATA)
@@ -324,6 +491,7 @@ impl Team {
         const { assert!(N * 8 <= LINE_DATA_BYTES) };
         self.quiet(caller)?;
         let number = self.begin(caller)?;
+        let tag = self.with_roots(tag);
         for rank in self.others() {
             self.send(caller, number, rank, tag, words.as_bytes())?;
         }
@@ -341,6 +509,7 @@ impl Team {
     /// Every member tells all others that it is here, and waits for them.
     pub(super) fn gather_all<C: Caller>(&self, caller: &C, tag: Tag) -> Result<()> {
         let number = self.begin(caller)?;
+        let tag = self.with_roots(tag);
         for rank in self.others() {
             self.send(caller, number, rank, tag, &[])?;
         }
@@ -372,9 +541,10 @@ fn send_by_wire<C: Caller>(
 #[cold]
 #[inline(never)]
 fn mismatch(pe: PeId, theirs: u64, ours: Tag) -> Error {
+    let (operation, _) = describe(ours.kind as u8);
     let (theirs, ours) = ours.told_from(theirs);
     Error::CollectiveMismatch {
-        operation: "a collective operation",
+        operation,
         pe,
         theirs,
         ours,
@@ -401,5 +571,27 @@ mod tests {
             )
         );
         assert_eq!(ours.told_from(0xff << 56).0, "something unknown");
+        let sum = |name| Operands::named(name).by(super::super::Operator::Sum);
+        let reduction = Tag::new(Kind::Reduce, 8).on(sum("int64"));
+        let told = |theirs: Tag| reduction.told_from(theirs.word());
+        assert_eq!(
+            told(Tag::new(Kind::Reduce, 8).on(sum("float64"))),
+            ("sum of float64".into(), "sum of int64".into())
+        );
+        let from_one = Tag::new(Kind::Broadcast, 8).on(Operands::named("bool"));
+        assert_eq!(
+            told(from_one.with_root(1)),
+            (
+                "a broadcast of 8 bytes, bool, root 1".into(),
+                "a reduction of 8 bytes, sum of int64".into()
+            )
+        );
+        assert_eq!(
+            from_one.told_from(from_one.with_root(3).word()),
+            ("root 3".into(), "root 0".into())
+        );
+        let fits_reduction = |tag: Tag| fits(reduction.word(), tag.word());
+        assert!(fits_reduction(Tag::new(Kind::Reduce, 8)));
+        assert!(!fits_reduction(Tag::new(Kind::Reduce, 9)));
     }
 }

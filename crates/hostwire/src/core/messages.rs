@@ -10,9 +10,27 @@ use core::ops::Range;
 
 use hostwire_transport::{PeId, Values};
 
+use super::deadlock::{Looks, Step};
 use super::small::Given;
-use super::{Buffers, Caller, Combine, Fold, Kind, Tag, Team};
+use super::{Buffers, Caller, Combine, Fold, Kind, Operands, Tag, Team};
 use crate::error::{Error, Result};
+
+/// Who waits for a message: some members of a team that do something together.
+#[derive(Clone, Copy)]
+pub struct Company<'a> {
+    /// All of them.
+    pub members: &'a [PeId],
+    /// What is done now and then in a long wait.
+    pub look: &'a dyn Fn() -> Result<()>,
+}
+
+impl Company<'_> {
+    /// For a message of the program.
+    pub const NONE: Company<'static> = Company {
+        members: &[],
+        look: &|| Ok(()),
+    };
+}
 
 /// Sends and receives bytes in private memory, of any length.
 pub trait Messages: Caller {
@@ -20,13 +38,13 @@ pub trait Messages: Caller {
     ///
     /// # Errors
     /// [`Error::PeerLost`]; [`Error::PeerLeft`].
-    fn send(&self, members: &[PeId], to: PeId, tag: u64, bytes: &[u8]) -> Result<()>;
+    fn send(&self, company: Company<'_>, to: PeId, tag: u64, bytes: &[u8]) -> Result<()>;
 
     /// Receives the message of `from`, which has as many bytes as `into`.
     ///
     /// # Errors
     /// [`Error::CollectiveMismatch`] if it has not.
-    fn receive(&self, members: &[PeId], from: PeId, tag: u64, into: &mut [u8]) -> Result<()>;
+    fn receive(&self, company: Company<'_>, from: PeId, tag: u64, into: &mut [u8]) -> Result<()>;
 
     /// Both at a time.
     ///
@@ -34,7 +52,7 @@ pub trait Messages: Caller {
     /// As of both.
     fn exchange(
         &self,
-        members: &[PeId],
+        company: Company<'_>,
         to: (PeId, &[u8]),
         from: (PeId, &mut [u8]),
         tag: u64,
@@ -97,7 +115,7 @@ impl<'a, M: Messages> Operation<'a, M> {
             number: team.begin(caller)?,
             team,
             caller,
-            tag,
+            tag: team.with_roots(tag),
             to: Cell::new(None),
             from: Cell::new(None),
         })
@@ -128,26 +146,48 @@ impl<'a, M: Messages> Operation<'a, M> {
         heard.map(|_| ())
     }
 
+    /// Does `what` with the ranks `next`. If it takes long, the members find out whether they wait for
+    /// each other.
+    fn together(&self, next: &[usize], what: impl FnOnce(Company<'_>) -> Result<()>) -> Result<()> {
+        let (looks, team) = (Looks::default(), self.team);
+        let step = Step {
+            team,
+            line: Some((self.number, self.tag)),
+            next,
+        };
+        what(Company {
+            members: &team.members,
+            look: &|| step.look(self.caller, &looks),
+        })?;
+        step.ended(self.caller, &looks)
+    }
+
     fn send(&self, to: usize, bytes: &[u8]) -> Result<()> {
         self.announce(to)?;
-        let members = &self.team.members;
-        let caller = self.caller;
-        caller.send(members, members[to], self.message_tag(), bytes)
+        let (caller, pe) = (self.caller, self.team.members[to]);
+        self.together(&[to], |company| {
+            caller.send(company, pe, self.message_tag(), bytes)
+        })
     }
 
     fn receive(&self, from: usize, into: &mut [u8]) -> Result<()> {
         self.hear(from)?;
-        let members = &self.team.members;
-        let caller = self.caller;
-        caller.receive(members, members[from], self.message_tag(), into)
+        let (caller, pe) = (self.caller, self.team.members[from]);
+        self.together(&[from], |company| {
+            caller.receive(company, pe, self.message_tag(), into)
+        })
     }
 
     fn exchange(&self, to: usize, out: &[u8], from: usize, into: &mut [u8]) -> Result<()> {
         self.announce(to)?;
         self.hear(from)?;
         let members = &self.team.members;
+        let next = [to, from];
         let (to, from) = ((members[to], out), (members[from], into));
-        self.caller.exchange(members, to, from, self.message_tag())
+        self.together(&next, |company| {
+            let caller = self.caller;
+            caller.exchange(company, to, from, self.message_tag())
+        })
     }
 }
 
@@ -178,13 +218,16 @@ impl Team {
         caller: &M,
         root: u32,
         values: &mut [u8],
+        operands: Operands,
     ) -> Result<()> {
         let root = self.check_rank(root)?;
         let len = values.len();
         if self.is_direct(len) {
-            return self.broadcast_small(caller, root, len, &mut Buffers::in_place(values));
+            let buffers = &mut Buffers::in_place(values);
+            return self.broadcast_small(caller, root, (len, operands), buffers);
         }
-        let operation = Operation::new(self, caller, Tag::new(Kind::Broadcast, len))?;
+        let tag = Tag::new(Kind::Broadcast, len).on(operands);
+        let operation = Operation::new(self, caller, tag.with_root(root as u64))?;
         let size = self.size();
         // Ranks counted from the root.
         let own = (self.rank + size - root) % size;
@@ -209,13 +252,26 @@ impl Team {
         caller: &M,
         values: &[u8],
         all: &mut [u8],
+        operands: Operands,
+    ) -> Result<()> {
+        if self.is_direct(values.len()) {
+            let mut buffers = Buffers::private(values, all);
+            let what = (values.len(), operands);
+            return self.give_small(caller, Given::Same, what, &mut buffers);
+        }
+        let tag = Tag::new(Kind::Gather, values.len()).on(operands);
+        self.gather_long(caller, tag, values, all)
+    }
+
+    fn gather_long<M: Messages>(
+        &self,
+        caller: &M,
+        tag: Tag,
+        values: &[u8],
+        all: &mut [u8],
     ) -> Result<()> {
         let (size, own, each) = (self.size(), self.rank, values.len());
-        if self.is_direct(each) {
-            let mut buffers = Buffers::private(values, all);
-            return self.give_small(caller, Given::Same, each, &mut buffers);
-        }
-        let operation = Operation::new(self, caller, Tag::new(Kind::Gather, each))?;
+        let operation = Operation::new(self, caller, tag)?;
         all[own * each..][..each].copy_from_slice(values);
         if all.len() <= DOUBLING_BYTES_MAX {
             double(&operation, values, all)?;
@@ -240,14 +296,16 @@ impl Team {
         caller: &M,
         out: &[u8],
         into: &mut [u8],
+        operands: Operands,
     ) -> Result<()> {
         let (own, each) = (self.rank, out.len() / self.size());
         if self.is_direct(each) {
             let mut buffers = Buffers::private(out, into);
-            return self.give_small(caller, Given::Pieces, each, &mut buffers);
+            return self.give_small(caller, Given::Pieces, (each, operands), &mut buffers);
         }
         into[own * each..][..each].copy_from_slice(&out[own * each..][..each]);
-        self.exchange_pieces(caller, Tag::new(Kind::Exchange, each), out, into)
+        let tag = Tag::new(Kind::Exchange, each).on(operands);
+        self.exchange_pieces(caller, tag, out, into)
     }
 
     /// In step `k`, a piece of `out` goes to the rank `k` on, and one of `into` comes from the
@@ -276,12 +334,24 @@ impl Team {
         &self,
         caller: &M,
         root: u32,
+        (values, operands): (&[u8], Operands),
+        pieces: &Pieces,
+        all: &mut [u8],
+    ) -> Result<()> {
+        let tag = Tag::new(Kind::Collected, 0).on(operands);
+        self.collect_at(caller, (root, tag), values, pieces, all)
+    }
+
+    fn collect_at<M: Messages>(
+        &self,
+        caller: &M,
+        (root, tag): (u32, Tag),
         values: &[u8],
         pieces: &Pieces,
         all: &mut [u8],
     ) -> Result<()> {
         let root = self.check_rank(root)?;
-        let operation = Operation::new(self, caller, Tag::new(Kind::Collected, 0))?;
+        let operation = Operation::new(self, caller, tag.with_root(root as u64))?;
         if self.rank != root {
             return operation.send(root, values);
         }
@@ -299,10 +369,11 @@ impl Team {
         root: u32,
         all: &[u8],
         pieces: &Pieces,
-        values: &mut [u8],
+        (values, operands): (&mut [u8], Operands),
     ) -> Result<()> {
         let root = self.check_rank(root)?;
-        let operation = Operation::new(self, caller, Tag::new(Kind::Scatter, 0))?;
+        let tag = Tag::new(Kind::Scatter, 0).on(operands);
+        let operation = Operation::new(self, caller, tag.with_root(root as u64))?;
         if self.rank != root {
             return operation.receive(root, values);
         }
@@ -318,11 +389,11 @@ impl Team {
     pub fn gather_pieces<M: Messages>(
         &self,
         caller: &M,
-        values: &[u8],
+        (values, operands): (&[u8], Operands),
         pieces: &Pieces,
         all: &mut [u8],
     ) -> Result<()> {
-        let operation = Operation::new(self, caller, Tag::new(Kind::Collect, 0))?;
+        let operation = Operation::new(self, caller, Tag::new(Kind::Collect, 0).on(operands))?;
         let (size, own) = (self.size(), self.rank);
         all[pieces.of_rank(own)].copy_from_slice(values);
         for step in 1..size {
@@ -339,8 +410,9 @@ impl Team {
         caller: &M,
         (out, going): (&[u8], &Pieces),
         (into, coming): (&mut [u8], &Pieces),
+        operands: Operands,
     ) -> Result<()> {
-        let operation = Operation::new(self, caller, Tag::new(Kind::Pieces, 0))?;
+        let operation = Operation::new(self, caller, Tag::new(Kind::Pieces, 0).on(operands))?;
         let (size, own) = (self.size(), self.rank);
         into[coming.of_rank(own)].copy_from_slice(&out[going.of_rank(own)]);
         for step in 1..size {
@@ -360,23 +432,24 @@ impl Team {
         combine: Combine<'_>,
     ) -> Result<()> {
         let len = values.len();
-        if self.size() == 1 || len == 0 {
+        if self.size() == 1 {
             return Ok(());
         }
+        // Also of none: other members may have some, and must hear it.
         if self.is_direct(len) {
             let mut buffers = Buffers::in_place(values);
             return self.fold_small(caller, len, &mut buffers, combine, Fold::All);
         }
+        let tag = Tag::new(Kind::Reduce, len).on(combine.operands);
         if len <= GATHERED_BYTES_MAX && len * self.size() <= DOUBLING_BYTES_MAX {
             let mut all = vec![0; len * self.size()];
-            self.gather_private(caller, values, &mut all)?;
+            self.gather_long(caller, tag, values, &mut all)?;
             fold(values, &all, combine);
             return Ok(());
         }
         // Each rank reduces one piece of all values, then all gather the pieces.
-        let tag = Tag::new(Kind::Reduce, len);
         let (reduced, mut all) = self.reduce_piece(caller, tag, values, combine)?;
-        self.gather_private(caller, &reduced, &mut all)?;
+        self.gather_private(caller, &reduced, &mut all, combine.operands)?;
         values.copy_from_slice(&all[..len]);
         Ok(())
     }
@@ -392,23 +465,24 @@ impl Team {
     ) -> Result<()> {
         let (len, size) = (values.len(), self.size());
         let is_root = self.check_rank(root)? == self.rank;
-        if size == 1 || len == 0 {
+        if size == 1 {
             return Ok(());
         }
+        let tag = Tag::new(Kind::ReduceTo, len).on(combine.operands);
+        let tag = tag.with_root(u64::from(root));
         let is_small = len <= GATHERED_BYTES_MAX && len * size <= DOUBLING_BYTES_MAX;
         if is_small || self.is_direct(len) {
             let pieces = Pieces::new((0..size).map(|_| len));
             let mut all = vec![0; if is_root { pieces.all() } else { 0 }];
-            self.gather_to(caller, root, values, &pieces, &mut all)?;
+            self.collect_at(caller, (root, tag), values, &pieces, &mut all)?;
             if is_root {
                 fold(values, &all, combine);
             }
             return Ok(());
         }
-        let tag = Tag::new(Kind::Reduce, len);
         let (reduced, mut all) = self.reduce_piece(caller, tag, values, combine)?;
         let pieces = Pieces::new((0..size).map(|_| reduced.len()));
-        self.gather_to(caller, root, &reduced, &pieces, &mut all)?;
+        self.collect_at(caller, (root, tag), &reduced, &pieces, &mut all)?;
         if is_root {
             values.copy_from_slice(&all[..len]);
         }
@@ -443,7 +517,7 @@ impl Team {
         into: &mut [u8],
         combine: Combine<'_>,
     ) -> Result<()> {
-        let tag = Tag::new(Kind::ReduceScatter, into.len());
+        let tag = Tag::new(Kind::ReduceScatter, into.len()).on(combine.operands);
         self.scatter_reduced(caller, tag, values, into, combine)
     }
 
@@ -455,9 +529,6 @@ impl Team {
         into: &mut [u8],
         combine: Combine<'_>,
     ) -> Result<()> {
-        if into.is_empty() {
-            return Ok(());
-        }
         let mut mine = values.to_vec();
         self.exchange_pieces(caller, tag, values, &mut mine)?;
         fold(into, &mine, combine);
@@ -478,7 +549,8 @@ impl Team {
             let mut buffers = Buffers::in_place(values);
             return self.fold_small(caller, len, &mut buffers, combine, fold);
         }
-        let operation = Operation::new(self, caller, Tag::new(Kind::Scan, len))?;
+        let tag = Tag::new(fold.kind(), len).on(combine.operands);
+        let operation = Operation::new(self, caller, tag)?;
         let (mut before, mut with_own) = (vec![0; len], values.to_vec());
         if self.rank > 0 {
             operation.receive(self.rank - 1, &mut before)?;
@@ -502,6 +574,9 @@ impl Team {
 
 /// Combines the pieces of `all`, each as long as `into`, from the first to the last.
 fn fold(into: &mut [u8], all: &[u8], combine: Combine<'_>) {
+    if into.is_empty() {
+        return;
+    }
     let (first, rest) = all.split_at(into.len());
     into.copy_from_slice(first);
     for piece in rest.chunks_exact(into.len()) {

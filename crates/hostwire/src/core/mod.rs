@@ -6,10 +6,12 @@
 //! | [`team`] | who is in a team, and how PEs agree on a new one |
 //! | `line` | 64 bytes from each member to each other one: the beginning of every operation |
 //! | `barrier` | by words of their own, not lines |
+//! | `deadlock` | members that wait for each other, since they call different operations |
 //! | [`buffers`] | where the data of an operation is |
 //! | `small` | operations whose data goes in lines, or in the stages that belong to them |
 //! | `symmetric` | longer ones, over the same offsets in all segments |
 //! | `owner` | of these, reductions: each member combines a block for all |
+//! | `operands` | of what elements an operation is: what members compare |
 //! | [`messages`] | longer ones over private memory |
 //! | `until` | comparing own words, one of them or a set, with what a program waits for |
 //!
@@ -22,8 +24,10 @@
 
 mod barrier;
 pub mod buffers;
+mod deadlock;
 mod line;
 pub mod messages;
+mod operands;
 mod owner;
 mod small;
 mod symmetric;
@@ -39,6 +43,7 @@ pub use buffers::{Buffers, Combine, Fold, Source, Target};
 #[cfg(feature = "fuzzing")]
 pub use line::describe_any;
 pub use line::{Kind, LINE_DATA_BYTES, Tag};
+pub use operands::{Operands, Operator};
 pub use owner::Block;
 pub use small::fold_values;
 pub use symmetric::Strides;

@@ -125,6 +125,7 @@ impl Block<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Operands;
     use super::*;
 
     #[test]
@@ -143,6 +144,7 @@ mod tests {
                     combine: Combine {
                         function: &nothing,
                         element_bytes,
+                        operands: Operands::UNKNOWN,
                     },
                     fold: Fold::All,
                 };

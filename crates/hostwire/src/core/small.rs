@@ -4,7 +4,7 @@
 
 use hostwire_transport::Window;
 
-use super::{Buffers, Caller, Combine, Fold, Kind, LINE_DATA_BYTES, Tag, Team};
+use super::{Buffers, Caller, Combine, Fold, Kind, LINE_DATA_BYTES, Operands, Tag, Team};
 use crate::error::Result;
 use crate::layout::STAGE_BYTES;
 
@@ -63,12 +63,13 @@ impl Team {
         &self,
         caller: &C,
         root: usize,
-        len: usize,
+        (len, operands): (usize, Operands),
         buffers: &mut Buffers<'_>,
     ) -> Result<()> {
         let segment = caller.attachment().segment();
         let number = self.begin(caller)?;
-        let tag = Tag::new(Kind::Broadcast, len);
+        let tag = Tag::new(Kind::Broadcast, len).on(operands);
+        let tag = self.with_roots(tag.with_root(root as u64));
         if self.rank != root {
             let from = self.receive_staged(caller, number, root, tag, len)?;
             return buffers.take(segment, 0, from, len);
@@ -91,12 +92,12 @@ impl Team {
         &self,
         caller: &C,
         given: Given,
-        len: usize,
+        (len, operands): (usize, Operands),
         buffers: &mut Buffers<'_>,
     ) -> Result<()> {
         let segment = caller.attachment().segment();
         let number = self.begin(caller)?;
-        let tag = given.tag(len);
+        let tag = self.with_roots(given.tag(len).on(operands));
         let send = |rank, bytes: &[u8]| self.send_staged(caller, number, rank, tag, bytes);
         with_room!(len, room, {
             match given {
@@ -134,7 +135,7 @@ impl Team {
     ) -> Result<()> {
         let number = self.begin(caller)?;
         let is_of_all = fold == Fold::All;
-        let tag = Tag::new(if is_of_all { Kind::Reduce } else { Kind::Scan }, len);
+        let tag = self.with_roots(Tag::new(fold.kind(), len).on(combine.operands));
         let end = match fold {
             Fold::All => self.size(),
             Fold::UpTo => self.rank + 1,

@@ -6,7 +6,8 @@ use hostwire_transport::PeId;
 
 use super::small::Given;
 use super::{
-    Block, Buffers, Caller, Combine, Fold, Kind, LINE_DATA_BYTES, Source, Tag, Target, Team,
+    Block, Buffers, Caller, Combine, Fold, Kind, LINE_DATA_BYTES, Operands, Source, Tag, Target,
+    Team,
 };
 use crate::error::Result;
 
@@ -43,13 +44,14 @@ impl Team {
     ) -> Result<()> {
         let mut buffers = Buffers::own(source, target);
         if len <= LINE_DATA_BYTES {
-            return self.broadcast_small(caller, root, len, &mut buffers);
+            let what = (len, Operands::UNKNOWN);
+            return self.broadcast_small(caller, root, what, &mut buffers);
         }
         let attachment = caller.attachment();
         let segment = attachment.segment();
         let number = self.begin(caller)?;
-        let tag = Tag::new(Kind::Broadcast, len);
-        let answer = Tag::new(Kind::Answer, len);
+        let tag = self.with_roots(Tag::new(Kind::Broadcast, len).with_root(root as u64));
+        let answer = Tag::new(Kind::Answer, len).with_root(root as u64);
         let is_pulled = len >= PULL_BYTES && self.size() > 2 && attachment.is_plain();
         if self.rank == root {
             for rank in self.others() {
@@ -111,7 +113,8 @@ impl Team {
     ) -> Result<()> {
         let mut buffers = Buffers::own(source, target);
         if len <= LINE_DATA_BYTES {
-            return self.give_small(caller, given, len, &mut buffers);
+            let what = (len, Operands::UNKNOWN);
+            return self.give_small(caller, given, what, &mut buffers);
         }
         let mine = self.rank * len;
         self.put_to_all(caller, given.tag(len), |caller, rank| {
@@ -154,6 +157,7 @@ impl Team {
         put: impl Fn(&C, usize) -> Result<()>,
     ) -> Result<()> {
         let number = self.begin(caller)?;
+        let tag = self.with_roots(tag);
         for rank in self.others() {
             put(caller, rank)?;
             self.send(caller, number, rank, tag, &[])?;
@@ -176,7 +180,7 @@ impl Team {
     ) -> Result<()> {
         // First every member sends its length, and as much of its data as fits.
         let number = self.begin(caller)?;
-        let tag = Tag::new(Kind::Collect, 0);
+        let tag = self.with_roots(Tag::new(Kind::Collect, 0));
         let lens = self.exchange_lens(caller, number, tag, source, len)?;
         self.all_began(number);
         let Some(target) = place(&lens) else {
@@ -256,11 +260,7 @@ impl Team {
             let mut buffers = Buffers::own(source, target);
             return self.fold_small(caller, len, &mut buffers, combine, fold);
         }
-        let kind = match fold {
-            Fold::All => Kind::Reduce,
-            Fold::UpTo | Fold::Before => Kind::Scan,
-        };
-        let tag = Tag::new(kind, len);
+        let tag = Tag::new(fold.kind(), len).on(combine.operands);
         // Everybody has come: sources may be read and targets written.
         self.gather_all(caller, tag)?;
         let block = Block {

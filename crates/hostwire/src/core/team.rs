@@ -45,6 +45,8 @@ pub struct Team {
     /// An operation that all members are known to have begun.
     pub(super) known: AtomicU64,
     pub(super) barriers: AtomicU64,
+    /// A sum over the roots of all operations so far: see [`Team::rooted`].
+    pub(super) roots: AtomicU64,
 }
 
 impl Team {
@@ -67,6 +69,7 @@ impl Team {
             operations: AtomicU64::new(0),
             known: AtomicU64::new(1),
             barriers: AtomicU64::new(0),
+            roots: AtomicU64::new(0),
         };
         team.mark_words(attachment)?;
         Ok(team)

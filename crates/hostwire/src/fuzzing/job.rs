@@ -365,10 +365,10 @@ mod tests {
     fn refusals() -> [(&'static str, Error); 12] {
         let broke = |how| Error::PeerMisbehaved { pe: 1, how };
         let differs = |theirs: &str| Error::CollectiveMismatch {
-            operation: "a collective operation",
+            operation: "a reduction",
             pe: 1,
             theirs: theirs.into(),
-            ours: "a reduction of 8 bytes".into(),
+            ours: "a reduction of 8 bytes, uint64".into(),
         };
         let pieces = PeerWord::Pieces.out_of(0..=1, 1, 9);
         [

@@ -7,6 +7,7 @@
 //! | release | the last to arrive | the number of the barrier |
 //! | line `entry`, `rank` | that member | stamp, tag, 48 bytes |
 //! | stage `entry`, `rank` | that member | 2 KiB that belong to the line; in jobs of up to 64 PEs |
+//! | wait `rank` | that member | what it waits in, while it has waited long for the owner |
 
 use super::{LINE, PES_MAX};
 
@@ -41,6 +42,10 @@ impl Slot {
 
     /// Bytes of one slot in a job of `pes` PEs.
     pub(super) fn bytes(pes: u32) -> usize {
+        Self::before_waits(pes) + pes as usize * LINE
+    }
+
+    fn before_waits(pes: u32) -> usize {
         let entries = ENTRIES as usize * pes as usize;
         let stages = match Self::has_stages(pes) {
             true => entries * STAGE_BYTES,
@@ -88,6 +93,13 @@ impl Slot {
         let stages = (FIRST + ENTRIES as usize * self.pes) * LINE;
         self.begin + stages + self.entry(number, rank) * STAGE_BYTES
     }
+
+    /// The word by which `rank` tells that it waits. In a line of its own, since hosts may write back
+    /// whole lines.
+    pub(crate) fn wait(&self, rank: usize) -> usize {
+        debug_assert!(rank < self.pes);
+        self.begin + Self::before_waits(self.pes as u32) + rank * LINE
+    }
 }
 
 #[cfg(test)]
@@ -109,6 +121,7 @@ mod tests {
                     (0..ENTRIES).flat_map(|entry| [slot.stage(entry, 0), slot.stage(entry, last)]),
                 );
             }
+            starts.push(slot.wait(0));
             let mut sorted = starts.clone();
             sorted.dedup();
             assert!(
@@ -120,10 +133,8 @@ mod tests {
             } else {
                 LINE
             };
-            assert_eq!(
-                starts[starts.len() - 1] + room,
-                Slot::new(4096, pes, 4).begin
-            );
+            assert_eq!(starts[starts.len() - 2] + room, slot.wait(0));
+            assert_eq!(slot.wait(last) + LINE, Slot::new(4096, pes, 4).begin);
             assert_eq!(slot.line(ENTRIES + 1, 0), slot.line(1, 0));
         }
     }

@@ -8,23 +8,24 @@ use hostwire_transport::ring::{PAYLOAD_BYTES, Sent, Taken};
 use super::pattern::{Envelope, Pattern, Source};
 use super::{Kind, Payload, Receiving, Sending, Target};
 use crate::board::Activity;
+use crate::core::messages::Company;
 use crate::error::{Error, Result};
 use crate::inner::{Inner, Watch};
 
 impl Inner {
     /// Sends `bytes` to `to`; waits until they may be reused. Where it is a part of what a
-    /// team does, `members` are that team's.
+    /// team does, `company` is that team's.
     #[inline]
     pub(crate) fn send(
         &self,
         kind: Kind,
-        members: &[PeId],
+        company: Company<'_>,
         to: PeId,
         tag: u64,
         bytes: &[u8],
     ) -> Result<()> {
         self.send_or(kind, to, tag, bytes, |sending| {
-            self.run_send(sending, members, to)
+            self.run_send(sending, company, to)
         })
     }
 
@@ -94,12 +95,13 @@ impl Inner {
     pub(crate) fn run_send(
         &self,
         mut sending: Sending<'_>,
-        members: &[PeId],
+        company: Company<'_>,
         to: PeId,
     ) -> Result<()> {
         self.check(to)?;
         let _busy = self.status.during(Activity::Sending, Some(to));
-        let sent = self.wait(Watch::Next { members, next: to }, || {
+        let members = company.members;
+        let sent = self.wait_in(company, Watch::Next { members, next: to }, || {
             let sent = sending.poll(self, &mut self.messages())?;
             Ok(sent.then_some(()))
         });
@@ -110,12 +112,12 @@ impl Inner {
     }
 
     /// Receives a message into the front of `out` and says how many bytes it has.
-    /// `members` as in [`send`](Self::send).
+    /// `company` as in [`send`](Self::send).
     #[inline]
     pub(crate) fn receive(
         &self,
         kind: Kind,
-        members: &[PeId],
+        company: Company<'_>,
         from: PeId,
         tag: u64,
         element_bytes: usize,
@@ -127,7 +129,7 @@ impl Inner {
         {
             return Ok(out.len());
         }
-        self.receive_slowly(kind, members, from, tag, element_bytes, out)
+        self.receive_slowly(kind, company, from, tag, element_bytes, out)
     }
 
     #[inline(always)]
@@ -166,7 +168,7 @@ impl Inner {
     fn receive_slowly(
         &self,
         kind: Kind,
-        members: &[PeId],
+        company: Company<'_>,
         from: PeId,
         tag: u64,
         element_bytes: usize,
@@ -191,7 +193,7 @@ impl Inner {
             Some(head) => receiving.go_on(from, head),
             None => receiving,
         };
-        let got = self.run_receive(receiving, members, Source::Pe(from))?;
+        let got = self.run_receive(receiving, company, Source::Pe(from))?;
         Ok(got.len_bytes)
     }
 
@@ -204,11 +206,11 @@ impl Inner {
     pub(crate) fn run_receive(
         &self,
         mut receiving: Receiving<'_>,
-        members: &[PeId],
+        company: Company<'_>,
         from: Source,
     ) -> Result<Envelope> {
         let received =
-            self.await_message(members, from, || receiving.poll(self, &mut self.messages()));
+            self.await_message(company, from, || receiving.poll(self, &mut self.messages()));
         if received.is_err() && receiving.has_begun() {
             receiving.give_up(self, &mut self.messages());
         }
@@ -218,35 +220,36 @@ impl Inner {
     /// Waits until `poll` has a message of `from`.
     pub(crate) fn await_message(
         &self,
-        members: &[PeId],
+        company: Company<'_>,
         from: Source,
         poll: impl FnMut() -> Result<Option<Envelope>>,
     ) -> Result<Envelope> {
+        let members = company.members;
         let (watch, peer) = match from {
             Source::Pe(next) => (Watch::Next { members, next }, Some(next)),
             Source::Any => (Watch::Anybody, None),
         };
         let _busy = self.status.during(Activity::Receiving, peer);
-        self.wait(watch, poll)
+        self.wait_in(company, watch, poll)
     }
 
     /// Polls both to their ends. A message that is refused does not keep the program's own
     /// from being sent; for a team it is the end.
     pub(crate) fn run_exchange(
         &self,
-        members: &[PeId],
+        company: Company<'_>,
         (to, mut send): (PeId, Sending<'_>),
         (from, mut receive): (PeId, Receiving<'_>),
     ) -> Result<Envelope> {
         let (sent, received) = (Cell::new(false), Cell::new(false));
         let watch = Watch::Pair {
-            members,
+            members: company.members,
             to: (to, &sent),
             from: (from, &received),
         };
         let is_of_team = receive.pattern().kind == Kind::Team;
         let mut got = None;
-        let exchanged = self.wait(watch, || {
+        let exchanged = self.wait_in(company, watch, || {
             let messages = &mut *self.messages();
             if !sent.get() {
                 sent.set(send.poll(self, messages)?);

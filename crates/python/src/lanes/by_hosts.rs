@@ -5,9 +5,7 @@ use core::ops::Range;
 
 use super::circle::{Circle, Hosts};
 use super::collective::{Combine, Cut, PIECE_BYTES, Then};
-use super::lane::{ALIGN_BYTES, Done, Kind, Members};
-
-const KIND: Kind = Kind::AllReduce;
+use super::lane::{ALIGN_BYTES, Done, Members};
 
 impl Members {
     /// Combines `values` of all members, in place: first of those of each host, then of the hosts.
@@ -29,34 +27,34 @@ impl Members {
             let block = |step: usize| turn.checked_sub(step).filter(|block| *block < cut.blocks);
             if let Some(block) = block(0) {
                 for (place, other) in near.others() {
-                    self.put_some(other, &values[cut.piece(block, place)], KIND)?;
+                    self.put_some(other, &values[cut.piece(block, place)])?;
                 }
             }
             if let Some(block) = block(1) {
                 let own = &mut values[cut.piece(block, near.own())];
-                self.fold(near, own, combine, KIND, Then::Keep)?;
+                self.fold(near, own, combine, Then::Keep)?;
                 for (place, other) in across.others() {
-                    self.put_some(other, &own[part(own.len(), across, place)], KIND)?;
+                    self.put_some(other, &own[part(own.len(), across, place)])?;
                 }
             }
             if let Some(block) = block(2) {
                 let own = &mut values[cut.piece(block, near.own())];
                 let part = part(own.len(), across, across.own());
-                self.fold(across, &mut own[part], combine, KIND, Then::PutToAll)?;
+                self.fold(across, &mut own[part], combine, Then::PutToAll)?;
             }
             if let Some(block) = block(3) {
                 let own = &mut values[cut.piece(block, near.own())];
                 for (place, other) in across.others() {
                     let part = part(own.len(), across, place);
-                    self.receive_some(other, &mut own[part], KIND)?;
+                    self.receive_some(other, &mut own[part])?;
                 }
                 for (_, other) in near.others() {
-                    self.put_some(other, own, KIND)?;
+                    self.put_some(other, own)?;
                 }
             }
             if let Some(block) = block(4) {
                 for (place, other) in near.others() {
-                    self.receive_some(other, &mut values[cut.piece(block, place)], KIND)?;
+                    self.receive_some(other, &mut values[cut.piece(block, place)])?;
                 }
             }
         }

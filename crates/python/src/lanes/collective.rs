@@ -4,7 +4,7 @@
 use core::ops::Range;
 
 use super::circle::Circle;
-use super::lane::{ALIGN_BYTES, Done, Fault, Kind, Members};
+use super::lane::{ALIGN_BYTES, Done, Fault, Members};
 
 /// All-reduces up to this size send all to all, at once. Longer ones move less by two steps. Fitted.
 const ONE_SHOT_BYTES: usize = 64 << 10;
@@ -36,17 +36,19 @@ pub(super) enum Then {
 impl Members {
     /// Combines `values` of all members, in place.
     pub(super) fn all_reduce(&mut self, values: &mut [u8], combine: &dyn Combine) -> Done {
-        let kind = Kind::AllReduce;
-        // Nobody is waited for if there is nothing.
-        if self.size() == 1 || values.is_empty() {
+        if self.size() == 1 {
             return Ok(());
+        }
+        self.set_total(values.len());
+        if values.is_empty() {
+            return self.meet();
         }
         let all = self.all();
         if values.len() <= ONE_SHOT_BYTES.min(self.buffer_bytes()) {
             for (_, other) in all.others() {
-                self.put(other, values, kind)?;
+                self.put(other, values)?;
             }
-            return self.fold(&all, values, combine, kind, Then::Keep);
+            return self.fold(&all, values, combine, Then::Keep);
         }
         if let Some(hosts) = self.hosts() {
             return self.all_reduce_by_hosts(&hosts, values, combine);
@@ -62,17 +64,17 @@ impl Members {
         for step in 0..cut.blocks + 2 {
             if step < cut.blocks {
                 for (_, other) in all.others() {
-                    self.put_some(other, &values[cut.piece(step, other)], kind)?;
+                    self.put_some(other, &values[cut.piece(step, other)])?;
                 }
             }
             if (1..=cut.blocks).contains(&step) {
                 let own = &mut values[cut.piece(step - 1, self.rank())];
-                self.fold(&all, own, combine, kind, Then::PutToAll)?;
+                self.fold(&all, own, combine, Then::PutToAll)?;
             }
             if step >= 2 {
                 for (_, other) in all.others() {
                     let piece = cut.piece(step - 2, other);
-                    self.receive_some(other, &mut values[piece], kind)?;
+                    self.receive_some(other, &mut values[piece])?;
                 }
             }
         }
@@ -82,8 +84,9 @@ impl Members {
     /// Combines `values` with those that all others send here by [`exchange`](Self::exchange).
     pub(super) fn reduce(&mut self, values: &mut [u8], combine: &dyn Combine) -> Done {
         let all = self.all();
+        self.set_total(values.len());
         for piece in values.chunks_mut(self.buffer_bytes()) {
-            self.fold(&all, piece, combine, Kind::Reduce, Then::Keep)?;
+            self.fold(&all, piece, combine, Then::Keep)?;
         }
         Ok(())
     }
@@ -95,7 +98,6 @@ impl Members {
         out: &mut [u8],
         combine: &dyn Combine,
     ) -> Done {
-        let kind = Kind::ReduceScatter;
         let all = self.all();
         copy(values[self.rank()], out)?;
         let step_bytes = PIECE_BYTES.min(self.buffer_bytes());
@@ -105,24 +107,21 @@ impl Members {
         for step in 0..=steps {
             for (_, other) in all.others() {
                 let piece = nth(values[other].len(), step, step_bytes);
-                self.put_some(other, &values[other][piece], kind)?;
+                self.set_total(values[other].len());
+                self.put_some(other, &values[other][piece])?;
             }
             let Some(before) = step.checked_sub(1) else {
                 continue;
             };
+            self.set_total(out.len());
             let own = &mut out[nth(values[self.rank()].len(), before, step_bytes)];
-            self.fold(&all, own, combine, kind, Then::Keep)?;
+            self.fold(&all, own, combine, Then::Keep)?;
         }
         Ok(())
     }
 
     /// Sends `values[i]` to rank `i`, and receives `outs[i]` from it.
-    pub(super) fn exchange(
-        &mut self,
-        values: &[&[u8]],
-        outs: &mut [&mut [u8]],
-        kind: Kind,
-    ) -> Done {
+    pub(super) fn exchange(&mut self, values: &[&[u8]], outs: &mut [&mut [u8]]) -> Done {
         let (all, rank) = (self.all(), self.rank());
         if !outs[rank].is_empty() {
             copy(values[rank], outs[rank])?;
@@ -134,15 +133,30 @@ impl Members {
         for step in 0..=steps {
             for (_, other) in all.others() {
                 let piece = nth(values[other].len(), step, step_bytes);
-                self.put_some(other, &values[other][piece], kind)?;
+                self.set_total(values[other].len());
+                self.put_some(other, &values[other][piece])?;
             }
             let Some(before) = step.checked_sub(1) else {
                 continue;
             };
             for (_, other) in all.others() {
                 let piece = nth(outs[other].len(), before, step_bytes);
-                self.receive_some(other, &mut outs[other][piece], kind)?;
+                self.set_total(outs[other].len());
+                self.receive_some(other, &mut outs[other][piece])?;
             }
+        }
+        Ok(())
+    }
+
+    /// As an operation on nothing. Other members may have something, and must hear of it.
+    fn meet(&mut self) -> Done {
+        let all = self.all();
+        for (_, other) in all.others() {
+            self.put(other, &[])?;
+        }
+        for (_, other) in all.others() {
+            self.take(other, 0)?;
+            self.release(other)?;
         }
         Ok(())
     }
@@ -150,11 +164,12 @@ impl Members {
     /// Waits for all members.
     pub(super) fn barrier(&mut self) -> Done {
         let (rank, size) = (self.rank(), self.size());
+        self.set_total(0);
         let mut distance = 1;
         while distance < size {
             let (to, from) = ((rank + distance) % size, (rank + size - distance) % size);
-            self.put(to, &[], Kind::Barrier)?;
-            self.take(from, 0, Kind::Barrier)?;
+            self.put(to, &[])?;
+            self.take(from, 0)?;
             self.release(from)?;
             distance *= 2;
         }
@@ -162,22 +177,22 @@ impl Members {
     }
 
     /// Nothing is sent of nothing.
-    pub(super) fn put_some(&mut self, to: usize, values: &[u8], kind: Kind) -> Done {
+    pub(super) fn put_some(&mut self, to: usize, values: &[u8]) -> Done {
         match values.is_empty() {
             true => Ok(()),
-            false => self.put(to, values, kind),
+            false => self.put(to, values),
         }
     }
 
-    pub(super) fn receive_some(&mut self, from: usize, out: &mut [u8], kind: Kind) -> Done {
+    pub(super) fn receive_some(&mut self, from: usize, out: &mut [u8]) -> Done {
         match out.is_empty() {
             true => Ok(()),
-            false => self.receive(from, out, kind),
+            false => self.receive(from, out),
         }
     }
 
-    fn receive(&mut self, from: usize, out: &mut [u8], kind: Kind) -> Done {
-        let at = self.take(from, out.len(), kind)?;
+    fn receive(&mut self, from: usize, out: &mut [u8]) -> Done {
+        let at = self.take(from, out.len())?;
         self.read(at, out)?;
         self.release(from)
     }
@@ -188,7 +203,6 @@ impl Members {
         circle: &Circle,
         own: &mut [u8],
         combine: &dyn Combine,
-        kind: Kind,
         then: Then,
     ) -> Done {
         if own.is_empty() {
@@ -198,7 +212,7 @@ impl Members {
         for (place, from) in circle.members().iter().enumerate() {
             taken.push(match place == circle.own() {
                 true => 0,
-                false => self.take(*from, own.len(), kind)?,
+                false => self.take(*from, own.len())?,
             });
         }
         // Far ones get the piece as a whole: parts would be frames of their own.
@@ -219,7 +233,7 @@ impl Members {
                 for (_, other) in circle.others() {
                     match at == last {
                         false => self.put_part(other, at, chunk)?,
-                        true => self.announce(other, chunk, len_bytes, kind)?,
+                        true => self.announce(other, chunk, len_bytes)?,
                     }
                 }
             }
@@ -230,7 +244,7 @@ impl Members {
         }
         if matches!(then, Then::PutToAll) && !is_spread {
             for (_, other) in circle.others() {
-                self.put(other, own, kind)?;
+                self.put(other, own)?;
             }
         }
         Ok(())

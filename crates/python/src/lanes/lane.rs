@@ -7,6 +7,8 @@ use hostwire::{Compare, Error, SignalOp, Symmetric};
 
 use super::BUFFERS;
 use super::circle::{Circle, Hosts};
+use crate::dtype::Number;
+use crate::reduce::Op;
 
 /// When all waits of an operation end, and how long that is from its begin.
 pub(super) type Deadline = Option<(Instant, Duration)>;
@@ -70,28 +72,79 @@ impl Kind {
     }
 }
 
-/// What the word of a buffer says: the number of the piece, the operation, and bytes.
+/// What a member is doing: an operation, of which elements, and how it combines them.
+#[derive(Clone, Copy)]
+pub(super) struct What {
+    kind: Kind,
+    number: Option<Number>,
+    op: Option<Op>,
+    /// A hash of the bytes of all pieces between two members.
+    total: u64,
+}
+
+impl What {
+    pub(super) fn new(kind: Kind, number: Option<Number>, op: Option<Op>) -> Self {
+        Self {
+            kind,
+            number,
+            op,
+            total: 0,
+        }
+    }
+}
+
+/// What the word of a buffer says, by the first bit of each part and how many there are: bytes of the piece,
+/// the operation with its elements and how it combines them, which operation of the group it is, a
+/// hash of the bytes of all its pieces, and the number of the piece.
 struct Word;
 
 impl Word {
-    const LEN_BITS: u32 = 24;
-    const KIND_BITS: u32 = 4;
-    const NUMBER_BITS: u32 = 64 - Self::LEN_BITS - Self::KIND_BITS;
+    const LEN: (u32, u32) = (0, 20);
+    const KIND: (u32, u32) = (20, 4);
+    const ELEMENT: (u32, u32) = (24, 5);
+    const OP: (u32, u32) = (29, 3);
+    const CALL: (u32, u32) = (32, 14);
+    const TOTAL: (u32, u32) = (46, 12);
+    /// No more pieces than buffers are on their way.
+    const NUMBER: (u32, u32) = (58, 6);
 
-    fn pack(number: u64, kind: Kind, len_bytes: usize) -> u64 {
-        (number << Self::KIND_BITS | kind as u64) << Self::LEN_BITS | len_bytes as u64
+    fn put(value: u64, (bit, bits): (u32, u32)) -> u64 {
+        (value & ((1 << bits) - 1)) << bit
+    }
+
+    fn get(word: u64, (bit, bits): (u32, u32)) -> u64 {
+        word >> bit & ((1 << bits) - 1)
+    }
+
+    fn pack(number: u64, call: u64, what: What, len_bytes: usize) -> u64 {
+        Self::put(number, Self::NUMBER)
+            | Self::put(call, Self::CALL)
+            | Self::put(what.total, Self::TOTAL)
+            | Self::put(what.op.map_or(0, |op| op as u64 + 1), Self::OP)
+            | Self::put(what.number.map_or(0, |of| of as u64 + 1), Self::ELEMENT)
+            | Self::put(what.kind as u64, Self::KIND)
+            | Self::put(len_bytes as u64, Self::LEN)
     }
 
     fn len_bytes(word: u64) -> u64 {
-        word & ((1 << Self::LEN_BITS) - 1)
+        Self::get(word, Self::LEN)
     }
 
-    fn kind(word: u64) -> u64 {
-        word >> Self::LEN_BITS & ((1 << Self::KIND_BITS) - 1)
-    }
-
-    fn is_number(word: u64, number: u64) -> bool {
-        word >> (Self::LEN_BITS + Self::KIND_BITS) == number & ((1 << Self::NUMBER_BITS) - 1)
+    /// What a member does that says this, as a part of a sentence.
+    fn text(word: u64) -> String {
+        let kind = Kind::name_of(Self::get(word, Self::KIND));
+        let of = |field| usize::try_from(Self::get(word, field)).ok()?.checked_sub(1);
+        let element = of(Self::ELEMENT).map(Number::name_at);
+        let of_elements = match (of(Self::OP).map(Op::name_at), element) {
+            (Some(op), Some(element)) => format!(" ({op} of {element})"),
+            (None, Some(element)) => format!(" ({element})"),
+            _ => String::new(),
+        };
+        let (bytes, call) = (Self::len_bytes(word), Self::get(word, Self::CALL));
+        let total = Self::get(word, Self::TOTAL);
+        format!(
+            "{bytes} bytes in {kind}{of_elements}, operation {call} of the group (total {total:03x})"
+        )
     }
 }
 
@@ -149,6 +202,9 @@ pub(super) struct Members {
     /// If they are spread over hosts evenly.
     hosts: Option<Arc<Hosts>>,
     deadline: Deadline,
+    /// The present operation, and how many there were with it.
+    what: What,
+    calls: u64,
 }
 
 impl Members {
@@ -206,12 +262,20 @@ impl Members {
             all: Arc::new(all),
             hosts: Hosts::of(rank, host_of).map(Arc::new),
             deadline: None,
+            what: What::new(Kind::Barrier, None, None),
+            calls: 0,
         })
     }
 
     /// An operation begins, whose waits end at `deadline`.
-    pub(super) fn begin(&mut self, deadline: Deadline) {
-        self.deadline = deadline;
+    pub(super) fn begin(&mut self, what: What, deadline: Deadline) {
+        (self.what, self.deadline) = (what, deadline);
+        self.calls += 1;
+    }
+
+    /// From now on, pieces sent and taken are of so many bytes in all.
+    pub(super) fn set_total(&mut self, total_bytes: usize) {
+        self.what.total = (total_bytes as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52;
     }
 
     pub(super) fn rank(&self) -> usize {
@@ -242,9 +306,9 @@ impl Members {
     }
 
     /// Sends `values`, at most a buffer, to member `to`. Waits for a free buffer.
-    pub(super) fn put(&mut self, to: usize, values: &[u8], kind: Kind) -> Done {
+    pub(super) fn put(&mut self, to: usize, values: &[u8]) -> Done {
         self.await_room(to)?;
-        self.announce(to, values, values.len(), kind)
+        self.announce(to, values, values.len())
     }
 
     /// Puts `values` at `at` of the next piece for member `to`, whose buffer is free. They are seen
@@ -258,18 +322,13 @@ impl Members {
 
     /// The next piece for member `to` is there: `len_bytes` of which `values` still have to be put, at
     /// its end.
-    pub(super) fn announce(
-        &mut self,
-        to: usize,
-        values: &[u8],
-        len_bytes: usize,
-        kind: Kind,
-    ) -> Done {
+    pub(super) fn announce(&mut self, to: usize, values: &[u8], len_bytes: usize) -> Done {
+        let (call, what) = (self.calls, self.what);
         let there = &mut self.members[to];
         let number = there.sent + 1;
         let half = slot_of(number);
         let at = there.far_data + half * self.buffer_bytes + (len_bytes - values.len());
-        let word = SignalOp::Set(Word::pack(number, kind, len_bytes));
+        let word = SignalOp::Set(Word::pack(number, call, what, len_bytes));
         let (words, word_at) = (&self.words, there.far_words + half);
         self.data
             .put_with_signal(there.pe, at, values, words, word_at, word)?;
@@ -293,26 +352,22 @@ impl Members {
 
     /// Waits for the next piece of member `from`, which has to be so long, and of this operation.
     /// Where it is, until `release`.
-    pub(super) fn take(&mut self, from: usize, len_bytes: usize, kind: Kind) -> Done<usize> {
+    pub(super) fn take(&mut self, from: usize, len_bytes: usize) -> Done<usize> {
         let there = &self.members[from];
         let number = there.received + 1;
         let half = slot_of(number);
         let (at, last) = (there.words + half, there.last_words[half]);
         self.wait(at, Compare::Ne, last, from)?;
         let word = self.words.load(at)?;
-        let (got, got_kind) = (Word::len_bytes(word), Word::kind(word));
-        if got_kind != kind as u64 || got != len_bytes as u64 {
+        let expected = Word::pack(number, self.calls, self.what, len_bytes);
+        if word != expected {
             return Err(Fault::Mistake(format!(
-                "rank {from} (PE {}) sent {got} bytes in {}; this rank expects {len_bytes} in {}: \
-                 all ranks have to call the same operations, in the same order, with the same sizes",
+                "rank {from} (PE {}) sent {}; this rank expects {}: all ranks have to call the same \
+                 operations, in the same order, with the same sizes, dtypes and roots",
                 there.pe,
-                Kind::name_of(got_kind),
-                Kind::name_of(kind as u64)
+                Word::text(word),
+                Word::text(expected)
             )));
-        }
-        if !Word::is_number(word, number) {
-            let text = format!("rank {from} (PE {}) is out of step", there.pe);
-            return Err(Fault::Mistake(text));
         }
         let data = there.data + half * self.buffer_bytes;
         self.members[from].last_words[half] = word;

@@ -23,6 +23,7 @@ use std::sync::{Arc, Mutex, TryLockError};
 use std::time::{Duration, Instant};
 
 use hostwire::Element;
+use hostwire::core::Operands;
 use pyo3::exceptions::PyTimeoutError;
 use pyo3::prelude::*;
 
@@ -35,7 +36,7 @@ use crate::reduce::{self, Op, Operation, elements, elements_mut};
 use crate::shared::Shared;
 use crate::waiting::blocking;
 use collective::Combine;
-use lane::{Done, Fault, Kind, Members};
+use lane::{Done, Fault, Kind, Members, What};
 
 /// Buffers of a lane: what an operation that is cut into pieces has on its way at a time.
 const BUFFERS: usize = 4;
@@ -50,10 +51,12 @@ pub struct Lanes {
 }
 
 impl Lanes {
-    /// Does `operation`, whose waits all together end after `limit_s` seconds.
+    /// Does `operation`, whose waits all together end after `limit_s` seconds. If the members do it
+    /// together, `what` says what it is.
     fn run(
         &self,
         py: Python<'_>,
+        what: Option<What>,
         limit_s: Option<f64>,
         operation: impl FnOnce(&mut Members) -> Done + Send,
     ) -> PyResult<()> {
@@ -68,7 +71,9 @@ impl Lanes {
             }
         };
         let deadline = limit.and_then(|limit| Some((Instant::now().checked_add(limit)?, limit)));
-        members.begin(deadline);
+        if let Some(what) = what {
+            members.begin(what, deadline);
+        }
         let members = &mut *members;
         let done = blocking(py, || {
             let _job = job;
@@ -104,7 +109,7 @@ struct Untyped<'a>(&'a mut (dyn FnMut(&dyn Combine) -> Done + 'a));
 
 impl Operation for Untyped<'_> {
     type Result = Done;
-    fn run<T: Element>(self, combine: impl Fn(T, T) -> T) -> Done {
+    fn run<T: Element>(self, _: Operands, combine: impl Fn(T, T) -> T) -> Done {
         (self.0)(&Typed(combine, PhantomData))
     }
 }
@@ -207,7 +212,13 @@ impl Lanes {
         names: (String, String),
         limit_s: Option<f64>,
     ) -> PyResult<()> {
-        self.combine(py, values, &names, limit_s, Members::all_reduce)
+        self.combine(
+            py,
+            values,
+            (Kind::AllReduce, &names),
+            limit_s,
+            Members::all_reduce,
+        )
     }
 
     /// Combines `values` with those that all others send by `exchange`, as "reduce", to this one.
@@ -218,7 +229,7 @@ impl Lanes {
         names: (String, String),
         limit_s: Option<f64>,
     ) -> PyResult<()> {
-        self.combine(py, values, &names, limit_s, Members::reduce)
+        self.combine(py, values, (Kind::Reduce, &names), limit_s, Members::reduce)
     }
 
     /// Combines `values[i]` of all members in `out` of rank `i`.
@@ -237,7 +248,8 @@ impl Lanes {
             };
             let (number, op) = combining(py, &names, out.len())?;
             self.check(py, values.len())?;
-            self.run(py, limit_s, |members| {
+            let what = What::new(Kind::ReduceScatter, Some(number), Some(op));
+            self.run(py, Some(what), limit_s, |members| {
                 let mut combined =
                     |combine: &dyn Combine| members.reduce_scatter(values, out, combine);
                 reduce::run(number, op, Untyped(&mut combined))
@@ -245,16 +257,18 @@ impl Lanes {
         })
     }
 
-    /// Sends `values[i]` to rank `i`, and receives `outs[i]` from it, in the operation that `name`
-    /// says. Any of them may be empty.
+    /// Sends `values[i]` to rank `i`, and receives `outs[i]` from it, in the operation that `names`
+    /// say, with elements of a dtype, and how they are combined, if they are. Any may be empty.
     fn exchange(
         &self,
         py: Python<'_>,
         values: Vec<Bound<'_, PyAny>>,
         outs: Vec<Bound<'_, PyAny>>,
-        name: &str,
+        names: (String, String, Option<String>),
         limit_s: Option<f64>,
     ) -> PyResult<()> {
+        let (name, dtype, op) = &names;
+        let op = op.as_ref().map(|op| Op::named(py, op)).transpose()?;
         let Some(kind) = Kind::named(name) else {
             let text = format!("there is no operation {name:?}");
             return Err(errors::caller(py, &text));
@@ -262,19 +276,23 @@ impl Lanes {
         self.check(py, values.len())?;
         self.check(py, outs.len())?;
         with_exchanged(&values, &outs, |values, outs| {
-            self.run(py, limit_s, |members| members.exchange(values, outs, kind))
+            let what = What::new(kind, Number::with_name(dtype), op);
+            self.run(py, Some(what), limit_s, |members| {
+                members.exchange(values, outs)
+            })
         })
     }
 
     /// Waits for all members.
     fn barrier(&self, py: Python<'_>, limit_s: Option<f64>) -> PyResult<()> {
-        self.run(py, limit_s, Members::barrier)
+        let what = What::new(Kind::Barrier, None, None);
+        self.run(py, Some(what), limit_s, Members::barrier)
     }
 
     /// Tells the members that nothing more will come from here: one that waits for it gets PeerLeft.
     fn leave(&self, py: Python<'_>) -> PyResult<()> {
         let job = self.shared.job(py)?;
-        self.run(py, None, move |members| {
+        self.run(py, None, None, move |members| {
             job.fence()?;
             members.leave()
         })
@@ -283,7 +301,7 @@ impl Lanes {
     /// Whether all that this member has sent was taken: nobody writes its slot any more.
     fn are_quiet(&self, py: Python<'_>) -> PyResult<bool> {
         let mut are_quiet = false;
-        self.run(py, None, |members| {
+        self.run(py, None, None, |members| {
             are_quiet = members.are_quiet()?;
             Ok(())
         })?;
@@ -297,13 +315,14 @@ impl Lanes {
         &self,
         py: Python<'_>,
         values: &Bound<'_, PyAny>,
-        names: &(String, String),
+        (kind, names): (Kind, &(String, String)),
         limit_s: Option<f64>,
         how: fn(&mut Members, &mut [u8], &dyn Combine) -> lane::Done,
     ) -> PyResult<()> {
         in_place(values, |bytes| {
             let (number, op) = combining(py, names, bytes.len())?;
-            self.run(py, limit_s, |members| {
+            let what = What::new(kind, Some(number), Some(op));
+            self.run(py, Some(what), limit_s, |members| {
                 let mut combined = |combine: &dyn Combine| how(members, bytes, combine);
                 reduce::run(number, op, Untyped(&mut combined))
             })

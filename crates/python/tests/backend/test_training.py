@@ -225,3 +225,51 @@ def test_parameters_that_are_not_used(torch_run):
         say(*losses, total)
         """,
     )
+
+
+def test_ranks_that_call_other_operations_are_told(torch_run):
+    """With other sizes, dtypes and reductions, in all operations: an error, and no number."""
+    torch_run(
+        2,
+        """
+        from torch.distributed import ReduceOp as Op
+
+        new = lambda dtype=torch.float32, count=2: torch.ones(count, dtype=dtype)
+        reduce = lambda *args, op=Op.SUM: lambda group: dist.all_reduce(new(*args), op, group=group)
+        gather = lambda dtype, count: lambda group: dist.all_gather(
+            [new(dtype, count), new(dtype, count)], new(dtype, count), group=group)
+        broadcast = lambda dtype, root: lambda group: dist.broadcast(new(dtype), root, group=group)
+        barrier = lambda group: dist.barrier(group=group)
+        long = 1 << 19
+        pairs = [
+            (reduce(torch.int32), reduce(torch.float32)),
+            (reduce(op=Op.MAX), reduce(op=Op.MIN)),
+            (reduce(torch.float32, 0), reduce(torch.float32, 2)),
+            (reduce(torch.float32, long), reduce(torch.float32, 2 * long)),
+            (reduce(torch.float32, long), reduce(torch.int32, long)),
+            (reduce(), barrier),
+            (gather(torch.float32, 2), gather(torch.float64, 1)),
+            (gather(torch.float32, 2), reduce()),
+            (broadcast(torch.float32, 0), broadcast(torch.int32, 0)),
+            (broadcast(torch.float32, 0), broadcast(torch.float32, 1)),
+            (broadcast(torch.float32, 0), barrier),
+        ]
+        for pair in pairs:
+            group = dist.new_group(backend="hostwire")
+            try:
+                pair[rank](group)
+                dist.all_reduce(new(), group=group)
+            except ValueError as error:
+                assert "all ranks have to call the same" in str(error) or "failed" in str(error), error
+            except dist.DistBackendError as error:
+                # The other one has heard of it, and left.
+                assert "has left the group" in str(error), error
+            else:
+                raise AssertionError(pairs.index(pair))
+            dist.destroy_process_group(group)
+            # The next one works.
+            total = new()
+            dist.all_reduce(total)
+            assert total.tolist() == [2, 2]
+        """,
+    )

@@ -211,7 +211,8 @@ class HostwireGroup(dist.ProcessGroup):
                 values = combine.scaled(source(tensor))
                 sent = self._nothing()
                 sent[root] = values
-                self._lanes.exchange(sent, self._nothing(), "reduce", limit_s)
+                names = ("reduce", *combine.names)
+                self._lanes.exchange(sent, self._nothing(), names, limit_s)
                 return
             target = Target(tensor, is_read=True)
             combine.scale(target.bytes)
@@ -275,7 +276,7 @@ class HostwireGroup(dist.ProcessGroup):
             for outputs, values in pairs:
                 targets = [Target(output) for output in outputs]
                 parts = [target.bytes for target in targets]
-                self._lanes.exchange([source(values)] * self.size(), parts, "all_gather", limit_s)
+                self._exchange([source(values)] * self.size(), parts, "all_gather", values, limit_s)
                 for target in targets:
                     target.store()
 
@@ -306,7 +307,7 @@ class HostwireGroup(dist.ProcessGroup):
             for output, values in pairs:
                 target = Target(output)
                 parts = _parts(target.bytes, self.size())
-                self._lanes.exchange([source(values)] * self.size(), parts, "all_gather", limit_s)
+                self._exchange([source(values)] * self.size(), parts, "all_gather", values, limit_s)
                 target.store()
 
         return self._run(operation, outputs, opts)
@@ -321,12 +322,12 @@ class HostwireGroup(dist.ProcessGroup):
                 values = source(tensor)
                 sent, outs = [values] * self.size(), self._nothing()
                 sent[root] = _NOTHING
-                self._lanes.exchange(sent, outs, "broadcast", limit_s)
+                self._exchange(sent, outs, "broadcast", tensor, limit_s)
             else:
                 target = Target(tensor)
                 outs = self._nothing()
                 outs[root] = target.bytes
-                self._lanes.exchange(self._nothing(), outs, "broadcast", limit_s)
+                self._exchange(self._nothing(), outs, "broadcast", tensor, limit_s)
                 target.store()
 
         return self._run(operation, [tensor], opts)
@@ -346,7 +347,7 @@ class HostwireGroup(dist.ProcessGroup):
             targets = [Target(output) for output in outputs]
             sent, outs = self._nothing(), [target.bytes for target in targets]
             sent[root] = source(values)
-            self._lanes.exchange(sent, outs or self._nothing(), "gather", limit_s)
+            self._exchange(sent, outs or self._nothing(), "gather", values, limit_s)
             for target in targets:
                 target.store()
 
@@ -379,7 +380,7 @@ class HostwireGroup(dist.ProcessGroup):
             outs = self._nothing()
             outs[root] = target.bytes
             sent = [source(values) for values in inputs]
-            self._lanes.exchange(sent or self._nothing(), outs, "scatter", limit_s)
+            self._exchange(sent or self._nothing(), outs, "scatter", output, limit_s)
             target.store()
 
         return self._run(operation, [output], opts)
@@ -394,7 +395,8 @@ class HostwireGroup(dist.ProcessGroup):
         def operation(limit_s):
             targets = [Target(output) for output in output_tensors]
             sent = [source(values) for values in input_tensors]
-            self._lanes.exchange(sent, [target.bytes for target in targets], "all_to_all", limit_s)
+            outs = [target.bytes for target in targets]
+            self._exchange(sent, outs, "all_to_all", output_tensors[0], limit_s)
             for target in targets:
                 target.store()
 
@@ -414,7 +416,7 @@ class HostwireGroup(dist.ProcessGroup):
         def operation(limit_s):
             target = Target(output)
             sent, outs = _cut(source(values), in_bytes), _cut(target.bytes, out_bytes)
-            self._lanes.exchange(sent, outs, "all_to_all", limit_s)
+            self._exchange(sent, outs, "all_to_all", output, limit_s)
             target.store()
 
         return self._run(operation, [output], opts)
@@ -428,6 +430,11 @@ class HostwireGroup(dist.ProcessGroup):
     _reduce_scatter_base = reduce_scatter_single
     reduce_scatter_tensor_coalesced = reduce_scatter_single_coalesced
     alltoall_base = all_to_all_single
+
+    def _exchange(self, sent, outs, name, tensor, limit_s):
+        """`sent[i]` goes to rank `i`, and `outs[i]` comes from it: elements as those of `tensor`."""
+        dtype = str(tensor.dtype).removeprefix("torch.")
+        self._lanes.exchange(sent, outs, (name, dtype, None), limit_s)
 
     def _nothing(self):
         return [_NOTHING] * self.size()

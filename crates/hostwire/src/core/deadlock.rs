@@ -1,0 +1,300 @@
+//! Members that wait for each other for ever, since they call different operations: one is in a
+//! barrier and the other in a reduction, or each takes the other for the root.
+//!
+//! Who has waited long tells the others where it is, by one word, and looks at what they have told.
+//! All members go through operations and barriers in one order, so of two of them one has done no
+//! more than the other. If one has begun more operations and the other more barriers, they have
+//! called something different, however slow one of them may be. The same holds if the one that is
+//! waited for is through with the operation: what it stored in it came before its word. So nobody is
+//! suspected for being late, and nothing is stored or looked at in a wait that is short.
+
+use core::cell::Cell;
+use std::sync::atomic::Ordering;
+
+use hostwire_transport::PeId;
+
+use super::line::{Label, Tag};
+use super::team::LEAVING;
+use super::{Caller, Team};
+use crate::error::{Error, Result};
+
+/// Up to so many members, each tells all others; in a larger team, those that it waits for, if it knows
+/// them.
+const TOLD_MEMBERS_MAX: usize = 64;
+
+/// In so many looks one after another the member that is waited for must be through. A message may
+/// need some of them to be put together. At least 100 ms each.
+const LOOKS: u32 = 10;
+
+/// A wait of a member.
+pub(super) struct Step<'a> {
+    pub(super) team: &'a Team,
+    /// The operation by lines and its number. Without one, it is a barrier.
+    pub(super) line: Option<(u64, Tag)>,
+    /// The ranks that have to do something; none, if they are not known.
+    pub(super) next: &'a [usize],
+}
+
+/// What a wait has done so far.
+#[derive(Default)]
+pub(super) struct Looks {
+    told: Cell<bool>,
+    /// Looks one after another in which one that is waited for was through.
+    through: Cell<u32>,
+}
+
+/// Where a member is: what it waits in, and what it has done before. Counts are the last bits of
+/// stamps, which no earlier team with this slot has used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Point {
+    /// Operations by lines that it has begun.
+    operations: u16,
+    /// Barriers that it has passed.
+    barriers: u16,
+    /// The operation, unless it is in a barrier.
+    label: Option<Label>,
+}
+
+impl Point {
+    const LABEL: u64 = (1 << Label::BITS) - 1;
+
+    /// Never 0.
+    fn word(self) -> u64 {
+        let doing = match self.label {
+            Some(label) => 1 << Label::BITS | label.bits(),
+            None => 2 << Label::BITS,
+        };
+        doing << 32 | u64::from(self.operations) << 16 | u64::from(self.barriers)
+    }
+
+    fn from_word(word: u64) -> Option<Self> {
+        let doing = word >> 32;
+        let label = match doing >> Label::BITS {
+            1 => Some(Label::from_bits(doing & Self::LABEL)),
+            2 => None,
+            _ => return None,
+        };
+        Some(Self {
+            operations: (word >> 16) as u16,
+            barriers: word as u16,
+            label,
+        })
+    }
+
+    /// How much more than the other it has done, in halves: of what it waits in, it has done one.
+    fn ahead_of(self, other: Self) -> (i32, i32) {
+        let more = |one: u16, other: u16| 2 * i32::from(one.wrapping_sub(other) as i16);
+        let half = |is_half: bool| i32::from(is_half);
+        let of_lines = half(other.label.is_some()) - half(self.label.is_some());
+        let of_barriers = half(self.label.is_none()) - half(other.label.is_none());
+        (
+            more(self.operations, other.operations) + of_lines,
+            more(self.barriers, other.barriers) + of_barriers,
+        )
+    }
+
+    /// Whether no program in which all members call the same comes to these two.
+    fn contradicts(self, other: Self) -> bool {
+        let (operations, barriers) = self.ahead_of(other);
+        match (self.label, other.label) {
+            (Some(own), Some(theirs)) if operations == 0 => barriers != 0 || !own.fits(theirs),
+            _ => operations.signum() * barriers.signum() < 0,
+        }
+    }
+
+    /// Whether it is through with what the other waits in, if they do not contradict each other.
+    fn is_beyond(self, other: Self) -> bool {
+        let (operations, barriers) = self.ahead_of(other);
+        operations > 0 || barriers > 0
+    }
+
+    fn operation(self) -> &'static str {
+        self.label.map_or("a barrier", Label::operation)
+    }
+
+    fn text(self) -> String {
+        self.label
+            .map_or_else(|| "a barrier".into(), |label| label.to_string())
+    }
+
+    #[cold]
+    fn mismatch(self, pe: PeId, theirs: Self) -> Error {
+        let says = |point: Self| match self.text() == theirs.text() {
+            true => {
+                let (operations, barriers) = (point.operations, point.barriers);
+                format!(
+                    "{} after {operations} operations and {barriers} barriers",
+                    point.text()
+                )
+            }
+            false => point.text(),
+        };
+        Error::CollectiveMismatch {
+            operation: self.operation(),
+            pe,
+            theirs: says(theirs),
+            ours: says(self),
+        }
+    }
+}
+
+impl Step<'_> {
+    fn point(&self) -> Point {
+        let team = self.team;
+        let operations = match self.line {
+            Some((number, _)) => number,
+            None => team.operations.load(Ordering::Relaxed),
+        };
+        Point {
+            operations: team.stamp(operations) as u16,
+            barriers: team.stamp(team.barriers.load(Ordering::Relaxed)) as u16,
+            label: self.line.map(|(_, tag)| tag.label()),
+        }
+    }
+
+    /// The wait is long.
+    ///
+    /// # Errors
+    /// [`Error::CollectiveMismatch`] if it cannot end.
+    #[cold]
+    pub(super) fn look<C: Caller>(&self, caller: &C, looks: &Looks) -> Result<()> {
+        let (team, attachment) = (self.team, caller.attachment());
+        // In virtual time all PEs that wait are seen to do so. The slot of those who leave has
+        // numbers for each two of them.
+        if team.slot() == LEAVING || attachment.wire().is_in_virtual_time() {
+            return Ok(());
+        }
+        let own = self.point();
+        if !looks.told.replace(true) {
+            self.tell(caller, own.word())?;
+        }
+        let mut is_through = false;
+        for rank in team.others() {
+            let word = attachment.segment().load_word(team.slot.wait(rank))?;
+            let Some(theirs) = Point::from_word(word) else {
+                continue;
+            };
+            let is_beyond = self.next.contains(&rank) && theirs.is_beyond(own);
+            if own.contradicts(theirs) || (is_beyond && looks.through.get() >= LOOKS) {
+                return Err(own.mismatch(team.members[rank], theirs));
+            }
+            is_through |= is_beyond;
+        }
+        looks.through.set(match is_through {
+            true => looks.through.get() + 1,
+            false => 0,
+        });
+        Ok(())
+    }
+
+    /// The wait is over as it should: what was told is not true any more.
+    pub(super) fn ended<C: Caller>(&self, caller: &C, looks: &Looks) -> Result<()> {
+        match looks.told.get() {
+            true => self.tell(caller, 0),
+            false => Ok(()),
+        }
+    }
+
+    #[cold]
+    fn tell<C: Caller>(&self, caller: &C, word: u64) -> Result<()> {
+        let (team, offset) = (self.team, self.team.slot.wait(self.team.rank));
+        let put = |rank| team.put_word(caller, rank, offset, word);
+        match self.next.is_empty() || team.size() <= TOLD_MEMBERS_MAX {
+            true => team.others().try_for_each(put),
+            false => self.next.iter().try_for_each(|rank| put(*rank)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Kind, Operands, Operator};
+    use super::*;
+
+    fn line(operations: u16, barriers: u16, tag: Tag) -> Point {
+        Point {
+            operations,
+            barriers,
+            label: Some(tag.label()),
+        }
+    }
+
+    fn barrier(operations: u16, barriers: u16) -> Point {
+        Point {
+            operations,
+            barriers,
+            label: None,
+        }
+    }
+
+    /// Each step of one program against each other one, where counts wrap as well.
+    #[test]
+    fn steps_of_one_program_contradict_no_other() {
+        let reduction = Tag::new(Kind::Reduce, 8);
+        let mut steps = Vec::new();
+        let (mut operations, mut barriers) = (u16::MAX - 3, u16::MAX - 2);
+        for is_barrier in [false, true, true, false, false, false, true, false, true] {
+            steps.push(match is_barrier {
+                true => barrier(operations, barriers),
+                false => {
+                    operations = operations.wrapping_add(1);
+                    line(operations, barriers, reduction)
+                }
+            });
+            barriers = barriers.wrapping_add(u16::from(is_barrier));
+        }
+        for one in &steps {
+            assert_eq!(Point::from_word(one.word()), Some(*one));
+            for other in &steps {
+                assert!(!one.contradicts(*other), "{one:?} {other:?}");
+            }
+        }
+        for (at, one) in steps.iter().enumerate() {
+            for (other_at, other) in steps.iter().enumerate() {
+                assert_eq!(one.is_beyond(*other), at > other_at, "{one:?} {other:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn different_calls_contradict_each_other() {
+        let sum = |name| {
+            let operands = Operands::named(name).by(Operator::Sum);
+            Tag::new(Kind::Reduce, 8).on(operands)
+        };
+        let broadcast = |root| Tag::new(Kind::Broadcast, 8).with_root(root);
+        for (one, other) in [
+            // A barrier beside an operation, both after the same.
+            (barrier(4, 2), line(5, 2, sum("int64"))),
+            // A barrier that was left out before.
+            (barrier(5, 2), line(7, 2, sum("int64"))),
+            (line(5, 2, sum("int64")), line(5, 3, sum("int64"))),
+            (line(5, 2, sum("int64")), line(5, 2, sum("float64"))),
+            (line(5, 2, broadcast(0)), line(5, 2, broadcast(1))),
+        ] {
+            assert!(
+                one.contradicts(other) && other.contradicts(one),
+                "{one:?} {other:?}"
+            );
+        }
+        let Error::CollectiveMismatch {
+            operation,
+            pe: 1,
+            theirs,
+            ours,
+        } = barrier(4, 2).mismatch(1, line(5, 2, sum("int64")))
+        else {
+            panic!("another error");
+        };
+        let expected = ("a barrier", "a reduction, sum of int64", "a barrier");
+        assert_eq!((operation, &*theirs, &*ours), expected);
+        assert_eq!(Point::from_word(0), None);
+    }
+
+    #[test]
+    fn the_end_of_a_broadcast_is_a_part_of_it() {
+        let tag = |kind| Tag::new(kind, 8).with_root(2);
+        let (begin, end) = (tag(Kind::Broadcast), tag(Kind::Answer));
+        assert!(!line(5, 2, begin).contradicts(line(5, 2, end)));
+    }
+}
