@@ -61,6 +61,33 @@ fn simulated(ended: &Ended) -> (String, String, String) {
     (events, time, between("hash ", "\n"))
 }
 
+/// `docs/virtual-time.md` shows a run of `hello`: its events, time and hash are those of today.
+#[test]
+fn the_documented_run_is_current() {
+    built::library(CLOCKS);
+    let hello = folder().join("hello");
+    assert!(
+        hello.exists(),
+        "build it first: cargo build --package hostwire-examples"
+    );
+    let cluster = cluster("two-boards.toml");
+    let hello = hello.display().to_string();
+    let ended = job::run(&["run", "--cluster", &cluster, "-n", "2", "--stats", &hello]);
+    assert_eq!(ended.status, 0, "{ended:?}");
+    let page = include_str!("../../../../docs/virtual-time.md");
+    for line in ended.stdout.lines() {
+        assert!(page.contains(line), "the page lacks: {line}");
+    }
+    let (events, time, hash) = simulated(&ended);
+    for shown in [
+        format!("virtual time: {events} events in "),
+        format!("{time} simulated ("),
+        format!("hash {hash}\n"),
+    ] {
+        assert!(page.contains(&shown), "the page should say: {shown}");
+    }
+}
+
 #[test]
 fn a_program_runs_and_each_run_is_the_same() {
     let probe = probe();
