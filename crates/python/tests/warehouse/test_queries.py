@@ -1,9 +1,16 @@
 """The 22 queries of TPC-H: each engine gives what it gives for the same data in local Parquet files."""
 
+import fcntl
+import os
+import subprocess
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from conftest import ENGINES, LITTLE_SCALE, SCALE
+
+from hostwire.errors import CallerError
+from hostwire.warehouse import _tpch
 
 PROGRAM = """
 import sys
@@ -36,3 +43,37 @@ def test_results_are_those_of_local_files(warehouse, tpch, engine):
         launcher=["--heap", f"{1 + round(2 * scale)}G"],
     )
     assert lines == ["22 queries"]
+
+
+def test_generation_leaves_no_files(tmp_path):
+    """Files have names only while tpchgen-cli writes; what `kill -9` leaves then, the next one removes."""
+    source = {"scale": 0.001, "scratch": str(tmp_path), "tables": ["nation", "orders"]}
+    parts, rows = _tpch.Parts(), 0
+    for part in range(3):
+        rows += pq.read_table(parts.file("orders", source, part, 3)).num_rows
+    # Files may be read again.
+    for part, length in ((0, 25), (0, 25), (2, None)):
+        file = parts.file("nation", source, part, 3)
+        assert (None if file is None else pq.read_table(file).num_rows) == length
+    assert rows == 1500 and not list(tmp_path.iterdir())
+    parts.clear()
+    # One that another process uses, as a generator does whose owner is gone, and one that none does.
+    used = tmp_path / "hostwire-tpch-used"
+    used.mkdir()
+    left = tmp_path / "hostwire-tpch-left" / "orders"
+    left.mkdir(parents=True)
+    (left / "orders.parquet").write_bytes(b"x")
+    lock = os.open(used, os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, pass_fds=[lock]) as orphan:
+        os.close(lock)
+        with _tpch._folder(tmp_path) as (folder, _):
+            assert sorted(tmp_path.iterdir()) == sorted([used, folder])
+        orphan.stdin.close()
+    with _tpch._folder(tmp_path) as (folder, _):
+        assert list(tmp_path.iterdir()) == [folder]
+    assert not list(tmp_path.iterdir())
+    # A mistake leaves nothing, either.
+    with pytest.raises(CallerError, match="has made no tables"):
+        parts.file("other", {**source, "tables": ["other"]}, 0, 1)
+    assert not list(tmp_path.iterdir())

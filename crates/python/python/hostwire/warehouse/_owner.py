@@ -130,10 +130,10 @@ class _Loader:
             self._parts.clear()
 
     def _load_part(self, part, copy):
-        path = self._parts.path(self._name, self._source, part, len(self._owners))
-        if path is None:
+        made = self._parts.file(self._name, self._source, part, len(self._owners))
+        if made is None:
             return
-        with pq.ParquetFile(path) as file:
+        with pq.ParquetFile(made) as file:
             self._begin(file.schema_arrow)
             if copy is not None:
                 self._keep_all(file, part, copy)

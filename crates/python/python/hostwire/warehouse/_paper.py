@@ -115,7 +115,7 @@ def _make(folder, scale):
     source = {"scale": scale, "scratch": folder, "tables": list(wanted)}
     try:
         for name, columns in wanted.items():
-            with pq.ParquetFile(parts.path(name, source, 0, 1)) as file:
+            with pq.ParquetFile(parts.file(name, source, 0, 1)) as file:
                 names = [each for each in file.schema_arrow.names if each in columns]
                 schema = pa.schema([file.schema_arrow.field(each) for each in names])
                 with pq.ParquetWriter(f"{folder}/{name}.parquet", schema, compression="lz4") as out:

@@ -1,7 +1,10 @@
 """TPC-H: its tables, made by tpchgen-cli, and its queries."""
 
+import contextlib
+import fcntl
 import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -14,6 +17,8 @@ from ..errors import CallerError, EnvironmentFault
 TABLES = ("region", "nation", "supplier", "customer", "part", "partsupp", "orders", "lineitem")
 QUERIES = tuple(f"q{number}" for number in range(1, 23))
 
+# What folders for generated files are called.
+_FOLDER = "hostwire-tpch-"
 # Rows at scale factor 1, for progress bars only.
 _ROWS = {
     "supplier": 10_000,
@@ -66,36 +71,72 @@ def generator():
 
 
 class Parts:
-    """Parts of the tables of TPC-H as Parquet files, for as long as they are needed."""
+    """Parts of the tables of TPC-H as Parquet files, for as long as they are needed. They have no names, so they are
+    gone with this process, however it ends."""
 
     def __init__(self):
-        self._folders = {}
+        self._files = {}
 
-    def path(self, table, source, part, parts):
-        """The file with part `part` of `parts` of a table; None if the table has no such part."""
-        if part not in self._folders:
-            self._folders[part] = _generated(source, part, parts)
-        return next(iter(sorted(Path(self._folders[part].name, table).glob("*.parquet"))), None)
+    def file(self, table, source, part, parts):
+        """The open file with part `part` of `parts` of a table; None if the table has no such part."""
+        if part not in self._files:
+            self._files[part] = _generated(source, part, parts)
+        return self._files[part].get(table)
 
     def clear(self):
-        """Removes the files."""
-        for folder in self._folders.values():
-            folder.cleanup()
-        self._folders.clear()
+        """Lets go of the files."""
+        for files in self._files.values():
+            for file in files.values():
+                file.close()
+        self._files.clear()
 
 
 def _generated(source, part, parts):
-    """A folder with part `part` of each table that is wanted: starting tpchgen-cli takes longer than
-    making small tables."""
-    folder = tempfile.TemporaryDirectory(prefix="hostwire-tpch-", dir=source["scratch"])
+    """Part `part` of each table that is wanted, as open files: starting tpchgen-cli takes longer than making small
+    tables."""
     command = [generator(), "parquet", "--quiet", "--no-progress"]
     command += ["--tables", ",".join(source["tables"])]
-    command += ["--scale-factor", f"{source['scale']:g}", "--output-dir", folder.name]
+    command += ["--scale-factor", f"{source['scale']:g}"]
     command += ["--parts", str(parts), "--part", str(part + 1)]
     command += ["--num-threads", str(max(1, (os.cpu_count() or 1) // parts))]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        folder.cleanup()
-        text = done.stderr.strip() or f"exit status {done.returncode}"
-        raise CallerError(f"tpchgen-cli has made no tables: {text}")
-    return folder
+    with _folder(source["scratch"] or tempfile.gettempdir()) as (folder, lock):
+        done = subprocess.run(
+            [*command, "--output-dir", folder], capture_output=True, text=True, check=False, pass_fds=[lock]
+        )
+        if done.returncode:
+            text = done.stderr.strip() or f"exit status {done.returncode}"
+            raise CallerError(f"tpchgen-cli has made no tables: {text}")
+        paths = {table: next(iter(sorted(folder.glob(f"{table}/*.parquet"))), None) for table in source["tables"]}
+        return {table: open(path, "rb") for table, path in paths.items() if path is not None}
+
+
+@contextlib.contextmanager
+def _folder(scratch):
+    """A folder for files that get names from somebody else, and the lock that says that it is used: the system lets go
+    of it with the last process that has it. A folder without one was left behind by `kill -9`; the next one who makes a
+    folder removes it."""
+    for old in Path(scratch).glob(f"{_FOLDER}*"):
+        # Others may do the same.
+        with contextlib.suppress(OSError), _locked(old):
+            shutil.rmtree(old, ignore_errors=True)
+    with contextlib.ExitStack() as stack:
+        while True:
+            folder = Path(tempfile.mkdtemp(prefix=_FOLDER, dir=scratch))
+            # Somebody may have taken a new one, too, for one that was left behind.
+            with contextlib.suppress(OSError):
+                lock = stack.enter_context(_locked(folder))
+                if folder.exists():
+                    break
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        yield folder, lock
+
+
+@contextlib.contextmanager
+def _locked(folder):
+    """Raises OSError if another process has the lock of a folder, or removes it."""
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield lock
+    finally:
+        os.close(lock)

@@ -32,8 +32,9 @@ def run(main, *, buffer_bytes=BUFFER_BYTES, store_bytes=None, progress=None):
     PE 0 calls `main` with the Warehouse, and gets what it returns; the other PEs hold the tables until
     it returns, and get None. A job of one PE does both. `buffer_bytes` bounds the memory into which
     tables are streamed, `store_bytes` that for the tables of each owner; both lie in the symmetric heap
-    (`hostwire run --heap`), and tables may have what is left of it by default. Loads and long queries draw a bar on the text file `progress` if it is a terminal. (The launcher gives a PE none: its
-    `sys.stderr` is a pipe.)
+    (`hostwire run --heap`), and tables may have what is left of it by default. Loads and long queries draw
+    a bar on the text file `progress` if it is a terminal. (The launcher gives a PE none: its `sys.stderr` is
+    a pipe.)
     """
     job = _job.Job()
     is_peaceful = False
