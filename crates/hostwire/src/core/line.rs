@@ -567,7 +567,7 @@ mod tests {
             told(Tag::new(Kind::Split, 0)),
             (
                 "a split of the team".into(),
-                "a broadcast of 10 bytes".into()
+                "a broadcast of 10 bytes, root 0".into()
             )
         );
         assert_eq!(ours.told_from(0xff << 56).0, "something unknown");
