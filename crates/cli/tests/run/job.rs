@@ -96,6 +96,19 @@ impl Job {
         kill_process(self.pid(), signal).unwrap();
     }
 
+    /// Seconds of processor time that the launcher has taken.
+    pub fn processor_s(&self) -> f64 {
+        let stat = format!("/proc/{}/stat", self.pid().as_raw_pid());
+        let stat = std::fs::read_to_string(stat).unwrap();
+        // Behind the name, which may have spaces: the 12th and the 13th field, in hundredths.
+        let fields = stat.rsplit(')').next().unwrap().split_whitespace();
+        let ticks = fields.skip(11).take(2);
+        ticks
+            .map(|field| field.parse::<f64>().unwrap())
+            .sum::<f64>()
+            / 100.0
+    }
+
     /// Sends `signal` until the job ends, and returns its status.
     pub fn signal_until_end(mut self, signal: Signal) -> Option<i32> {
         let mut status = None;

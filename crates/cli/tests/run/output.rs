@@ -160,19 +160,6 @@ fn the_arguments_of_the_program_are_its_own() {
     );
 }
 
-/// Seconds of processor time that a process has taken.
-fn processor_s(job: &Job) -> f64 {
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", job.pid().as_raw_pid())).unwrap();
-    // Behind the name, which may have spaces: the 12th and the 13th field, in hundredths.
-    let fields = stat.rsplit(')').next().unwrap().split_whitespace();
-    let ticks: f64 = fields
-        .skip(11)
-        .take(2)
-        .map(|field| field.parse::<f64>().unwrap())
-        .sum();
-    ticks / 100.0
-}
-
 /// All PEs have ended when the time is over, and nobody reads: there is nothing to end, and nothing to do.
 #[test]
 fn a_timeout_that_passes_while_output_is_blocked_costs_nothing() {
@@ -187,7 +174,7 @@ fn a_timeout_that_passes_while_output_is_blocked_costs_nothing() {
         fills,
     ]));
     std::thread::sleep(Duration::from_secs(3));
-    let taken_s = processor_s(&job);
+    let taken_s = job.processor_s();
     assert!(taken_s < 0.5, "{taken_s} s");
     job.end();
 }

@@ -325,6 +325,32 @@ fn computing_takes_no_time_unless_it_is_measured() {
     }
 }
 
+/// The model has nothing more to say, since one PE has ended without joining; the other one waits for us.
+#[test]
+fn a_launcher_whose_model_has_ended_does_nothing() {
+    probe();
+    let folder = tempfile::tempdir().unwrap();
+    let fifo = folder.path().join("fifo");
+    let script = "if [ $PMI_RANK = 0 ]; then exit 0; fi; mkfifo $0; echo waits; cat $0";
+    let (cluster, fifo) = (cluster("two-boards.toml"), fifo.to_str().unwrap());
+    let mut job = Job::start(hostwire(&arguments(
+        &cluster,
+        "2",
+        &["sh", "-c", script, fifo],
+    )));
+    assert_eq!(job.line(), "waits");
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    let taken_s = job.processor_s();
+    assert!(taken_s < 1.0, "{taken_s} s");
+    std::fs::write(fifo, "end\n").unwrap();
+    let ended = job.end();
+    assert_eq!(
+        (ended.status, ended.stdout.as_str()),
+        (0, "end\n"),
+        "{ended:?}"
+    );
+}
+
 /// A cluster of each kind, with two processors by name.
 const KINDS: [(&str, [&str; 2]); 5] = [
     ("two-boards.toml", ["left", "right"]),
