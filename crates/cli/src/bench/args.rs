@@ -76,7 +76,7 @@ impl Bench {
 fn after_help() -> String {
     let between = Wire::listed(Wire::is_network, "or");
     let frames = Wire::listed(Wire::has_ether_type, "or");
-    let (shm, ether, udp, tcp) = (Wire::Shm, Wire::Ether, Wire::Udp, Wire::Tcp);
+    let (shm, ether) = (Wire::Shm, Wire::Ether);
     format!(
         "\
 WHAT THE FIGURES MEAN
@@ -88,12 +88,12 @@ pairs: hostwire / limit for times (1.00 is perfect, more is slower), and for \
 rates (1.00 is perfect, less is slower).
     With --wire {between} the two PEs are on two hosts that are made of this \
 machine as network namespaces with a cable between them, which end with the \
-command. That needs root. The limits are a bare packet socket ({frames}) or UDP \
-socket ({udp} and {tcp}): a ping-pong of one frame, one frame per put, a flood of full \
-frames. Of a flood what counts is what arrives. The limit of long puts over {udp} and {tcp} \
-is a TCP stream of as many bytes. That of short ones hands every datagram to the \
-kernel by itself; hostwire hands over many at a time where the kernel takes them \
-(segmentation offload), so that its rate may be above 1.
+command. That needs root. The limit of a half round trip is that of one frame over a bare \
+packet socket ({frames}) or UDP socket (the others); of what is longer than a frame, \
+that of as many bytes in full frames, or in a TCP stream. The limit of puts and of \
+bandwidth is as many bytes one way in full frames, or in a TCP stream: short puts share \
+frames, and their ratio says how much of the wire their bytes make. Gets, atomics, rate \
+and collectives have no limit there.
     A put or get over {shm} is to memory that its owner does not touch meanwhile: it \
 measures stores and loads, not communication.
 
@@ -183,6 +183,9 @@ pub struct PeArgs {
     pub size: Vec<u64>,
     #[arg(long)]
     pub json: bool,
+    /// Say how far it is.
+    #[arg(long)]
+    pub progress: bool,
     #[arg(long, default_value_t = 7)]
     pub repeats: u32,
     #[arg(long, value_parser = wire_parser(), default_value = Wire::Shm.name())]

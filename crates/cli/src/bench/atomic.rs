@@ -46,9 +46,9 @@ pub fn run(bench: &Context) -> Result<()> {
         ("compare-swap", compare_swap(bench, &words), bare_swap),
     ];
     for (name, ours, limit) in kinds {
-        let plan = bench.plan(20, 20_000);
+        let plan = bench.plan(20, 20_000, 8);
         let unit = Unit::Ns { parts: 1.0 };
-        let line = measure(&bench.job, name, 8, unit, plan, ours, vec![limit])?;
+        let line = measure(bench, name, 8, unit, plan, ours, vec![limit])?;
         bench.print(&line);
     }
     words.free()

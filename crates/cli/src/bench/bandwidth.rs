@@ -15,7 +15,6 @@ const TAG: u64 = 9;
 
 pub fn run(bench: &Context) -> Result<()> {
     for size in bench.sizes(&[64 << 10, 1 << 20, 4 << 20]) {
-        let turns = ((64 << 20) / size).clamp(4, 256);
         // All read this one: where in memory a source is decides how much of it a cache keeps.
         let source = vec![1_u8; size as usize];
         let staged = vec![
@@ -32,11 +31,11 @@ pub fn run(bench: &Context) -> Result<()> {
         ];
         for (name, ours, limits) in kinds {
             let line = measure(
-                &bench.job,
+                bench,
                 name,
                 size,
                 Unit::GBPerS { bytes: size as f64 },
-                bench.plan(5, turns),
+                bench.plan(5, 256, size),
                 ours,
                 limits,
             )?;

@@ -18,17 +18,14 @@ use hostwire::settings::Wire;
 
 /// IEEE 802: local experimental EtherType 2. The first one is the wire's.
 const ETHER_TYPE: u16 = 0x88b6;
-/// Longest datagram.
-const BUFFER_BYTES: usize = 2048;
+/// What is longer than this is longer than a frame of any wire, and goes over the stream.
+const DATAGRAM_BYTES_MAX: usize = 1400;
 /// Ends a hang: no side is silent for so long.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Looks between looks at the clock.
 const LOOKS: u32 = 20_000;
-/// A datagram begins with what it is and the number of its round.
-const HEAD_BYTES: usize = 2;
-const DATA: u8 = 1;
-const END: u8 = 2;
-const COUNT: u8 = 3;
+/// A datagram begins with the number of its round.
+const HEAD_BYTES: usize = 1;
 
 /// Opens packet sockets for a PE that has given up the right to do so by then.
 pub struct Opener {
@@ -92,26 +89,16 @@ impl Bare {
         Ok(Self::Frames(Box::new(opened)))
     }
 
-    /// Round trips of `size` bytes.
+    /// Round trips of `size` bytes: of one frame, or of as many as it takes.
     pub fn ping_pong<'a>(&'a mut self, bench: &'a Context, size: u64) -> Vec<Loop<'a>> {
         match self {
-            Self::Ip { datagrams, .. } => datagrams.ping_pong(bench, size),
+            Self::Ip { datagrams, .. } if size as usize <= DATAGRAM_BYTES_MAX => {
+                datagrams.ping_pong(bench, size)
+            }
+            Self::Ip { stream, .. } => stream.ping_pong(bench, size),
             Self::Frames(end) => vec![Box::new(move |n| {
                 time(|| {
                     ether::ping_pong(end, bench.side(), size as usize, n)?;
-                    Ok(())
-                })
-            })],
-        }
-    }
-
-    /// One frame for each `size` bytes.
-    pub fn frames_of<'a>(&'a mut self, bench: &'a Context, size: u64) -> Vec<Loop<'a>> {
-        match self {
-            Self::Ip { datagrams, .. } => datagrams.flood(bench, size),
-            Self::Frames(end) => vec![Box::new(move |n| {
-                time(|| {
-                    ether::frames_per_second(end, bench.side(), size as usize, n)?;
                     Ok(())
                 })
             })],
@@ -167,18 +154,17 @@ impl Datagrams {
 
     /// A cable with one datagram on it loses nothing.
     fn ping_pong<'a>(&'a mut self, bench: &'a Context, size: u64) -> Vec<Loop<'a>> {
-        let mut buffer = [0; BUFFER_BYTES];
         let mut out = vec![0; (size as usize).max(HEAD_BYTES)];
         vec![Box::new(move |n| {
             self.begin(&mut out);
             time(|| {
                 for _ in 0..n {
                     if bench.is_first() {
-                        self.send(&out);
-                        self.receive(&mut buffer)?;
+                        self.send(&out)?;
+                        self.receive()?;
                     } else {
-                        self.receive(&mut buffer)?;
-                        self.send(&out);
+                        self.receive()?;
+                        self.send(&out)?;
                     }
                 }
                 Ok(())
@@ -186,101 +172,60 @@ impl Datagrams {
         })]
     }
 
-    fn flood<'a>(&'a mut self, bench: &'a Context, size: u64) -> Vec<Loop<'a>> {
-        let mut buffer = [0; BUFFER_BYTES];
-        let mut out = vec![0; (size as usize).max(HEAD_BYTES)];
-        vec![Box::new(move |n| {
-            self.begin(&mut out);
-            if !bench.is_first() {
-                return time(|| self.sink(&mut buffer));
-            }
-            let mut arrived = 0;
-            let took = time(|| {
-                for _ in 0..n {
-                    self.send(&out);
-                }
-                arrived = self.ask(&mut buffer)?;
-                Ok(())
-            })?;
-            // Only frames that arrive count.
-            Ok(took.mul_f64(n as f64 / arrived.max(1) as f64))
-        })]
-    }
-
     /// A new round, so that what is left of the one before is no part of it.
     fn begin(&mut self, out: &mut [u8]) {
         self.round = self.round.wrapping_add(1);
-        if let Some((head, _)) = out.split_first_chunk_mut() {
-            *head = [DATA, self.round];
+        if let Some(head) = out.first_mut() {
+            *head = self.round;
         }
-    }
-
-    /// Counts until the end is announced, and answers.
-    fn sink(&self, buffer: &mut [u8]) -> Result<()> {
-        let mut arrived = 0_u64;
-        loop {
-            match self.receive(buffer)? {
-                (END, _) => break,
-                (DATA, _) => arrived += 1,
-                _ => {}
-            }
-        }
-        let mut answer = vec![COUNT, self.round];
-        answer.extend(arrived.to_ne_bytes());
-        self.send(&answer);
-        Ok(())
-    }
-
-    /// Announces the end and waits for the answer. The other one takes what comes before
-    /// in order, so that the end cannot be lost for want of room twice.
-    fn ask(&self, buffer: &mut [u8]) -> Result<u64> {
-        let begin = Instant::now();
-        while begin.elapsed() < PATIENCE {
-            self.send(&[END, self.round]);
-            for _ in 0..LOOKS {
-                let Some((COUNT, rest)) = self.look(buffer) else {
-                    continue;
-                };
-                if let Ok(count) = rest.try_into() {
-                    return Ok(u64::from_ne_bytes(count));
-                }
-            }
-        }
-        Err(silent())
     }
 
     /// Until it is taken.
-    fn send(&self, datagram: &[u8]) {
-        while self.socket.send(datagram).is_err() {}
+    fn send(&self, datagram: &[u8]) -> Result<()> {
+        until(|| match self.socket.send(datagram) {
+            Ok(_) => Ok(Some(())),
+            Err(error) if is_for_now(&error) => Ok(None),
+            Err(error) => Err(failed(error)),
+        })
     }
 
-    fn receive<'b>(&self, buffer: &'b mut [u8]) -> Result<(u8, &'b [u8])> {
-        let begin = Instant::now();
-        while begin.elapsed() < PATIENCE {
-            for _ in 0..LOOKS {
-                if let Some((kind, rest)) = self.look(buffer) {
-                    // Looked up again: a borrow cannot leave the loop.
-                    let len = rest.len();
-                    let rest = buffer.get(HEAD_BYTES..HEAD_BYTES + len);
-                    return Ok((kind, rest.unwrap_or_default()));
-                }
-            }
-        }
-        Err(silent())
-    }
-
-    /// A datagram of this round, if there is one: its kind, and what is behind its head.
-    fn look<'b>(&self, buffer: &'b mut [u8]) -> Option<(u8, &'b [u8])> {
-        let len = self.socket.recv(buffer).ok()?;
-        match buffer.get(..len)?.split_first_chunk()? {
-            ([kind, round], rest) if *round == self.round => Some((*kind, rest)),
-            _ => None,
-        }
+    /// Until a datagram of this round has come.
+    fn receive(&self) -> Result<()> {
+        let mut buffer = [0; DATAGRAM_BYTES_MAX];
+        until(|| match self.socket.recv(&mut buffer) {
+            Ok(len) => Ok(buffer
+                .get(..len)
+                .and_then(<[u8]>::first)
+                .filter(|head| **head == self.round)
+                .map(|_| ())),
+            Err(error) if is_for_now(&error) => Ok(None),
+            Err(error) => Err(failed(error)),
+        })
     }
 }
 
+/// Looks again and again, but not for ever.
+fn until(mut look: impl FnMut() -> Result<Option<()>>) -> Result<()> {
+    let begin = Instant::now();
+    while begin.elapsed() < PATIENCE {
+        for _ in 0..LOOKS {
+            if look()?.is_some() {
+                return Ok(());
+            }
+        }
+    }
+    Err(silent())
+}
+
+/// Whether there was no room, or nothing.
+fn is_for_now(error: &io::Error) -> bool {
+    use io::ErrorKind::{Interrupted, WouldBlock};
+    let is_full = error.raw_os_error() == Some(rustix::io::Errno::NOBUFS.raw_os_error());
+    is_full || matches!(error.kind(), WouldBlock | Interrupted)
+}
+
 pub fn failed(error: io::Error) -> Error {
-    TransportError::environment("opening a socket for the limit", error).into()
+    TransportError::environment("measuring the limit with a bare socket", error).into()
 }
 
 pub fn silent() -> Error {

@@ -24,9 +24,9 @@ pub fn barrier(bench: &Context) -> Result<()> {
         })
     });
     let few = if bench.is_mapped() { 1000 } else { 50 };
-    let plan = bench.plan(60, turns(bench, few));
+    let plan = bench.plan(60, turns(bench, few), 0);
     let limits = flag_barrier(bench, &mut turn)?;
-    let line = measure(&bench.job, "barrier", 0, UNIT, plan, ours, limits)?;
+    let line = measure(bench, "barrier", 0, UNIT, plan, ours, limits)?;
     bench.print(&line);
     Ok(())
 }
@@ -48,6 +48,7 @@ pub fn all_reduce(bench: &Context) -> Result<()> {
         let plan = bench.plan(
             20,
             turns(bench, if small && bench.is_mapped() { 500 } else { 20 }),
+            2 * size,
         );
         // A word each way is what a barrier is.
         let limits = if small {
@@ -55,7 +56,7 @@ pub fn all_reduce(bench: &Context) -> Result<()> {
         } else {
             Vec::new()
         };
-        let line = measure(&bench.job, "allreduce", size, UNIT, plan, ours, limits)?;
+        let line = measure(bench, "allreduce", size, UNIT, plan, ours, limits)?;
         bench.print(&line);
     }
     Ok(())

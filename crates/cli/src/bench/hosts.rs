@@ -18,8 +18,6 @@ use super::{bandwidth, latency, rate};
 const RATE_BYTES_MAX: u64 = 4 << 10;
 /// Puts of up to so many bytes go to eight places in a row, longer ones to one.
 const WORDS_BYTES_MAX: u64 = 64;
-/// Longest payload that is compared with a frame of the same payload.
-const ONE_FRAME_BYTES: u64 = 1400;
 
 /// Half round trip of a put that the other PE waits for.
 pub fn ping_pong(bench: &Context) -> Result<()> {
@@ -29,11 +27,11 @@ pub fn ping_pong(bench: &Context) -> Result<()> {
         let size = 8 * words.len() as u64;
         let limits = bare.ping_pong(bench, size);
         let line = measure(
-            &bench.job,
+            bench,
             "pingpong",
             size,
             Unit::Ns { parts: 2.0 },
-            bench.plan(20, 100),
+            bench.plan(20, 100, 2 * size),
             put_and_wait(bench, &words),
             limits,
         )?;
@@ -74,16 +72,13 @@ fn put_and_wait<'a>(bench: &'a Context, words: &'a Symmetric<u64>) -> Loop<'a> {
 pub fn messages(bench: &Context) -> Result<()> {
     let mut bare = Bare::open(bench)?;
     for size in bench.sizes(&[8, 64, 1024, 16 << 10]) {
-        let limits = match size <= ONE_FRAME_BYTES {
-            true => bare.ping_pong(bench, size),
-            false => Vec::new(),
-        };
+        let limits = bare.ping_pong(bench, size);
         let line = measure(
-            &bench.job,
+            bench,
             "latency",
             size,
             Unit::Ns { parts: 2.0 },
-            bench.plan(20, 100),
+            bench.plan(20, 100, 2 * size),
             latency::ours(bench, size as usize),
             limits,
         )?;
@@ -95,8 +90,11 @@ pub fn messages(bench: &Context) -> Result<()> {
 /// Messages per second, one way.
 pub fn message_rate(bench: &Context) -> Result<()> {
     for size in bench.sizes(&[8, 64]) {
-        let (plan, ours) = (bench.plan(10, 10_000), rate::ours(bench, size as usize));
-        let line = measure(&bench.job, "rate", size, Unit::MPerS, plan, ours, vec![])?;
+        let (plan, ours) = (
+            bench.plan(10, 10_000, size),
+            rate::ours(bench, size as usize),
+        );
+        let line = measure(bench, "rate", size, Unit::MPerS, plan, ours, vec![])?;
         bench.print(&line);
     }
     Ok(())
@@ -106,14 +104,13 @@ pub fn message_rate(bench: &Context) -> Result<()> {
 pub fn message_bandwidth(bench: &Context) -> Result<()> {
     let mut bare = Bare::open(bench)?;
     for size in bench.sizes(&[64 << 10, 1 << 20]) {
-        let turns = ((8 << 20) / size).clamp(4, 256);
         let source = vec![1_u8; size as usize];
         let line = measure(
-            &bench.job,
+            bench,
             "bandwidth",
             size,
             Unit::GBPerS { bytes: size as f64 },
-            bench.plan(5, turns),
+            bench.plan(5, 256, size),
             bandwidth::one_copy(bench, &source),
             bare.flood_of(bench, size),
         )?;
@@ -122,20 +119,13 @@ pub fn message_bandwidth(bench: &Context) -> Result<()> {
     Ok(())
 }
 
-/// Puts, until they have arrived; the limit is one frame each, or full frames.
+/// Puts, until they have arrived. Short ones share frames, so that one frame each would be no limit.
 pub fn put(bench: &Context) -> Result<()> {
     let mut bare = Bare::open(bench)?;
     for size in bench.sizes(&[8, 64, 4 << 10, 1 << 20]) {
         let (unit, turns) = match size < RATE_BYTES_MAX {
             true => (Unit::MPerS, 20_000),
-            false => (
-                Unit::GBPerS { bytes: size as f64 },
-                ((8 << 20) / size).clamp(8, 2_000),
-            ),
-        };
-        let limits = match size <= ONE_FRAME_BYTES {
-            true => bare.frames_of(bench, size),
-            false => bare.flood_of(bench, size),
+            false => (Unit::GBPerS { bytes: size as f64 }, 2_000),
         };
         let values = vec![5_u8; size as usize];
         // As over shared memory.
@@ -151,13 +141,13 @@ pub fn put(bench: &Context) -> Result<()> {
             bench.job.quiet()
         });
         let line = measure(
-            &bench.job,
+            bench,
             "put",
             size,
             unit,
-            bench.plan(9, turns),
+            bench.plan(9, turns, size),
             ours,
-            limits,
+            bare.flood_of(bench, size),
         )?;
         bench.print(&line);
     }
@@ -169,10 +159,7 @@ pub fn get(bench: &Context) -> Result<()> {
     for size in bench.sizes(&[8, 64, 4 << 10, 1 << 20]) {
         let (unit, turns) = match size < RATE_BYTES_MAX {
             true => (Unit::Ns { parts: 1.0 }, 200),
-            false => (
-                Unit::GBPerS { bytes: size as f64 },
-                ((4 << 20) / size).clamp(4, 200),
-            ),
+            false => (Unit::GBPerS { bytes: size as f64 }, 200),
         };
         let mut values = vec![0_u8; size as usize];
         let ours = bench.towards(move |n| {
@@ -182,11 +169,11 @@ pub fn get(bench: &Context) -> Result<()> {
             Ok(())
         });
         let line = measure(
-            &bench.job,
+            bench,
             "get",
             size,
             unit,
-            bench.plan(9, turns),
+            bench.plan(9, turns, size),
             ours,
             vec![],
         )?;
@@ -205,8 +192,8 @@ pub fn atomic(bench: &Context) -> Result<()> {
         Ok(())
     });
     let unit = Unit::Ns { parts: 1.0 };
-    let plan = bench.plan(9, 200);
-    let line = measure(&bench.job, "fetch-add", 8, unit, plan, ours, vec![])?;
+    let plan = bench.plan(9, 200, 8);
+    let line = measure(bench, "fetch-add", 8, unit, plan, ours, vec![])?;
     bench.print(&line);
     words.free()
 }

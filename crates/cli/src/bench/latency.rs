@@ -29,11 +29,11 @@ pub fn run(bench: &Context) -> Result<()> {
             })
         };
         let line = measure(
-            &bench.job,
+            bench,
             "latency",
             size,
             Unit::Ns { parts: 2.0 },
-            bench.plan(60, turns),
+            bench.plan(60, turns, 2 * size),
             ours(bench, size as usize),
             vec![Box::new(&mut limit)],
         )?;

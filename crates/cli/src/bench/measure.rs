@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use hostwire::{Job, Result};
+use hostwire::Result;
 
+use super::pe::Context;
 use super::report::Line;
 
 /// Runs an operation `n` times and returns the time.
@@ -54,10 +55,31 @@ pub struct Plan {
     pub turns: u64,
 }
 
+/// A timing moves no more, as long as it has a turn: milliseconds on any wire.
+const BATCH_BYTES: u64 = 8 << 20;
+/// A repeat moves no more, as long as it has [`BATCHES_MIN`]: a second or so on the slowest wire.
+const REPEAT_BYTES: u64 = 128 << 20;
+const BATCHES_MIN: u32 = 3;
+
+impl Plan {
+    /// So many `batches` of so many `turns`, or fewer where a turn moves so many bytes that it would take minutes.
+    pub fn new(repeats: u32, batches: u32, turns: u64, turn_bytes: u64) -> Self {
+        let turn_bytes = turn_bytes.max(1);
+        let turns = turns.min(BATCH_BYTES / turn_bytes).max(1);
+        let most = REPEAT_BYTES / (turns * turn_bytes);
+        let most = u32::try_from(most).unwrap_or(u32::MAX).max(BATCHES_MIN);
+        Self {
+            repeats,
+            batches: batches.min(most),
+            turns,
+        }
+    }
+}
+
 /// Measures `ours` in turn with each of `limits`. All PEs of the job must call this with
 /// the same plan; the line is PE 0's.
 pub fn measure(
-    job: &Job,
+    context: &Context,
     bench: &'static str,
     size_bytes: u64,
     unit: Unit,
@@ -66,7 +88,7 @@ pub fn measure(
     mut limits: Vec<Loop<'_>>,
 ) -> Result<Line> {
     let timed = |run: &mut Loop<'_>| -> Result<f64> {
-        job.barrier()?;
+        context.job.barrier()?;
         Ok(unit.value(run(plan.turns)?, plan.turns))
     };
     // Warm up: page faults, branch predictors, the clock of the cores.
@@ -78,7 +100,8 @@ pub fn measure(
     let mut medians = Vec::new();
     let mut limit_medians = Vec::new();
     let mut ratios = Vec::new();
-    for _ in 0..plan.repeats {
+    for repeat in 0..plan.repeats {
+        context.progress(bench, size_bytes, (repeat, plan.repeats));
         let mut own = Vec::new();
         let mut bare = vec![Vec::new(); limits.len()];
         for _ in 0..plan.batches {
@@ -104,7 +127,7 @@ pub fn measure(
     Ok(Line {
         bench: bench.into(),
         wire: "shm".into(),
-        pes: job.pes(),
+        pes: context.job.pes(),
         size_bytes,
         unit: unit.name().into(),
         median: median(&medians),
@@ -141,6 +164,19 @@ mod tests {
         assert_eq!(quantile(&values, 0.0), 1.0);
         assert_eq!(quantile(&values, 0.99), 5.0);
         assert!(median(&[]).is_nan());
+    }
+
+    #[test]
+    fn long_turns_are_few() {
+        let shape = |batches, turns, bytes| {
+            let plan = Plan::new(7, batches, turns, bytes);
+            (plan.batches, plan.turns)
+        };
+        assert_eq!(shape(60, 400, 0), (60, 400));
+        assert_eq!(shape(60, 400, 16), (60, 400));
+        assert_eq!(shape(20, 100, 2 << 20), (16, 4));
+        assert_eq!(shape(20, 100, 128 << 20), (3, 1));
+        assert_eq!(shape(2, 100, u64::MAX), (2, 1));
     }
 
     #[test]

@@ -35,6 +35,7 @@ mod tca;
 mod tca_model;
 
 use std::ffi::OsString;
+use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -191,6 +192,9 @@ fn run_job(args: &Args, program: &Path, pes: u32, bench: Bench, record: &Record)
     }
     if args.json {
         command.push("--json".into());
+    }
+    if std::io::stderr().is_terminal() {
+        command.push("--progress".into());
     }
     let mut quiet = run::Args::quiet(pes, args.wire, command);
     quiet.settings = quiet

@@ -13,9 +13,8 @@ use hostwire_transport::{Memory, TransportError, Visibility};
 use super::args::{Bench, PeArgs};
 use super::bare::Opener;
 use super::measure::{Loop, Plan};
-use super::report::Line;
+use super::report::{self, Line};
 use super::{atomic, bandwidth, collective, hosts, latency, rate, record, rma, tca};
-use crate::report;
 use hostwire::settings::Wire;
 
 /// Runs one PE.
@@ -23,7 +22,7 @@ pub fn main(args: &PeArgs) -> ExitCode {
     match run(args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            report::line(&error.to_string());
+            crate::report::line(&error.to_string());
             ExitCode::FAILURE
         }
     }
@@ -43,6 +42,8 @@ fn run(args: &PeArgs) -> Result<()> {
         sizes: args.size.clone(),
         repeats: args.repeats,
         json: args.json,
+        says_progress: args.progress,
+        said: Cell::new(Instant::now()),
         wire: args.wire,
         opener,
         record,
@@ -99,6 +100,9 @@ type Run = fn(&Context) -> Result<()>;
 /// Room for the largest size twice.
 const ARENA_BYTES: usize = 160 << 20;
 
+/// Who looks on hears something as often.
+const SILENCE_MAX: Duration = Duration::from_secs(5);
+
 /// The state that all benchmarks share.
 pub struct Context {
     pub job: Job,
@@ -107,6 +111,10 @@ pub struct Context {
     sizes: Vec<u64>,
     repeats: u32,
     json: bool,
+    /// Somebody looks on.
+    says_progress: bool,
+    /// When anything was said last.
+    said: Cell<Instant>,
     wire: Wire,
     pub opener: Opener,
     /// Files for the figures, in addition to standard output.
@@ -125,11 +133,19 @@ impl Context {
         }
     }
 
-    pub fn plan(&self, batches: u32, turns: u64) -> Plan {
-        Plan {
-            repeats: self.repeats,
-            batches,
-            turns,
+    /// For turns that move so many bytes each.
+    pub fn plan(&self, batches: u32, turns: u64, turn_bytes: u64) -> Plan {
+        Plan::new(self.repeats, batches, turns, turn_bytes)
+    }
+
+    /// PE 0 says how far a measurement is, if it takes long and somebody looks on.
+    pub fn progress(&self, bench: &str, size_bytes: u64, (repeat, repeats): (u32, u32)) {
+        if self.says_progress && self.is_first() && self.said.get().elapsed() >= SILENCE_MAX {
+            let size = report::size(size_bytes);
+            crate::report::line(&format!(
+                "{bench} of {size}: {repeat} of {repeats} repeats done"
+            ));
+            self.said.set(Instant::now());
         }
     }
 
@@ -233,7 +249,7 @@ impl Context {
     /// PE 0 says something to people.
     pub fn say(&self, text: &str) {
         if self.is_first() && !self.json {
-            report::out(text);
+            crate::report::out(text);
         }
     }
 
@@ -246,9 +262,10 @@ impl Context {
                 ..line.clone()
             };
             line.print(self.json);
+            self.said.set(Instant::now());
             let recorded = self.record.as_ref().map(|file| record::append(file, &line));
             if let Some(Err(error)) = recorded {
-                report::line(&format!("cannot keep a figure: {error}"));
+                crate::report::line(&format!("cannot keep a figure: {error}"));
             }
         }
     }

@@ -46,11 +46,11 @@ pub fn run(bench: &Context) -> Result<()> {
             }));
         }
         let line = measure(
-            &bench.job,
+            bench,
             "rate",
             size,
             Unit::MPerS,
-            bench.plan(20, 50_000.min(50_000_000 / size)),
+            bench.plan(20, 50_000, size),
             ours(bench, size as usize),
             limits,
         )?;

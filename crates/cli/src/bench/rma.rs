@@ -24,10 +24,6 @@ fn unit(size: u64) -> Unit {
 
 const LINE_BYTES: usize = 64;
 
-fn turns(size: u64) -> u64 {
-    ((32 << 20) / size).clamp(8, 100_000)
-}
-
 /// The source of short puts: both sides of a comparison read the same line. Separate
 /// sources could lie across two lines, or at addresses whose low bits make loads wait for
 /// unrelated stores.
@@ -57,8 +53,8 @@ fn put_beside_stores<'a>(
     ours: Loop<'a>,
     limit: Loop<'a>,
 ) -> Result<()> {
-    let plan = bench.plan(9, turns(size));
-    let line = measure(&bench.job, "put", size, unit(size), plan, ours, vec![limit])?;
+    let plan = bench.plan(9, 100_000, size);
+    let line = measure(bench, "put", size, unit(size), plan, ours, vec![limit])?;
     bench.print(&line);
     Ok(())
 }
@@ -186,8 +182,8 @@ pub fn get(bench: &Context) -> Result<()> {
                 Ok(())
             })
         });
-        let plan = bench.plan(9, turns(size));
-        let line = measure(&bench.job, "get", size, unit(size), plan, ours, vec![limit])?;
+        let plan = bench.plan(9, 100_000, size);
+        let line = measure(bench, "get", size, unit(size), plan, ours, vec![limit])?;
         bench.print(&line);
     }
     Ok(())

@@ -13,6 +13,8 @@ use super::pe::{Context, time};
 
 /// Ends a hang: no side is silent for so long.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// What is handed to the kernel at a time, at least.
+const PIECE_BYTES: u64 = 64 << 10;
 /// Between two looks for the other side.
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
 
@@ -46,35 +48,58 @@ impl Stream {
         Ok(Self(stream))
     }
 
-    /// `size` bytes each turn, from one buffer into one buffer, until the last one has arrived.
+    /// `size` bytes each turn, from one buffer into one buffer, until the last one has arrived. Short ones go many
+    /// at a time.
     pub fn flood<'a>(&'a mut self, bench: &'a Context, size: u64) -> Vec<Loop<'a>> {
+        let mut buffer = vec![5; size.max(PIECE_BYTES) as usize];
+        self.timed(move |stream, n| {
+            let is_first = bench.is_first();
+            let mut left = n * size;
+            while left > 0 {
+                let len = buffer.len().min(left as usize);
+                left -= len as u64;
+                let piece = buffer.get_mut(..len).unwrap_or_default();
+                match is_first {
+                    true => stream.write_all(piece)?,
+                    false => stream.read_exact(piece)?,
+                }
+            }
+            match is_first {
+                true => stream.read_exact(&mut [0]),
+                false => stream.write_all(&[1]),
+            }
+        })
+    }
+
+    /// Round trips of `size` bytes.
+    pub fn ping_pong<'a>(&'a mut self, bench: &'a Context, size: u64) -> Vec<Loop<'a>> {
         let mut buffer = vec![5; size as usize];
+        self.timed(move |stream, n| {
+            for _ in 0..n {
+                if bench.is_first() {
+                    stream.write_all(&buffer)?;
+                    stream.read_exact(&mut buffer)?;
+                } else {
+                    stream.read_exact(&mut buffer)?;
+                    stream.write_all(&buffer)?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn timed<'a>(
+        &'a mut self,
+        mut run: impl FnMut(&mut TcpStream, u64) -> io::Result<()> + 'a,
+    ) -> Vec<Loop<'a>> {
         vec![Box::new(move |n| {
             time(|| {
-                let done = match bench.is_first() {
-                    true => self.send(&buffer, n),
-                    false => self.receive(&mut buffer, n),
-                };
-                done.map_err(|error| match error.kind() {
+                run(&mut self.0, n).map_err(|error| match error.kind() {
                     ErrorKind::WouldBlock | ErrorKind::TimedOut => silent(),
                     _ => failed(error),
                 })
             })
         })]
-    }
-
-    fn send(&mut self, buffer: &[u8], n: u64) -> io::Result<()> {
-        for _ in 0..n {
-            self.0.write_all(buffer)?;
-        }
-        self.0.read_exact(&mut [0])
-    }
-
-    fn receive(&mut self, buffer: &mut [u8], n: u64) -> io::Result<()> {
-        for _ in 0..n {
-            self.0.read_exact(buffer)?;
-        }
-        self.0.write_all(&[1])
     }
 }
 

@@ -132,14 +132,8 @@ fn one(
     let unit = Unit::GBPerS {
         bytes: bytes as f64,
     };
-    let most = if from.device() == DeviceId::HOST {
-        32 << 20
-    } else {
-        4 << 20
-    };
-    let turns = (most / bytes).clamp(2, 1000);
-    let plan = bench.plan(3, turns);
-    let line = measure(&bench.job, name, size, unit, plan, copy, limits)?;
+    let plan = bench.plan(3, 1000, bytes);
+    let line = measure(bench, name, size, unit, plan, copy, limits)?;
     bench.print(&line);
     Ok(())
 }

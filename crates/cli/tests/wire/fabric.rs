@@ -77,6 +77,29 @@ fn names_the_killed(wire: &str, options: &[&str], variables: &[(&str, &str)]) {
     }
 }
 
+/// Libraries that libfabric loads have handlers of their own, which end a process by `exit`.
+#[test]
+fn a_pe_that_crashes_is_told_as_what_it_is() {
+    let Some(_turn) = may_make_hosts() else {
+        return;
+    };
+    for provider in providers() {
+        for (signal, name, status) in [
+            (Signal::SEGV, "SIGSEGV", 139),
+            (Signal::TERM, "SIGTERM", 143),
+        ] {
+            let variables = [("HOSTWIRE_FABRIC", provider)];
+            let program = [&fault_probe()[..], "steady", "20000"];
+            let steady = Steady::start_over("fabric", 2, &[INSECURE], &variables, &program);
+            steady.signal(1, signal);
+            let ended = steady.end_by_itself();
+            assert_eq!(ended.status, status, "{provider}: {ended:#?}");
+            let why = format!("PE 1 was killed by {name}");
+            assert!(ended.stderr.contains(&why), "{provider}: {ended:#?}");
+        }
+    }
+}
+
 /// Its processes get no turn for several times as long as silence may last, and its kernel answers all the time.
 fn waits_for_the_stopped(wire: &str, options: &[&str], variables: &[(&str, &str)]) {
     for provider in providers() {

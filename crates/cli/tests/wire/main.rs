@@ -5,6 +5,7 @@
 //! of time are for a hang only.
 #![allow(clippy::print_stderr)]
 
+mod bench;
 mod connections;
 mod counters;
 mod dissector;
@@ -24,3 +25,4 @@ mod nothing_stays;
 mod programs;
 mod record;
 mod strangers;
+mod threads;

@@ -39,7 +39,7 @@ pub(crate) const SEND_BATCH_FRAMES: usize = 44;
 /// Bytes that one call sends of a stream: full ones of these.
 const PIECE_BYTES: usize = SEND_BATCH_FRAMES * 22 * 64;
 /// Longest frame that is used, whatever the interface could take.
-const FRAME_LEN_MAX: usize = 9000;
+pub(crate) const FRAME_LEN_MAX: usize = 9000;
 
 /// Why the first of some frames has not left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
