@@ -28,6 +28,8 @@ const VERSION: i64 = 0;
 const MEMORY: i64 = -1;
 /// How long a machine may take to read what is said to it.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// Until one that could not be let in is looked at again.
+const NAP: Duration = Duration::from_millis(100);
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -134,10 +136,13 @@ fn follow(door: &UnixListener, signals: &UnixStream, mut machines: Machines) -> 
         }
         machines.hear(others);
         if come {
-            let (socket, _) = door.accept()?;
-            match machines.admit(socket) {
-                Ok(number) => report::out(&format!("machine {number} is there")),
-                Err(error) => report::line(&format!("a machine was not served: {error}")),
+            match door.accept() {
+                Ok((socket, _)) => match machines.admit(socket) {
+                    Ok(number) => report::out(&format!("machine {number} is there")),
+                    Err(error) => report::line(&format!("a machine was not served: {error}")),
+                },
+                // Where there are no descriptors left, a while later there may be: machines that are there stay served.
+                Err(_) => std::thread::sleep(NAP),
             }
         }
     }
