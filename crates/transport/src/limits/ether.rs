@@ -202,7 +202,10 @@ fn send_all(end: &mut BareEther, len_bytes: usize, frames: u64) -> Result<(), Tr
     let mut buffers = vec![vec![0; len_bytes]; SEND_BATCH_FRAMES];
     let (mut sent, mut arrived) = (0, 0);
     while arrived < frames {
-        while let Some(report) = end.look() {
+        // What comes behind the last report is of what the other side does next.
+        while arrived < frames
+            && let Some(report) = end.look()
+        {
             arrived = report;
         }
         let room = ON_THE_WAY_MAX
