@@ -139,7 +139,7 @@ fn every_tuned_assumption_has_its_range_checked_here() {
         (htx_board::claims(), 6),
         (pgas_cluster::claims(), 0),
         (tca_peach2::claims(), 5),
-        (htoe::claims(), 6),
+        (htoe::claims(), 5),
         (elsewhere::claims(), 1),
     ];
     for (claims, checked) in papers {
@@ -202,12 +202,17 @@ fn encapsulation_within_its_limits() {
         many / one
     };
     holds(&claims, "E4-ratio", 5.0, ratio);
-    let credits = |ns| {
+}
+
+/// E17-equal rests on no assumption about encapsulation: it holds from nothing to the most that the model allows, that of
+/// a whole frame with one packet.
+#[test]
+fn equal_credits_whatever_encapsulation_takes() {
+    for ns in [0.0, 60.0, Timing::PAPER.encapsulation.as_ns()] {
         let [some, many] =
             [10, 50].map(|nops| encapsulation(ns, Optimised::Nothing, 2, nops).credits_mean);
-        many / some
-    };
-    holds(&claims, "E17-equal", 5.0, credits);
+        assert!((many / some - 1.0).abs() < 0.01, "{ns}: {some} {many}");
+    }
 }
 
 /// That MB are MiB is an assumption as well: in powers of ten no row passes.
