@@ -140,7 +140,9 @@ pub(super) fn verdict(summary: &Summary) -> String {
     let (rows, agree, statements) = (summary.rows(), summary.agree, summary.statements);
     let are = match statements {
         0 => String::new(),
-        1 => " They are one statement of the models: rows that share a relation are one.".to_owned(),
+        1 => {
+            " They are one statement of the models: rows that share a relation are one.".to_owned()
+        }
         some => format!(
             " They are {some} statements of the models: rows that share a relation are one."
         ),

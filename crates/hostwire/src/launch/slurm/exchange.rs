@@ -51,6 +51,16 @@ struct Peer {
     received: FrameBuffer,
 }
 
+/// What has become of a connection whose task was not known.
+enum Admitted {
+    /// Dropped.
+    Not,
+    /// It has not said which task it is.
+    Silent(Peer),
+    /// One of the tasks, and what it brings.
+    As(u32, Vec<Entry>),
+}
+
 impl Exchange {
     pub(crate) fn open(me: Place, deadline: Deadline) -> Result<Self, SlurmError> {
         let side = if me.rank == 0 {
@@ -255,31 +265,15 @@ impl Place {
             for come in self.accept(listener, peers.len() + STRANGERS_MAX)? {
                 strangers.come(come);
             }
-            for mut stranger in strangers.take() {
-                match stranger.next_frame() {
-                    Ok(None) => {
+            for stranger in strangers.take() {
+                match self.admit(stranger, peers, deadline)? {
+                    Admitted::Not => {}
+                    Admitted::Silent(stranger) => {
                         strangers.come(stranger);
                     }
-                    // Not of this step, or already closed: dropped without an answer.
-                    Err(_) | Ok(Some(Frame::Refusal(_))) => {}
-                    Ok(Some(Frame::Values {
-                        from,
-                        tasks,
-                        entries,
-                    })) => {
-                        let free = peers.get_mut(from as usize).filter(|peer| peer.is_none());
-                        match free {
-                            Some(slot) if from != 0 && tasks == self.size => {
-                                *slot = Some(stranger);
-                                mark(&mut here, from);
-                                all.extend(entries.into_iter().filter(|entry| entry.rank == from));
-                            }
-                            _ => {
-                                let reason = self.no_place(from, tasks);
-                                let _ = stranger.send(&Frame::Refusal(reason.clone()), deadline);
-                                return Err(self.failed(io::Error::other(reason)));
-                            }
-                        }
+                    Admitted::As(from, entries) => {
+                        mark(&mut here, from);
+                        all.extend(entries.into_iter().filter(|entry| entry.rank == from));
                     }
                 }
             }
@@ -317,6 +311,38 @@ impl Place {
             // Strangers may come and come.
             if !has_more || deadline.left().is_zero() {
                 return Err(absent(missing));
+            }
+        }
+    }
+
+    /// What has come of one that is not known yet.
+    fn admit(
+        &self,
+        mut stranger: Peer,
+        peers: &mut [Option<Peer>],
+        deadline: Deadline,
+    ) -> Result<Admitted, SlurmError> {
+        match stranger.next_frame() {
+            Ok(None) => Ok(Admitted::Silent(stranger)),
+            // Not of this step, or already closed: dropped without an answer.
+            Err(_) | Ok(Some(Frame::Refusal(_))) => Ok(Admitted::Not),
+            Ok(Some(Frame::Values {
+                from,
+                tasks,
+                entries,
+            })) => {
+                let free = peers.get_mut(from as usize).filter(|peer| peer.is_none());
+                match free {
+                    Some(slot) if from != 0 && tasks == self.size => {
+                        *slot = Some(stranger);
+                        Ok(Admitted::As(from, entries))
+                    }
+                    _ => {
+                        let reason = self.no_place(from, tasks);
+                        let _ = stranger.send(&Frame::Refusal(reason.clone()), deadline);
+                        Err(self.failed(io::Error::other(reason)))
+                    }
+                }
             }
         }
     }

@@ -157,6 +157,16 @@ fn name(text: &str) -> String {
 }
 
 impl Claim {
+    /// How many of the ways to compare it has.
+    fn margins(&self) -> usize {
+        let all = [
+            self.tolerance_pct.is_some(),
+            self.rounded_to.is_some(),
+            self.bound.is_some(),
+        ];
+        all.into_iter().filter(|there| *there).count()
+    }
+
     fn fault(&self) -> Option<String> {
         let required = [&self.id, &self.quantity, &self.reason];
         let mut required = required.into_iter().chain(match &self.source {
@@ -177,12 +187,7 @@ impl Claim {
                 "expected at = \"text\", \"table ...\", \"figure ...\" or \"{NOT_PRINTED}\", got \"{got}\""
             ));
         }
-        let margins = [
-            self.tolerance_pct.is_some(),
-            self.rounded_to.is_some(),
-            self.bound.is_some(),
-        ];
-        let margins = margins.into_iter().filter(|there| *there).count();
+        let margins = self.margins();
         let own = self.class == Class::OwnNumber;
         let compared =
             self.class.counts() || matches!(self.class, Class::TunedAssumption | Class::Fitted);
