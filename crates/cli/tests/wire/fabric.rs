@@ -85,7 +85,7 @@ fn a_pe_that_crashes_is_told_as_what_it_is() {
     };
     for provider in providers() {
         for (signal, name, status) in [
-            (Signal::SEGV, "SIGSEGV", 139),
+            (Signal::ABORT, "SIGABRT", 134),
             (Signal::TERM, "SIGTERM", 143),
         ] {
             let variables = [("HOSTWIRE_FABRIC", provider)];
