@@ -18,7 +18,7 @@ suites=(
     protocols:10
     wires:15
     sim:6
-    command:20
+    command:12
     openshmem:20
     openshmem_fabric:5
     provider:4
@@ -29,7 +29,7 @@ suites=(
     sanitizers:15
     torch:10
     warehouse:10
-    foreign:1
+    foreign:4
     machines:6
     packages:3
     load:20

@@ -39,7 +39,7 @@ pub(crate) use slot::{ENTRIES, ROUNDS, STAGE_BYTES, Slot};
 
 /// Of what is said here, of the map of addresses (`hostwire-address`) and of the words that PEs store
 /// to each other. Raised with every change of them: PEs of two versions cannot be in one job.
-pub const VERSION: u64 = 4;
+pub const VERSION: u64 = 5;
 
 const WORD: usize = 8;
 const LINE: usize = 64;

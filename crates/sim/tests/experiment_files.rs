@@ -73,10 +73,10 @@ fn hashes_are_pinned() {
         "kind = \"put\"\nsize = \"64KiB\"",
     ];
     let known = [
-        "1e58b615b03cf0b8",
-        "79dc1271f40ec008",
-        "40a55adeb5893ab0",
-        "e0c8d79328e88c28",
+        "49918626949705e8",
+        "238ea3952826a556",
+        "f37cb845cc8213f8",
+        "1c5e48b4da4309df",
     ];
     let hashes = workloads.map(|workload| {
         let plain = result(workload).run.event_hash;

@@ -64,6 +64,7 @@ pub fn cargo() -> Command {
             "CARGO_MANIFEST_",
             "CARGO_CRATE_",
             "CARGO_BIN_",
+            "OUT_DIR",
         ];
         if is_of_program.iter().any(|start| name.starts_with(start)) {
             command.env_remove(&*name);

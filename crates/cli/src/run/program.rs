@@ -2,10 +2,13 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use object::Endianness;
+use object::elf::{DT_NEEDED, FileHeader64};
+use object::read::ReadCache;
+use object::read::elf::{Dyn, FileHeader};
 use rustix::fs::{Access, access};
 
 use super::plan::StartError;
@@ -66,27 +69,38 @@ fn problem_with(path: &Path) -> Option<&'static str> {
     }
 }
 
-/// How much of a program is looked through for the names of its libraries, which are in front.
-const HEAD_BYTES: u64 = 4 << 20;
 /// With this number the interface of Open MPI's libraries begins to have names that MPICH does not have.
 const OPEN_MPI_FIRST: u32 = 20;
 
 /// The library of Open MPI that a program is linked with. Open MPI knows its own launchers only: with
 /// others each process is a job of one, without a word.
 pub fn open_mpi(program: &Path) -> Option<String> {
-    let mut head = Vec::new();
-    let file = File::open(program).ok()?;
-    file.take(HEAD_BYTES).read_to_end(&mut head).ok()?;
-    let names = head.split(|byte| *byte == 0);
-    names
-        .filter(|_| head.starts_with(b"\x7fELF"))
-        .filter_map(|name| str::from_utf8(name).ok())
-        .find(|name| {
-            let of = |library| name.strip_prefix(library)?.parse::<u32>().ok();
-            let number = of("libmpi.so.").or_else(|| of("liboshmem.so."));
-            number.is_some_and(|number| number >= OPEN_MPI_FIRST)
-        })
-        .map(str::to_owned)
+    let libraries = libraries(program)?;
+    libraries.into_iter().find(|name| is_of_open_mpi(name))
+}
+
+fn is_of_open_mpi(library: &str) -> bool {
+    let number = |of| library.strip_prefix(of)?.parse::<u32>().ok();
+    let number = number("libmpi.so.").or_else(|| number("liboshmem.so."));
+    number.is_some_and(|number| number >= OPEN_MPI_FIRST)
+}
+
+/// The libraries that a program is linked with. Only what says so is read: programs can be long.
+fn libraries(program: &Path) -> Option<Vec<String>> {
+    let file = ReadCache::new(File::open(program).ok()?);
+    let header = FileHeader64::<Endianness>::parse(&file).ok()?;
+    let endian = header.endian().ok()?;
+    let sections = header.sections(endian, &file).ok()?;
+    let (entries, strings) = sections.dynamic(endian, &file).ok()??;
+    let strings = sections.strings(endian, &file, strings).ok()?;
+    let needed = entries.iter().filter(|it| it.tag(endian) == DT_NEEDED);
+    let names = needed.filter_map(|it| strings.get(u32::try_from(it.val(endian)).ok()?).ok());
+    Some(
+        names
+            .filter_map(|it| str::from_utf8(it).ok())
+            .map(str::to_owned)
+            .collect(),
+    )
 }
 
 #[cfg(test)]
@@ -104,24 +118,30 @@ mod tests {
 
     #[test]
     fn programs_of_open_mpi_are_recognized() {
+        for (library, is) in [
+            ("libmpi.so.40", true),
+            ("liboshmem.so.40", true),
+            // MPICH's, for programs of others.
+            ("libmpi.so.12", false),
+            ("libmpi.so.4x", false),
+            ("libshmem.so.1", false),
+            ("libmpi.so", false),
+        ] {
+            assert_eq!(is_of_open_mpi(library), is, "{library}");
+        }
+    }
+
+    #[test]
+    fn the_libraries_of_a_program_are_read() {
+        let own = libraries(&std::env::current_exe().unwrap()).unwrap();
+        assert!(own.iter().any(|name| name == "libc.so.6"), "{own:?}");
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("program");
-        for (bytes, found) in [
-            (
-                &b"\x7fELF\0libc.so.6\0libmpi.so.40\0"[..],
-                Some("libmpi.so.40"),
-            ),
-            (b"\x7fELF\0liboshmem.so.40\0", Some("liboshmem.so.40")),
-            // MPICH's, for programs of others.
-            (b"\x7fELF\0libmpi.so.12\0", None),
-            (b"\x7fELF\0libmpi.so.4x\0libshmem.so.1\0", None),
-            (b"#!/bin/sh\n\0libmpi.so.40\0", None),
-            (b"", None),
-        ] {
+        assert_eq!(libraries(&file), None);
+        for bytes in [&b""[..], b"#!/bin/sh\n", b"\x7fELF", &[0x7f; 4096]] {
             std::fs::write(&file, bytes).unwrap();
-            assert_eq!(open_mpi(&file).as_deref(), found, "{bytes:?}");
+            assert_eq!(libraries(&file), None);
         }
-        assert_eq!(open_mpi(&folder.path().join("absent")), None);
     }
 
     #[test]

@@ -3,6 +3,8 @@
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
+use hostwire_testing::{is_installed, need};
+
 use crate::job::{Job, hostwire};
 
 /// The one line that `hostwire run ARGUMENTS` says.
@@ -62,12 +64,33 @@ fn a_variable_that_is_nearly_a_setting_is_named() {
 
 #[test]
 fn a_program_of_open_mpi_is_named() {
+    if !is_installed("cc", &need::C) {
+        return;
+    }
+    // An empty library of that name, and a program that does nothing.
     let folder = tempfile::tempdir().unwrap();
-    let program = folder.path().join("program");
-    // An ordinary program that says so. What lies behind it is not loaded.
-    let short = std::fs::read("/bin/true").unwrap();
-    std::fs::write(&program, [&short[..], b"\0libmpi.so.40\0"].concat()).unwrap();
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let (library, program) = ("libmpi.so.40", folder.path().join("program"));
+    let (source, main) = ("int mpi;", "extern int mpi; int main(void) { return mpi; }");
+    for (name, text) in [("mpi.c", source), ("main.c", main)] {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    for arguments in [
+        &[
+            "-shared",
+            "-fPIC",
+            "-Wl,-soname,libmpi.so.40",
+            "-o",
+            library,
+            "mpi.c",
+        ][..],
+        &["-Wl,-rpath,$ORIGIN", "-o", "program", "main.c", library],
+    ] {
+        let compiled = Command::new("cc")
+            .args(arguments)
+            .current_dir(folder.path())
+            .status();
+        assert!(compiled.unwrap().success(), "cc {arguments:?}");
+    }
     let program = program.to_str().unwrap();
     let run = |pes| Job::start(hostwire(&["run", "-n", pes, program])).end();
     assert_eq!((run("1").status, run("1").stderr.as_str()), (0, ""));
