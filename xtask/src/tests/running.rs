@@ -78,11 +78,13 @@ fn begin_it(program: &Program, own: &[String], output: &Path) -> io::Result<(Chi
     Ok((command.spawn()?, Progress::new(tests, THREADS)))
 }
 
-/// Ends a program and what it has started, as far as /proc tells.
+/// Ends a program and what it has started, as far as /proc tells. Each is stopped before its children
+/// are looked for, so that it has no more of them than were seen.
 fn end(child: &mut Child) -> io::Result<()> {
     let mut all = vec![child.id()];
     let mut looked_at = 0;
     while let Some(process) = all.get(looked_at) {
+        stop(*process)?;
         let threads = fs::read_dir(format!("/proc/{process}/task"));
         for thread in threads.into_iter().flatten().flatten() {
             let started = fs::read_to_string(thread.path().join("children")).unwrap_or_default();
@@ -94,13 +96,31 @@ fn end(child: &mut Child) -> io::Result<()> {
         }
         looked_at += 1;
     }
-    let ids = all.iter().map(u32::to_string);
-    Command::new("kill")
-        .arg("-KILL")
-        .args(ids)
-        .stderr(Stdio::null())
-        .status()?;
+    signal("-KILL", &all)?;
     child.wait().map(drop)
+}
+
+/// Stops a process, and waits until it has stopped or ended.
+fn stop(process: u32) -> io::Result<()> {
+    signal("-STOP", &[process])?;
+    // The state stands behind the name, which is in parentheses.
+    let runs = |stat: String| {
+        let state = stat
+            .rsplit_once(") ")
+            .map(|(_, rest)| rest.as_bytes().first().copied());
+        matches!(state, Some(Some(b'R' | b'S' | b'D')))
+    };
+    while fs::read_to_string(format!("/proc/{process}/stat")).is_ok_and(runs) {
+        thread::sleep(Duration::from_millis(1));
+    }
+    Ok(())
+}
+
+fn signal(signal: &str, processes: &[u32]) -> io::Result<()> {
+    let ids = processes.iter().map(u32::to_string);
+    let mut kill = Command::new("kill");
+    kill.arg(signal).args(ids).stderr(Stdio::null());
+    kill.status().map(drop)
 }
 
 /// A program that runs.
@@ -190,17 +210,20 @@ mod tests {
 
     #[test]
     fn what_a_program_has_started_ends_with_it() {
-        let mut child = Command::new("sh")
-            .args(["-c", "sh -c 'echo $$; sleep 600; :'; :"])
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        let mut said = io::BufReader::new(child.stdout.take().unwrap());
-        io::BufRead::read_line(&mut said, &mut line).unwrap();
-        end(&mut child).unwrap();
-        // Nobody has the other end any more.
-        said.read_to_string(&mut line).unwrap();
-        assert!(line.trim().parse::<u32>().is_ok(), "{line}");
+        // At whatever moment it is starting something.
+        for _ in 0..20 {
+            let mut child = Command::new("sh")
+                .args(["-c", "sh -c 'echo $$; sleep 600; :'; :"])
+                .stdout(Stdio::piped())
+                .spawn()
+                .unwrap();
+            let mut line = String::new();
+            let mut said = io::BufReader::new(child.stdout.take().unwrap());
+            io::BufRead::read_line(&mut said, &mut line).unwrap();
+            end(&mut child).unwrap();
+            // Nobody has the other end any more.
+            said.read_to_string(&mut line).unwrap();
+            assert!(line.trim().parse::<u32>().is_ok(), "{line}");
+        }
     }
 }
