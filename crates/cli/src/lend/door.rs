@@ -1,9 +1,10 @@
 //! Who has connected and not shown yet that it may borrow: not more than a few, and none for ever.
 
-use std::collections::VecDeque;
 use std::io;
 use std::net::Shutdown;
 use std::sync::{Arc, Mutex, PoisonError};
+
+use hostwire_transport::os::strangers::Strangers;
 
 use super::channel::Socket;
 
@@ -11,13 +12,12 @@ use super::channel::Socket;
 const STRANGERS_MAX: usize = 64;
 
 /// See the [module text](self).
-#[derive(Debug, Default)]
-pub struct Strangers(Arc<Mutex<Waiting>>);
+#[derive(Debug)]
+pub struct Door(Arc<Mutex<Waiting>>);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Waiting {
-    /// In the order of coming.
-    sockets: VecDeque<(u64, Socket)>,
+    sockets: Strangers<(u64, Socket)>,
     number: u64,
 }
 
@@ -28,7 +28,15 @@ pub struct Stranger {
     number: u64,
 }
 
-impl Strangers {
+impl Door {
+    /// One at which nobody waits.
+    pub fn new() -> Self {
+        Self(Arc::new(Mutex::new(Waiting {
+            sockets: Strangers::new(STRANGERS_MAX),
+            number: 0,
+        })))
+    }
+
     /// One more. The oldest hears that its connection has ended if there are too many.
     ///
     /// # Errors
@@ -36,14 +44,11 @@ impl Strangers {
     pub fn admit(&self, socket: &Socket) -> io::Result<Stranger> {
         let socket = socket.try_clone()?;
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if waiting.sockets.len() >= STRANGERS_MAX
-            && let Some((_, oldest)) = waiting.sockets.pop_front()
-        {
-            oldest.shut_down(Shutdown::Both);
-        }
         waiting.number += 1;
         let number = waiting.number;
-        waiting.sockets.push_back((number, socket));
+        if let Some((_, oldest)) = waiting.sockets.come((number, socket)) {
+            oldest.shut_down(Shutdown::Both);
+        }
         drop(waiting);
         let waiting = Arc::clone(&self.0);
         Ok(Stranger { waiting, number })
@@ -53,7 +58,9 @@ impl Strangers {
 impl Drop for Stranger {
     fn drop(&mut self) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.sockets.retain(|(number, _)| *number != self.number);
+        waiting
+            .sockets
+            .retain_mut(|(number, _)| *number != self.number);
     }
 }
 
@@ -65,13 +72,13 @@ mod tests {
 
     #[test]
     fn one_too_many_ends_the_oldest() {
-        let strangers = Strangers::default();
+        let door = Door::new();
         let pairs: Vec<_> = (0..=STRANGERS_MAX)
             .map(|_| UnixStream::pair().unwrap())
             .collect();
         let mut kept = Vec::new();
         for (here, there) in pairs {
-            let stranger = strangers.admit(&Socket::Unix(here)).unwrap();
+            let stranger = door.admit(&Socket::Unix(here)).unwrap();
             kept.push((stranger, there));
         }
         let ended = |there: &mut UnixStream| {
@@ -83,7 +90,7 @@ mod tests {
         // Who has asked for a loan is no stranger any more.
         drop(kept.remove(1).0);
         let (here, _there) = UnixStream::pair().unwrap();
-        let _more = strangers.admit(&Socket::Unix(here)).unwrap();
+        let _more = door.admit(&Socket::Unix(here)).unwrap();
         assert!(!ended(&mut kept[1].1));
     }
 }

@@ -32,7 +32,7 @@ use signal_hook::consts::SIGCHLD;
 use crate::run::parse_size;
 use crate::{USAGE_STATUS, report};
 use channel::{Secret, Socket};
-use door::Strangers;
+use door::Door;
 use loan::Stock;
 
 const AFTER_HELP: &str = "\
@@ -129,7 +129,7 @@ fn lend(
     let lender = Arc::new(Lender {
         secret,
         stock: Arc::new(Stock::new(bytes)),
-        strangers: Strangers::default(),
+        door: Door::new(),
     });
     let lent = |at: &str| report::out(&format!("{} are lent at {at}", shown(bytes)));
     match &args.listen {
@@ -153,7 +153,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 struct Lender {
     secret: Option<Secret>,
     stock: Arc<Stock>,
-    strangers: Strangers,
+    door: Door,
 }
 
 impl Lender {
@@ -182,7 +182,7 @@ impl Lender {
     /// Serves a loan in a thread of its own. The loan's process ends with the thread.
     fn begin(self: &Arc<Self>, socket: Socket, who: String) {
         let lender = Arc::clone(self);
-        let stranger = self.strangers.admit(&socket);
+        let stranger = self.door.admit(&socket);
         let serve = move || {
             let secret = lender.secret.as_ref();
             let served = stranger
