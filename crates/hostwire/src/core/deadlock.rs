@@ -4,8 +4,8 @@
 //! Who has waited long tells the others where it is, by one word, and looks at what they have told.
 //! All members go through operations and barriers in one order, so of two of them one has done no
 //! more than the other. If one has begun more operations and the other more barriers, they have
-//! called something different, however slow one of them may be. The same holds if the one that is
-//! waited for is through with the operation: what it stored in it came before its word. So nobody is
+//! called something different, however slow one of them may be. The same holds if all that are
+//! waited for are through with the operation: what they stored in it came before their words. So nobody is
 //! suspected for being late, and nothing is stored or looked at in a wait that is short.
 
 use core::cell::Cell;
@@ -22,9 +22,10 @@ use crate::error::{Error, Result};
 /// them.
 const TOLD_MEMBERS_MAX: usize = 64;
 
-/// In so many looks one after another the member that is waited for must be through. A message may
-/// need some of them to be put together. At least 100 ms each.
-const LOOKS: u32 = 10;
+/// In so many looks one after another all members that are waited for must be through. A message may
+/// need some of them to be put together. At least 100 ms each, but on modelled memory, where no time
+/// passes.
+const LOOKS: u32 = if cfg!(memory_model) { 1000 } else { 10 };
 
 /// A wait of a member.
 pub(super) struct Step<'a> {
@@ -39,7 +40,7 @@ pub(super) struct Step<'a> {
 #[derive(Default)]
 pub(super) struct Looks {
     told: Cell<bool>,
-    /// Looks one after another in which one that is waited for was through.
+    /// Looks one after another in which all that are waited for were through.
     through: Cell<u32>,
 }
 
@@ -168,23 +169,38 @@ impl Step<'_> {
         if !looks.told.replace(true) {
             self.tell(caller, own.word())?;
         }
-        let mut is_through = false;
-        for rank in team.others() {
+        let told = |rank| -> Result<Option<Point>> {
             let word = attachment.segment().load_word(team.slot.wait(rank))?;
-            let Some(theirs) = Point::from_word(word) else {
-                continue;
-            };
-            let is_beyond = self.next.contains(&rank) && theirs.is_beyond(own);
-            if own.contradicts(theirs) || (is_beyond && looks.through.get() >= LOOKS) {
+            Ok(Point::from_word(word))
+        };
+        for rank in team.others() {
+            if let Some(theirs) = told(rank)?.filter(|theirs| own.contradicts(*theirs)) {
                 return Err(own.mismatch(team.members[rank], theirs));
             }
-            is_through |= is_beyond;
         }
-        looks.through.set(match is_through {
-            true => looks.through.get() + 1,
-            false => 0,
-        });
-        Ok(())
+        // One of several may well be through while another is late.
+        let mut through = None;
+        for rank in self.next.iter().copied() {
+            through = told(rank)?
+                .filter(|theirs| theirs.is_beyond(own))
+                .map(|theirs| (rank, theirs));
+            if through.is_none() {
+                break;
+            }
+        }
+        match through {
+            Some((rank, theirs)) if looks.through.get() >= LOOKS => {
+                Err(own.mismatch(team.members[rank], theirs))
+            }
+            Some(_) => {
+                looks.through.set(looks.through.get() + 1);
+                Ok(())
+            }
+            None => {
+                looks.through.set(0);
+                Ok(())
+            }
+        }
     }
 
     /// The wait is over as it should: what was told is not true any more.
