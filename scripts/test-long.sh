@@ -32,7 +32,7 @@ suites=(
     foreign:4
     machines:6
     packages:3
-    load:20
+    load:9
 )
 
 # All tests of these packages, in release mode: those that are ignored otherwise, and all numbers of PEs.
