@@ -188,19 +188,15 @@ impl Step<'_> {
                 break;
             }
         }
-        match through {
-            Some((rank, theirs)) if looks.through.get() >= LOOKS => {
-                Err(own.mismatch(team.members[rank], theirs))
-            }
-            Some(_) => {
-                looks.through.set(looks.through.get() + 1);
-                Ok(())
-            }
-            None => {
-                looks.through.set(0);
-                Ok(())
-            }
+        let looks_before = looks.through.get();
+        if let Some((rank, theirs)) = through.filter(|_| looks_before >= LOOKS) {
+            return Err(own.mismatch(team.members[rank], theirs));
         }
+        looks.through.set(match through {
+            Some(_) => looks_before + 1,
+            None => 0,
+        });
+        Ok(())
     }
 
     /// The wait is over as it should: what was told is not true any more.
