@@ -131,15 +131,14 @@ fn again(what: &'static str) {
 }
 
 fn start(what: &'static str, runtime: &'static Runtime) {
-    let start = || runtime.attachment.start(AgentMode::Thread);
-    if let Err(error) = signals::blocked(&[], start) {
+    if let Err(error) = runtime.attachment.start(AgentMode::Thread) {
         fatal(what, error);
     }
     let (pe, pes) = (runtime.attachment.pe(), runtime.attachment.pes());
     runtime::set_state(State::Active);
     fast::set_identity(Some((pe, pes)));
     if let Some(race) = runtime.debug.race() {
-        signals::blocked(&[], || race.start(runtime));
+        race.start(runtime);
     }
     // Checks of every access need the long way.
     if let Some((first, stride)) = runtime.mapped.filter(|_| !runtime.debug.is_on()) {

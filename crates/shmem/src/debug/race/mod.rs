@@ -45,6 +45,7 @@ use std::time::Duration;
 
 use hostwire::PeId;
 use hostwire::attachment::Operation;
+use hostwire_transport::worker;
 
 use super::location;
 use crate::fail::fatal;
@@ -221,8 +222,7 @@ impl Race {
     /// From now on others are heard.
     pub(crate) fn start(&'static self, runtime: &'static Runtime) {
         self.stops.store(false, Ordering::Relaxed);
-        let thread = std::thread::Builder::new().name("hostwire-race".into());
-        match thread.spawn(|| self.listen(runtime)) {
+        match worker::start("hostwire-race", 2 << 20, || self.listen(runtime)) {
             Ok(thread) => *lock(&self.thread) = Some(thread),
             Err(error) => fatal(
                 "shmem_init",
