@@ -272,7 +272,7 @@ impl Contacts for Stations {
 
     fn meet(&self, pe: PeId) -> Result<(), TransportError> {
         self.origin.check()?;
-        if self.table.met(pe).is_some() && !self.table.has_ended(pe) {
+        if self.table.have_met(pe) {
             return Ok(());
         }
         let name = self.table.name_of(pe).ok_or_else(|| no_such(pe))?;

@@ -164,6 +164,12 @@ impl Table {
         }
     }
 
+    /// Whether they have met, and neither has gone: the news of it is there then.
+    pub(super) fn have_met(&self, pe: PeId) -> bool {
+        let _books = self.books();
+        self.met(pe).is_some() && !self.has_ended(pe)
+    }
+
     /// Whether they have met by then.
     pub(super) fn wait_until_met(&self, pe: PeId, deadline: Instant) -> bool {
         let mut books = self.books();
@@ -187,8 +193,10 @@ impl Table {
     pub(super) fn join(&self, pe: PeId, met: Met) -> Result<(), TransportError> {
         let place = self.met.get(pe as usize).ok_or_else(|| no_such(pe))?;
         let number = met.number;
+        // Whoever sees that they have met, by the books, finds the news there.
+        let books = self.books();
         if place.set(met).is_ok() {
-            self.tell(News::Met(pe));
+            self.tell(books, News::Met(pe));
         } else if let Some(known) = place.get().filter(|known| known.number != number) {
             return Err(renumbered(pe, known.number, number));
         }
@@ -201,17 +209,19 @@ impl Table {
     }
 
     pub(super) fn end(&self, pe: PeId) {
+        let books = self.books();
         if let Some(ended) = self.ended.get(pe as usize)
             && !ended.swap(true, Ordering::AcqRel)
         {
-            self.tell(News::Ended(pe));
+            self.tell(books, News::Ended(pe));
         }
     }
 
     /// Wakes the program, which may wait for it.
-    fn tell(&self, news: News) {
-        self.books().news.push(news);
+    fn tell(&self, mut books: MutexGuard<'_, Books>, news: News) {
+        books.news.push(news);
         self.has_news.store(true, Ordering::Release);
+        drop(books);
         self.told.notify_all();
         self.own.notify();
     }
