@@ -44,7 +44,8 @@ compile_for_ever() {
     while rustc --edition 2024 --crate-type lib -O --out-dir "$scratch/$1" "$scratch/load.rs"; do :; done
 }
 
-"$cargo" test "${tests[@]}" --no-run
+# With the programs that the tests start.
+"$cargo" test "${tests[@]}" --bins --examples --no-run
 # Each a process group of its own, so that it can be ended with its compiler.
 set -m
 for i in 1 2; do
