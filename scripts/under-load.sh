@@ -45,7 +45,8 @@ compile_for_ever() {
 }
 
 # With the programs that the tests start.
-"$cargo" test "${tests[@]}" --bins --examples --no-run
+"$cargo" build --locked --all-features --package hostwire-cli --examples
+"$cargo" test "${tests[@]}" --no-run
 # Each a process group of its own, so that it can be ended with its compiler.
 set -m
 for i in 1 2; do
