@@ -143,11 +143,14 @@ const SOME: &[(&str, &str)] = &[
     ("lifecycle", "repeated"),
 ];
 
-fn some_run_over(wire: &str, shapes: &[(usize, usize)]) {
+/// What is left where both wires have run all of these alone: which of the two a put takes.
+const LEAST: &[(&str, &str)] = &[("random", "7")];
+
+fn some_run_over(wire: &str, programs: &[(&str, &str)], shapes: &[(usize, usize)]) {
     let Some(tree) = tree() else {
         return;
     };
-    for (name, arguments) in or_long(SOME, MOST) {
+    for (name, arguments) in or_long(programs, MOST) {
         let program = program(tree, name, Language::C11);
         for &(pes, hosts) in shapes {
             let Some(mut command) = on_hosts_by(wire, pes, hosts) else {
@@ -174,7 +177,7 @@ fn programs_run_over_xdp() {
     if let Some(why) = lacks("xdp", "AF_XDP") {
         return left_out(&need::AF_XDP, format!("no AF_XDP here: {why}"));
     }
-    some_run_over("xdp", or_long(&[(3, 3)], &[(2, 2), (3, 3)]));
+    some_run_over("xdp", SOME, or_long(&[(3, 3)], &[(2, 2), (3, 3)]));
 }
 
 /// The first provider of libfabric that leads to other hosts.
@@ -186,7 +189,7 @@ fn programs_run_over_fabric() {
     if let Some(why) = lacks("fabric", "libfabric.so.1") {
         return left_out(&need::LIBFABRIC, format!("no libfabric here: {why}"));
     }
-    some_run_over("fabric", &[(3, 2)]);
+    some_run_over("fabric", SOME, &[(3, 2)]);
 }
 
 /// Frames, and libfabric for what is long.
@@ -198,7 +201,7 @@ fn programs_run_over_frames_and_fabric() {
     if let Some(why) = lacks("udp+fabric", "libfabric.so.1") {
         return left_out(&need::LIBFABRIC, format!("no libfabric here: {why}"));
     }
-    some_run_over("udp+fabric", &[(3, 2)]);
+    some_run_over("udp+fabric", LEAST, &[(3, 2)]);
 }
 
 /// A file that all hosts map.
@@ -207,7 +210,7 @@ fn programs_run_over_a_window() {
     let Some(_turn) = may_make_hosts() else {
         return;
     };
-    some_run_over("window", &[(3, 2)]);
+    some_run_over("window", SOME, &[(3, 2)]);
 }
 
 /// Faults that a wire may have: stores that come late and twice, over wires without frames.
@@ -270,13 +273,11 @@ fn programs_with_inline_operations_are_the_same() {
     let (Some(tree), Some(_turn)) = (tree(), may_make_hosts()) else {
         return;
     };
-    let short = or_long("7 500", "7");
-    for (name, arguments) in [
-        ("random", "7"),
-        ("short", short),
-        ("atomic", ""),
-        ("rma", ""),
-    ] {
+    let programs = or_long(
+        &[("random", "7"), ("short", "7 500")][..],
+        &[("random", "7"), ("short", "7"), ("atomic", ""), ("rma", "")],
+    );
+    for (name, arguments) in programs {
         let program = program_with(tree, name, Language::C11, Short::Inline);
         for &(pes, hosts) in shapes() {
             let Some(mut command) = on_hosts(pes, hosts) else {

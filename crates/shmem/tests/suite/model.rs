@@ -54,11 +54,12 @@ const FEW: &[(&str, usize)] = &[
     ("peach2-double-ring.toml", 4),
 ];
 
-/// Puts and gets run on all machines, the other programs on a few.
+/// Puts and gets run on all machines, the other operations of one PE on a few, and on one what is made of them.
 fn machines(program: &str) -> &'static [(&'static str, usize)] {
     match program {
         "rma" => MACHINES,
-        _ => or_long(FEW, MACHINES),
+        "signal" | "atomic" => or_long(FEW, MACHINES),
+        _ => or_long(&FEW[..1], MACHINES),
     }
 }
 

@@ -17,6 +17,8 @@ const PES: usize = 3;
 fn seeds() -> std::ops::Range<u64> {
     0..or_long(2, 60)
 }
+/// For tests of something else than the schedule.
+const NO_DELAYS: std::ops::Range<u64> = 0..1;
 
 /// What became of one labelled program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -225,12 +227,12 @@ fn a_report_names_threads() {
 fn instrumented_programs_may_be_static_and_cxx() {
     let Some(tree) = tree() else { return };
     let program = instrumented(tree, "oshcc", &source("races_memory.c"), &["-static"]);
-    are_judged(1..2, || oshrun(tree, PES), &memory(program));
+    are_judged(NO_DELAYS, || oshrun(tree, PES), &memory(program));
     if !is_installed("c++", &need::CXX) {
         return;
     }
     let program = instrumented(tree, "oshc++", &source("races_memory.c"), &[]);
-    are_judged(1..2, || oshrun(tree, PES), &memory(program));
+    are_judged(NO_DELAYS, || oshrun(tree, PES), &memory(program));
 }
 
 /// As a build system does it: objects first, among them one that is not instrumented.
@@ -245,7 +247,7 @@ fn objects_are_linked_with_the_same_option() {
     let program = work().join("races_memory.linked.race");
     let mut link = Command::new(&oshcc);
     succeeds(link.args(["--race", "-o"]).arg(&program).arg(&object));
-    are_judged(2..3, || oshrun(tree, PES), &memory(program.clone()));
+    are_judged(NO_DELAYS, || oshrun(tree, PES), &memory(program.clone()));
     // Without anybody who looks it is an ordinary program.
     let said = succeeds(oshrun(tree, PES).arg(&program));
     assert!(!said.contains("race on"), "{said}");
