@@ -1,6 +1,9 @@
 /* Four processes talk to each other over the provider "hostwire" in all ways, and one is killed. The
  * others get an error for what needs it, and nothing else: they go on with each other. Prints "ok".
- * The first argument is the seed. */
+ * The first argument is a network namespace, that of another host, in which half of them are; or empty. The
+ * second is the seed. */
+#define _GNU_SOURCE
+#include <fcntl.h>
 #include <poll.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_atomic.h>
@@ -11,6 +14,7 @@
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
@@ -250,6 +254,17 @@ static int talk(void)
     }
 }
 
+/* From now on this process is on the other host. */
+static void move(const char *host)
+{
+    int namespace = open(host, O_RDONLY | O_CLOEXEC);
+    CHECK(namespace >= 0);
+    IS(0, setns(namespace, CLONE_NEWNET));
+    IS(0, unshare(CLONE_NEWUTS));
+    IS(0, sethostname("fb", 2));
+    close(namespace);
+}
+
 /* One of the processes: its name goes to the parent, and all names come back. */
 static void process(int to_parent, int from_parent)
 {
@@ -276,7 +291,7 @@ static void process(int to_parent, int from_parent)
 }
 
 /* A round: all of them begin, one is killed, the others say which one and end. */
-static void one_round(void)
+static void one_round(const char *host)
 {
     int to[PROCESSES][2], from[PROCESSES][2], i, status;
     struct timespec moment = {.tv_nsec = (long)(any() % 60) * 1000000};
@@ -292,6 +307,8 @@ static void one_round(void)
         CHECK((pids[i] = fork()) >= 0);
         if (pids[i] == 0) {
             own = i;
+            if (*host && own >= PROCESSES / 2)
+                move(host);
             process(from[i][1], to[i][0]);
             exit(0);
         }
@@ -319,11 +336,11 @@ static void one_round(void)
 int main(int argc, char **argv)
 {
     int i;
-    state = argc > 1 ? strtoull(argv[1], NULL, 0) : (uint64_t)time(NULL);
+    state = argc > 2 ? strtoull(argv[2], NULL, 0) : (uint64_t)time(NULL);
     state |= 1;
     fprintf(stderr, "seed %llu\n", (unsigned long long)state);
     for (i = 0; i < ROUNDS; i++)
-        one_round();
+        one_round(argc > 1 ? argv[1] : "");
     puts("ok");
     return 0;
 }

@@ -65,6 +65,25 @@ fn fi_pingpong_checks_its_data_between_hosts() {
     }
 }
 
+/// Two of the processes are on each host, and one is killed while all do everything.
+#[test]
+fn kill_9_is_an_error_for_what_needs_that_process_and_nothing_else_on_two_hosts() {
+    if !can_be_made() {
+        return;
+    }
+    let folder = folder();
+    let program = match compiled("cc", "kills", &["-lfabric", "-pthread"], &folder) {
+        Ok(program) => program,
+        Err(why) => return left_out(&need::LIBFABRIC_HEADERS, why),
+    };
+    let command = [program.to_str().unwrap(), "/run/netns/fb"];
+    for wire in ["udp", "ether", "tcp"] {
+        let mut hosts = on_two_hosts(&folder, &command);
+        let output = hosts.env("HOSTWIRE_WIRE", wire).output().unwrap();
+        assert_eq!(assert_fine(&output), "ok\n", "{wire}");
+    }
+}
+
 #[test]
 fn open_mpi_runs_over_it_on_two_hosts() {
     if !is_installed("mpirun.openmpi", &need::OPEN_MPI) || !can_be_made() {

@@ -79,8 +79,10 @@ impl RegionFile {
         let failed = |e: Errno| TransportError::environment(format!("making {name}"), e);
         crate::shm::check_file_limit(len_bytes, || format!("making {name}"))?;
         let file = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR).map_err(failed)?;
-        rustix::fs::ftruncate(&file, len_bytes).map_err(failed)?;
-        Self::of(file, path, name)
+        rustix::fs::ftruncate(&file, len_bytes)
+            .map_err(failed)
+            .and_then(|()| Self::of(file, path, name))
+            .inspect_err(|_| remove(path))
     }
 
     /// Memory of the system without a name, which ends with those who have it open.
@@ -194,6 +196,19 @@ impl RegionFile {
         }
     }
 
+    /// A load of a page that a file does not have yet takes memory, and ends the process where there is none. Where
+    /// nothing was written there is no region, and no load is needed to see that.
+    pub(crate) fn check_is_written(&self, offset_bytes: u64) -> Result<()> {
+        let mut begin = [0; 8];
+        // What cannot be read in this way, as on hugetlbfs, is left to loads.
+        match rustix::io::pread(&*self.file, &mut begin, offset_bytes) {
+            Ok(got) if self.kind == Kind::File && begin[..got] == [0; 8] => {
+                Err(self.fault(RegionFault::NoRegion))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// What the system has in huge pages for a file on hugetlbfs; `None` for another file.
     fn free_huge_pages_bytes(&self) -> Option<u64> {
         let system = rustix::fs::fstatfs(&*self.file).ok()?;
@@ -241,6 +256,11 @@ impl RegionFile {
         // pieces; who may make it shorter is this user, and gets the signal.
         Ok(unsafe { Memory::new(base, len_bytes, Arc::new(mapping)) })
     }
+}
+
+/// Takes away a file that was made for nothing.
+pub(super) fn remove(path: &Path) {
+    let _ = std::fs::remove_file(path);
 }
 
 fn named(path: &Path) -> String {

@@ -56,7 +56,7 @@ use crate::memory::Memory;
 use crate::os::random;
 use crate::visibility::Visibility;
 use crate::window::Window;
-use file::{Piece, RegionFile, tables_piece};
+use file::{Piece, RegionFile, remove, tables_piece};
 use format::Span;
 use lines::Lines;
 use table::{Place, Slot, Table, kernel_of};
@@ -105,10 +105,15 @@ impl Region {
         let end = spec
             .size_bytes
             .map(|size| size.saturating_add(spec.offset_bytes));
-        let mut file = match (path.exists(), end) {
+        let file = match (path.exists(), end) {
             (false, Some(end)) => RegionFile::create(path, end)?,
-            _ => RegionFile::open(path)?,
+            _ => return Self::make_in(RegionFile::open(path)?, spec, end),
         };
+        // Nobody has asked for a file in which there is no region.
+        Self::make_in(file, spec, end).inspect_err(|_| remove(path))
+    }
+
+    fn make_in(mut file: RegionFile, spec: &Spec, end: Option<u64>) -> Result<Self> {
         if let Some(end) = end {
             file.grow(end)?;
         }
@@ -177,6 +182,7 @@ impl Region {
     fn open_at(path: &Path, spec: &Spec) -> Result<Self> {
         let file = RegionFile::open(path)?;
         let (_, size_bytes) = check(&file, spec)?;
+        file.check_is_written(spec.offset_bytes)?;
         let align = ALIGN_BYTES as usize;
         let memory = file.map(align, align, vec![tables_piece(spec.offset_bytes)])?;
         let table = Table::open(memory).map_err(|error| of_file(&file, error))?;

@@ -76,6 +76,41 @@ fn a_path_is_made_shown_and_opened() {
 }
 
 #[test]
+fn a_region_that_cannot_be_made_leaves_no_file() {
+    let file = Temporary::new("unmade");
+    let spec = Spec {
+        size_bytes: Some(MIB),
+        ..file.spec()
+    };
+    assert!(matches!(
+        fault(Region::make(&spec)),
+        RegionFault::Unaligned { .. }
+    ));
+    assert!(!file.0.exists());
+    // A file that was there stays.
+    let found = std::fs::File::create(&file.0).unwrap();
+    found
+        .set_permissions(PermissionsExt::from_mode(0o600))
+        .unwrap();
+    assert!(Region::make(&spec).is_err());
+    assert!(file.0.exists());
+}
+
+/// On a full file system that would end the process.
+#[test]
+fn an_empty_file_is_refused_without_memory_for_it() {
+    use std::os::fd::AsRawFd;
+    let file = crate::shm::create_file("empty", 16 << 20).unwrap();
+    rustix::fs::fchmod(&file, 0o600.into()).unwrap();
+    let spec = Spec {
+        path: Some(format!("/proc/self/fd/{}", file.as_raw_fd()).into()),
+        ..Spec::default()
+    };
+    assert_eq!(fault(Region::open(&spec)), RegionFault::NoRegion);
+    assert_eq!(rustix::fs::fstat(&file).unwrap().st_blocks, 0);
+}
+
+#[test]
 fn what_is_no_region_or_another_one_is_refused() {
     let file = Temporary::new("refused");
     assert!(Region::open(&file.spec()).is_err(), "it does not exist");

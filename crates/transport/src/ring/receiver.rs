@@ -286,7 +286,8 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         // This message has used most of the ring. The next one may need the room before the
         // receiver is called again.
         if self.next.line - self.returned >= self.next.slots.count() / 2 {
-            self.return_credit()?;
+            // The message is here whole. What is wrong shows with the next one.
+            let _ = self.return_credit();
         }
         Ok(Taken::All(head.len_bytes))
     }
@@ -300,7 +301,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     /// there was.
     ///
     /// # Errors
-    /// What storing the credit gives.
+    /// What storing the credit gives, unless the sender is lost.
     #[inline(always)]
     pub fn return_credit(&mut self) -> Result<bool, TransportError> {
         let owed = self.owes_credit();
@@ -336,7 +337,11 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     #[inline(always)]
     fn tell_credit(&mut self) -> Result<(), TransportError> {
         let hold = if self.held { HOLD } else { 0 };
-        self.credit.store_credit(self.next.line | hold)?;
+        match self.credit.store_credit(self.next.line | hold) {
+            // Who is lost needs no credit, and what it has sent can still be taken.
+            Ok(()) | Err(TransportError::PeerLost { .. }) => {}
+            Err(error) => return Err(error),
+        }
         self.returned = self.next.line;
         Ok(())
     }
@@ -445,17 +450,24 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
                 self.load.payload(self.next.slot(), dst);
             }
             self.next.advance();
-            if self.taken_bytes > 0 {
+            // First of all: if no credit can be stored, this line is taken all the same.
+            let (is_first, is_last) = (self.taken_bytes == 0, now == rest);
+            self.taken_bytes = if is_last { 0 } else { self.taken_bytes + now };
+            if is_last {
+                self.head = None;
+            }
+            if !is_first {
                 // The rest of a long message needs the room that this part frees. After a
                 // single line the answer of the program is more urgent.
-                self.return_credit()?;
+                let told = self.return_credit();
+                // A message that is here whole is given. What is wrong shows with the next one.
+                if !is_last {
+                    told?;
+                }
             }
-            if now == rest {
-                self.taken_bytes = 0;
-                self.head = None;
+            if is_last {
                 return Ok(true);
             }
-            self.taken_bytes += now;
         }
     }
 

@@ -1,12 +1,13 @@
 //! The ring against a plain queue, under random operations and hostile memory.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use proptest::prelude::*;
 
 use super::*;
-use crate::error::TransportError;
+use crate::error::{EnvironmentFault, Loss, TransportError};
 use crate::shm::{self, ShmOptions};
 use crate::transport::Transport;
 use crate::visibility::Visibility;
@@ -459,4 +460,68 @@ fn ring_sizes_that_cannot_be_are_refused() {
     for bytes in [0, 64, 128, 300, 4095, (1 << 20) + 64, 1 << 21] {
         assert_eq!(Slots::of_bytes(bytes), None, "{bytes}");
     }
+}
+
+/// A place for credit that answers like this.
+struct Answers(fn() -> Result<(), TransportError>);
+
+impl CreditStore for Answers {
+    fn store_credit(&self, _: u64) -> Result<(), TransportError> {
+        (self.0)()
+    }
+}
+
+/// Takes three messages of several lines each, none of which may lose a line, and says how often an error came.
+fn errors_while_all_is_taken(answers: fn() -> Result<(), TransportError>) -> u32 {
+    let mut ring = fixture(1024, PLAIN);
+    let inlet = Inlet::new(ring.wires[1].segment(), RING_OFFSET, ring.slots).unwrap();
+    let mut receiver = RingReceiver::new(inlet, Answers(answers), 0, ring.slots);
+    let message = |n: u8| -> Vec<u8> { (0..250).map(|byte| byte ^ n).collect() };
+    for n in 0..3 {
+        assert_eq!(ring.sender.try_send(1, 7, &message(n)), Ok(true));
+    }
+    let mut errors = 0;
+    for n in 0..3 {
+        let mut out = [0; 250];
+        // As a caller that tries again: what is at hand goes on where it was.
+        loop {
+            match receiver.take(&mut out) {
+                Ok(true) => break,
+                Ok(false) => panic!("message {n} has lost a line"),
+                Err(TransportError::PeerMisbehaved { how, .. }) => panic!("message {n}: {how}"),
+                Err(_) => errors += 1,
+            }
+            assert!(errors < 100);
+        }
+        assert_eq!(out[..], message(n)[..]);
+    }
+    errors
+}
+
+#[test]
+fn what_a_lost_peer_has_sent_is_taken_without_credit_for_it() {
+    let lost = || {
+        let loss = Loss::Ended;
+        Err(TransportError::PeerLost { pe: 0, loss })
+    };
+    assert_eq!(errors_while_all_is_taken(lost), 0);
+}
+
+/// Every other time: the next call has to find the line behind the one that was taken.
+#[test]
+fn a_line_that_was_taken_stays_taken_if_no_credit_can_be_stored() {
+    thread_local! {
+        static TURN: Cell<u32> = const { Cell::new(0) };
+    }
+    let every_other = || {
+        TURN.set(TURN.get() + 1);
+        match TURN.get() % 2 {
+            0 => Ok(()),
+            _ => {
+                let fault = EnvironmentFault::unexpected("a place", "none");
+                Err(TransportError::environment("storing", fault))
+            }
+        }
+    };
+    assert_ne!(errors_while_all_is_taken(every_other), 0);
 }

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hostwire::{AgentMode, Job, Layout};
+use hostwire::{AgentMode, Job, Layout, Lock, Source, Symmetric};
 use hostwire_transport::conformance::Random;
 use hostwire_transport::{Route, Transport};
 use rustix::process::{Signal, getpid, kill_process};
@@ -36,6 +36,7 @@ fn traffic(job: &Job) -> hostwire::Result<()> {
     let (me, pes) = (job.pe(), job.pes());
     let (left, right) = ((me + pes - 1) % pes, (me + 1) % pes);
     let memory = job.alloc::<u64>(40_000)?;
+    let mut lock = job.lock()?;
     for round in 0u64.. {
         for len in [3, 100, 3000] {
             job.send(right, 1, &vec![round; len / 8])?;
@@ -53,6 +54,53 @@ fn traffic(job: &Job) -> hostwire::Result<()> {
         if let Some(team) = job.world().split(Some(me % 2), 0)? {
             team.barrier()?;
         }
+        messages(job, round, (left, right))?;
+        collectives(job, round)?;
+        words(&memory, &mut lock, round, right)?;
+    }
+    Ok(())
+}
+
+/// In the background, from anybody, and with a look first.
+fn messages(job: &Job, round: u64, (left, right): (u32, u32)) -> hostwire::Result<()> {
+    let queue = job.queue::<u64>()?;
+    for (tag, len) in [(3, 9), (4, 700), (5, 30_000)] {
+        queue.send(right, tag, vec![round; len])?;
+        queue.recv(Source::Any, tag, vec![0; len])?;
+    }
+    while let Some(done) = queue.wait()? {
+        done.result?;
+    }
+    job.send(right, 6, &vec![round; 50])?;
+    let found = job.probe(left, 6)?;
+    let mut into = vec![0; 50];
+    job.recv_any(found.from, 6, &mut into)?;
+    job.try_recv::<u64>(left, 6, &mut into)?;
+    Ok(())
+}
+
+fn collectives(job: &Job, round: u64) -> hostwire::Result<()> {
+    let pes = job.pes() as usize;
+    for len in [1, 300, 5000] {
+        job.broadcast(0, &mut vec![round; len])?;
+        job.all_gather(&vec![round; len], &mut vec![0; len * pes])?;
+        job.all_to_all(&vec![round; len * pes], &mut vec![0; len * pes])?;
+        job.scan(&mut vec![round; len], u64::wrapping_add)?;
+    }
+    Ok(())
+}
+
+fn words(memory: &Symmetric<u64>, lock: &mut Lock, round: u64, pe: u32) -> hostwire::Result<()> {
+    memory.get(pe, 0, &mut vec![0; 30_000])?;
+    memory.fetch_add(pe, 300, round)?;
+    memory.compare_swap(pe, 301, round, round + 1)?;
+    memory.swap(pe, 302, round)?;
+    memory.start_get(pe, 400, 2000)?.wait()?;
+    let guard = lock.acquire()?;
+    memory.add(pe, 303, 1)?;
+    guard.release()?;
+    if let Some(guard) = lock.try_acquire()? {
+        guard.release()?;
     }
     Ok(())
 }
