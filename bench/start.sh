@@ -13,7 +13,7 @@ sizes=("$@")
 [[ ${#sizes[@]} -gt 0 ]] || sizes=(32 128 256 512 1000)
 runs=${RUNS:-3}
 if [[ -z ${BIN:-} ]]; then
-    cargo build --quiet --release --package hostwire-cli --package hostwire-examples
+    cargo build --quiet --release
     BIN=${CARGO_TARGET_DIR:-target}/release
 fi
 

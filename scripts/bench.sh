@@ -5,6 +5,6 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 cargo=${CARGO:-cargo}
 scripts/setup.sh run
-"$cargo" build --locked --release --package hostwire-cli
+"$cargo" build --locked --release
 "${CARGO_TARGET_DIR:-target}/release/hostwire" bench all
 "$cargo" bench --locked --workspace --benches

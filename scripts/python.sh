@@ -62,18 +62,16 @@ environment() {
 mkdir -p "$work"
 environment build crates/python/requirements/build.txt
 
-# The launcher and the clock of virtual time go into the wheel. `hostwire` looks for libraries in
-# ../lib, seen from itself: that is where `data/lib` of a wheel comes to lie.
-parts=(--package hostwire-cli --package hostwire-clock --bins --lib)
-if [[ -n $is_built ]]; then
-    parts=(--workspace --all-features --bins --lib --tests)
-    # maturin asks cargo for the native part alone, which has fewer features: cargo would compile both libraries again.
-    printf '#!/bin/bash\n[[ $1 == rustc ]] || exec %q "$@"\nexec %q %s\n' "$cargo" "$cargo" \
-        "build --locked ${parts[*]} --message-format json-render-diagnostics" >"$work/cargo"
-    chmod +x "$work/cargo"
-    export CARGO=$work/cargo
-fi
-"$cargo" build --quiet --locked --profile "$profile" "${parts[@]}"
+# What users build has all that goes into the wheel: the native part, the launcher and the clock of virtual time.
+build=(build --locked --profile "$profile")
+[[ -z $is_built ]] || build+=(--workspace --all-features --bins --lib --tests)
+"$cargo" "${build[@]}" --quiet
+# maturin asks cargo for the native part alone, which has fewer features: cargo would compile all below it again.
+printf '#!/bin/bash\n[[ $1 == rustc ]] || exec %q "$@"\ncd %q\nexec %q %s\n' "$cargo" "$PWD" "$cargo" \
+    "${build[*]} --message-format json-render-diagnostics" >"$work/cargo"
+chmod +x "$work/cargo"
+export CARGO=$work/cargo
+# `hostwire` looks for libraries in ../lib, seen from itself: that is where `data/lib` of a wheel comes to lie.
 rm -rf "$work/data"
 mkdir -p "$work/data/scripts" "$work/data/data/lib"
 install -m 755 "$target/$folder/hostwire" "$work/data/scripts/hostwire"
@@ -82,13 +80,13 @@ strip --strip-debug "$work/data/scripts/hostwire" 2>/dev/null || true
 
 # maturin looks at the native part alone, so it leaves "linux" in the name.
 rm -rf "$work/wheels"
-"$work/build/bin/maturin" build --quiet --locked --strip --compatibility linux \
+"$work/build/bin/maturin" build --quiet --locked --compatibility linux \
     --profile "$profile" --manifest-path crates/python/Cargo.toml \
     --interpreter "$work/build/bin/python" --target-dir "$target" --out "$work/wheels"
 if [[ $profile == release ]]; then
     # The command and the library beside it count, too.
     built=$(ls "$work"/wheels/hostwire-*.whl)
-    PATH=$work/build/bin:$PATH "$work/build/bin/auditwheel" repair --plat auto --only-plat \
+    PATH=$work/build/bin:$PATH "$work/build/bin/auditwheel" repair --strip --plat auto --only-plat \
         --wheel-dir "$work/wheels" "$built"
     rm "$built"
 fi

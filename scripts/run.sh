@@ -11,7 +11,7 @@ text_bytes=52428800
 export LC_ALL=C
 
 scripts/setup.sh run
-"$cargo" build --locked --release --package hostwire-cli --package hostwire-examples
+"$cargo" build --locked --release
 mkdir -p "$out"
 # Folders in it are of others, such as bench/shmem/run.sh.
 find "$out" -mindepth 1 -maxdepth 1 ! -type d -delete

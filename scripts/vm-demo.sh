@@ -216,7 +216,7 @@ demo() { # KIND
 
 get_kernel
 step 'building'
-"${CARGO:-cargo}" build --locked --release --package hostwire-cli --package hostwire-examples
+"${CARGO:-cargo}" build --locked --release
 step 'making the initrd'
 make_initrd
 for kind in "${kinds[@]}"; do

@@ -11,7 +11,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 rounds=${1:-5}
 hostwire=${HOSTWIRE:-${CARGO_TARGET_DIR:-target}/release/hostwire}
-[ -x "$hostwire" ] || { echo "window.sh: build it first: cargo build --release -p hostwire-cli"; exit 2; }
+[ -x "$hostwire" ] || { echo "window.sh: build it first: cargo build --release"; exit 2; }
 folder=$(mktemp -d)
 pool=$(mktemp -u "${WINDOW_PATH:-/dev/shm}/hostwire-XXXXXX")
 trap 'rm -rf "$folder" "$pool"' EXIT

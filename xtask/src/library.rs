@@ -107,14 +107,20 @@ pub fn build(table: &Table, machine: &Machine, launcher: Option<&Path>) -> Resul
     let is_here = machine.target().is_none();
     let mut command = machine.cargo("build");
     command.args(["--quiet", "--release", "--locked"]);
-    command.args(["-p", "hostwire-shmem"]);
-    if is_here {
-        command.args(["-p", "hostwire-preload", "-p", "hostwire-clock"]);
-        command.args(["-p", "hostwire-fabric-provider", "-p", "hostwire-tca"]);
-        if launcher.is_none() {
-            command.args(["-p", "hostwire-cli"]);
-        }
-    }
+    // Without packages it is what users build, and nothing that they have built is compiled again. Tests bring a
+    // launcher, and need neither that of this mode nor the simulator in it.
+    let packages: &[&str] = match (is_here, launcher) {
+        (true, None) => &[],
+        (true, Some(_)) => &[
+            "hostwire-shmem",
+            "hostwire-preload",
+            "hostwire-clock",
+            "hostwire-fabric-provider",
+            "hostwire-tca",
+        ],
+        (false, _) => &["hostwire-shmem"],
+    };
+    command.args(packages.iter().flat_map(|package| ["-p", package]));
     run(&mut command)?;
     let release = target.join("release");
     let tree = target.join("shmem");

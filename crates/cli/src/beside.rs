@@ -31,7 +31,7 @@ pub fn provider() -> Result<PathBuf, String> {
         format!(
             "the provider of libfabric is not installed with this command, nor built: there is no \
              {0}/../lib/libfabric/libhostwire-fi.so and no {0}/libhostwire_fi.so; `make install \
-             PREFIX=DIR` installs both, `cargo build --release -p hostwire-fabric-provider` builds it",
+             PREFIX=DIR` installs both, `cargo build --release` builds both",
             folder.display()
         )
     })

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::html::{base64, escape, page};
+use crate::html::{WHAT, base64, escape, page};
 use crate::{bench, file};
 
 /// The hidden command.
@@ -74,7 +74,7 @@ fn whole(args: &Args) -> Result<String, String> {
         _ => String::new(),
     };
     let body = format!(
-        "<header>\n<h1>hostwire: what was seen</h1>\n<p class=\"cite\">{}</p>\n{}</header>\n<main>\n\
+        "<header>\n<h1>hostwire: what was seen</h1>\n<p>{WHAT}</p>\n<p class=\"cite\">{}</p>\n{}</header>\n<main>\n\
          <section>\n<h2>Programs</h2>\n{}{picture}</section>\n{figures}</main>\n",
         escape(&head),
         outcome(&args.failure),

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::report::{Line, size};
-use crate::html::{escape, page};
+use crate::html::{WHAT, escape, page};
 use crate::plot::{Chart, Kind, Scale, Series};
+use crate::text::scale;
 
 /// A page of `lines`, taken on a machine that `machine` describes.
 pub fn whole(lines: &[Line], machine: &str) -> String {
     let body = format!(
-        "<header>\n<h1>hostwire bench</h1>\n<p class=\"cite\">{}</p>\n</header>\n<main>\n{}</main>\n\
+        "<header>\n<h1>hostwire bench</h1>\n<p>{WHAT}</p>\n<p class=\"cite\">{}</p>\n</header>\n<main>\n{}</main>\n\
          <footer><p class=\"cite\">hostwire {}</p></footer>\n",
         escape(machine),
         section(lines),
@@ -63,8 +64,13 @@ fn summary(lines: &[Line]) -> String {
     let near = compared.iter().filter(|(_, slower)| *slower <= 1.1).count();
     let farthest = compared.iter().max_by(|a, b| a.1.total_cmp(&b.1));
     let mut text = format!(
-        "{} figures, {} of them beside a limit of this machine; {near} within a tenth of it or faster.",
+        "{} {}, {} of them beside a limit of this machine; {near} within a tenth of it or faster.",
         lines.len(),
+        if lines.len() == 1 {
+            "figure"
+        } else {
+            "figures"
+        },
         compared.len()
     );
     if let Some((line, slower)) = farthest.filter(|(_, slower)| *slower > 1.1) {
@@ -85,7 +91,7 @@ fn name(line: &Line) -> String {
 }
 
 /// A chart over size for each benchmark and unit that has several sizes, and one for all others
-/// of a unit.
+/// of a unit. One figure alone makes no chart: the table has it.
 fn charts(lines: &[Line]) -> Vec<Chart> {
     /// A benchmark, its PEs, and a unit.
     type Key = (String, u32, String);
@@ -109,7 +115,8 @@ fn charts(lines: &[Line]) -> Vec<Chart> {
         let title = format!("{bench}, {pes} PEs");
         chart(title, ("size, B", Scale::Bytes), &unit, &group, x)
     });
-    let singles = singles.into_iter().map(|(unit, group)| {
+    let singles = singles.into_iter().filter(|(_, group)| group.len() > 1);
+    let singles = singles.map(|(unit, group)| {
         let words = group.iter().map(|line| name(line)).collect();
         let x = |_: &Line, at: usize| at as f64;
         let what = if matches!(&*unit, "ns" | "ms") {
@@ -190,18 +197,21 @@ const COLUMNS: [(&str, &str); 9] = [
 fn table(lines: &[Line]) -> String {
     let head = COLUMNS.map(|(name, kind)| format!("<th class=\"{kind}\">{name}</th>"));
     let head = head.concat();
-    let number = |value: Option<f64>| value.map_or("-".to_owned(), |v| format!("{v:.2}"));
     let row = |line: &Line| {
+        // All of a line in the unit that suits its median.
+        let (factor, unit) = scale(line.median, &line.unit);
+        let two = |value: f64| format!("{value:.2}");
+        let number = |value: f64| two(value * factor);
         let values = [
             line.bench.to_string(),
             line.pes.to_string(),
             size(line.size_bytes),
-            line.unit.to_string(),
-            number(Some(line.median)),
-            number(Some(line.p99)),
-            number(Some(line.min)),
-            number(line.limit),
-            number(line.ratio),
+            unit.to_owned(),
+            number(line.median),
+            number(line.p99),
+            number(line.min),
+            line.limit.map_or("-".to_owned(), number),
+            line.ratio.map_or("-".to_owned(), two),
         ];
         let cells = COLUMNS.iter().zip(values).map(|((name, kind), value)| {
             format!(
@@ -251,8 +261,10 @@ mod tests {
             line("put", 8, "M/s", Some(0.9)),
             line("put", 64, "M/s", Some(0.9)),
             line("put", 1 << 20, "GB/s", Some(0.9)),
+            line("get", 1 << 20, "GB/s", Some(0.9)),
             line("barrier", 0, "ns", Some(1.2)),
             line("atomic-add", 8, "ns", None),
+            line("startup", 0, "ms", None),
         ];
         let charts = charts(&lines);
         let titles: Vec<&str> = charts.iter().map(|chart| chart.title.as_str()).collect();
@@ -263,9 +275,24 @@ mod tests {
     }
 
     #[test]
+    fn long_times_have_a_unit_that_people_read() {
+        let long = Line {
+            median: 2_397_119.1,
+            min: 2_000_000.0,
+            limit: Some(47_000.0),
+            ..line("allreduce", 1 << 20, "ns", Some(1.5))
+        };
+        let table = table(&[long]);
+        for cell in ["ms", "2.40", "2.00", "0.05", "1.50"] {
+            assert!(table.contains(&format!(">{cell}</td>")), "{cell}: {table}");
+        }
+    }
+
+    #[test]
     fn a_page_needs_nothing_else_and_text_is_escaped() {
         let page = whole(&[line("put", 8, "ns", Some(1.0))], "CPU <fast> & cheap");
         assert!(page.contains("CPU &lt;fast&gt; &amp; cheap"), "{page}");
+        assert!(page.contains(WHAT), "{page}");
         for outside in ["http:", "https:", "src=", "<script", "url("] {
             assert!(!page.contains(outside), "{outside}");
         }

@@ -244,9 +244,13 @@ fn plot(args: &Args, rows: &[Row], name: &str, unit: &str) -> Chart {
         y_label: format!("{name}, {unit}"),
         x: Scale::Words(words),
         y: Scale::fitting(all.map(|point| point.1)),
-        series: vec![
-            Series::new("real", of(false), Kind::Published),
-            Series::new("modelled", of(true), Kind::Published),
-        ],
+        series: [
+            ("real", false, Kind::Line),
+            ("modelled", true, Kind::Published),
+        ]
+        .map(|(name, modelled, kind)| Series::new(name, of(modelled), kind))
+        .into_iter()
+        .filter(|series| !series.points.is_empty())
+        .collect(),
     }
 }

@@ -6,6 +6,10 @@ use std::fmt::Display;
 /// The style of all pages.
 const STYLE: &str = include_str!("html.css");
 
+/// What hostwire is, for who sees it for the first time.
+pub const WHAT: &str = "hostwire is a library and a launcher for parallel programs on Linux: processes share one address \
+    space, and only ever write across the wire.";
+
 /// A page with this title and body. `script` may be empty: then there is none.
 pub fn page(title: &str, body: impl Display, script: &str) -> String {
     let script = match script {

@@ -78,6 +78,7 @@ impl Scale {
     pub fn exact(&self, value: f64) -> String {
         match value.abs() {
             small if small < 1.0 => format!("{value:.4}"),
+            large if large >= 1000.0 => format!("{value:.0}"),
             _ => format!("{value:.2}"),
         }
     }
@@ -137,6 +138,8 @@ mod tests {
         assert_eq!(Scale::Bytes.label(4096.0), "4 Ki");
         assert_eq!(Scale::Bytes.label(4194304.0), "4 Mi");
         assert_eq!(Scale::Linear.label(0.5), "0.5");
+        let exact = [0.123_456, 12.345, 2_397_119.1].map(|value| Scale::Log.exact(value));
+        assert_eq!(exact, ["0.1235", "12.35", "2397119"]);
         assert_eq!(Scale::Words(vec!["ring".into()]).label(0.0), "ring");
         assert_eq!(Scale::Words(vec!["ring".into()]).label(-0.4), "");
     }

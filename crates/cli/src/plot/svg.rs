@@ -11,6 +11,7 @@ use crate::html::escape;
 const WIDTH: f64 = 520.0;
 /// Of the plot itself, without names, axes and labels.
 const PLOT_HEIGHT: f64 = 270.0;
+/// Labels of y and what it is; more where turned labels of x need it.
 const LEFT: f64 = 76.0;
 const RIGHT: f64 = 18.0;
 const TOP: f64 = 12.0;
@@ -18,6 +19,8 @@ const TOP: f64 = 12.0;
 const BOTTOM: f64 = 52.0;
 /// Width of a character, about.
 const LETTER: f64 = 7.8;
+/// Longer words below an axis lose their beginning.
+const WORD_MAX: usize = 40;
 /// Height of a row of the names.
 const LEGEND: f64 = 22.0;
 const COLOURS: usize = 7;
@@ -72,15 +75,16 @@ fn drawn(chart: &Chart, head: &str, above: f64) -> String {
     let top = above + TOP + rows * LEGEND + 10.0;
     let low = top + PLOT_HEIGHT;
     let high = WIDTH - RIGHT;
-    let x = Axis::new(&chart.x, points().map(|p| p.0), LEFT..high);
+    let slant = Slant::of(chart, high);
+    let left = slant.left;
+    let x = Axis::new(&chart.x, points().map(|p| p.0), left..high);
     let y = Axis::new(&chart.y, points().map(|p| p.1), low..top);
-    let slant = Slant::of(chart, high - LEFT);
     let height = low + slant.height + BOTTOM;
     let mut out = format!(
         "<svg viewBox=\"0 0 {WIDTH} {height:.0}\" role=\"img\"><title>{}</title>{head}",
         escape(&chart.title)
     );
-    for value in x.ticks(((high - LEFT) / (LETTER * 7.5)) as usize) {
+    for value in x.ticks(((high - left) / (LETTER * 7.5)) as usize) {
         let at = x.place(value);
         let _ = write!(
             out,
@@ -92,9 +96,9 @@ fn drawn(chart: &Chart, head: &str, above: f64) -> String {
         let at = y.place(value);
         let _ = write!(
             out,
-            "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{high}\" y1=\"{at:.1}\" y2=\"{at:.1}\"/>\
+            "<line class=\"grid\" x1=\"{left:.1}\" x2=\"{high}\" y1=\"{at:.1}\" y2=\"{at:.1}\"/>\
              <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
-            LEFT - 8.0,
+            left - 8.0,
             at + 5.0,
             escape(&chart.y.label(value))
         );
@@ -103,7 +107,7 @@ fn drawn(chart: &Chart, head: &str, above: f64) -> String {
         out,
         "<text class=\"axis\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\
          <text class=\"axis\" transform=\"translate(17 {:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
-        (LEFT + high) / 2.0,
+        (left + high) / 2.0,
         height - 10.0,
         escape(&chart.x_label),
         (top + low) / 2.0,
@@ -122,27 +126,34 @@ fn drawn(chart: &Chart, head: &str, above: f64) -> String {
             escape(&series.name),
             left + 30.0,
             from_top + 12.0,
-            sign = sign(series, &colour, left, from_top + 7.0)
+            sign = sign(chart, series, &colour, (left, from_top + 7.0))
         );
     }
     out + "</svg>"
 }
 
-/// The sample of a series next to its name.
-fn sign(series: &Series, colour: &str, left: f64, y: f64) -> String {
-    match series.kind {
-        Kind::Published => cross(colour, left + 12.0, y),
-        Kind::Line | Kind::Limit => {
-            let limit = if series.kind == Kind::Limit {
-                " limit"
-            } else {
-                ""
-            };
-            format!(
-                "<line class=\"line {colour}{limit}\" x1=\"{left:.1}\" x2=\"{:.1}\" y1=\"{y}\" y2=\"{y}\"/>",
-                left + 24.0
-            )
-        }
+/// The sample of a series next to its name: as it is drawn.
+fn sign(chart: &Chart, series: &Series, colour: &str, (left, y): (f64, f64)) -> String {
+    if !is_joined(chart, series) {
+        return mark(series.kind, colour, left + 12.0, y);
+    }
+    format!(
+        "<line class=\"line {colour}{}\" x1=\"{left:.1}\" x2=\"{:.1}\" y1=\"{y}\" y2=\"{y}\"/>",
+        dashes(series.kind),
+        left + 24.0
+    )
+}
+
+/// Whether a line joins the points. Between words it would have no meaning.
+fn is_joined(chart: &Chart, series: &Series) -> bool {
+    series.kind != Kind::Published && !matches!(chart.x, Scale::Words(_))
+}
+
+/// The class of a line that is broken.
+fn dashes(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Limit => " limit",
+        Kind::Line | Kind::Published => "",
     }
 }
 
@@ -169,27 +180,41 @@ struct Slant {
     turned: bool,
     /// The extra height of turned labels.
     height: f64,
+    /// Where the plot begins: a turned label ends below its place, and begins to the left of it.
+    left: f64,
 }
 
 impl Slant {
-    fn of(chart: &Chart, width: f64) -> Slant {
-        let Scale::Words(words) = &chart.x else {
-            return Slant {
-                turned: false,
-                height: 0.0,
-            };
+    /// The plot ends at `high`.
+    fn of(chart: &Chart, high: f64) -> Slant {
+        let straight = Slant {
+            turned: false,
+            height: 0.0,
+            left: LEFT,
         };
-        let longest = words.iter().map(|word| word.chars().count()).max();
-        let longest = LETTER * longest.unwrap_or(0) as f64;
-        let turned = longest > width / words.len().max(1) as f64;
+        let Scale::Words(words) = &chart.x else {
+            return straight;
+        };
+        let count = words.len() as f64;
+        let widths = words.iter().map(|word| LETTER * letters(word) as f64);
+        let longest = widths.clone().fold(0.0, f64::max);
+        if longest <= (high - LEFT) / count.max(1.0) {
+            return straight;
+        }
+        // A label whose place is a share `s` of the way from `left` to `high` has `left + s (high - left)` of room.
+        let needed = widths.enumerate().map(|(at, width)| {
+            let share = (at as f64 + 0.5) / count;
+            (width * 0.71 + 10.0 - share * high) / (1.0 - share)
+        });
         Slant {
-            turned,
-            height: if turned { longest * 0.71 } else { 0.0 },
+            turned: true,
+            height: longest * 0.71,
+            left: needed.fold(LEFT, f64::max),
         }
     }
 
     fn label(&self, x: f64, y: f64, text: &str) -> String {
-        let text = escape(text);
+        let text = escape(&shortened(text));
         match self.turned {
             false => {
                 format!("<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{text}</text>")
@@ -211,20 +236,15 @@ fn draw(out: &mut String, chart: &Chart, series: &Series, colour: &str, (x, y): 
     // A line goes from left to right, whatever the order of the points.
     shown.sort_by(|a, b| a.0.total_cmp(&b.0));
     let _ = write!(out, "<g data-series=\"{}\">", escape(&series.name));
-    // A line between words would have no meaning.
-    if series.kind != Kind::Published && !matches!(chart.x, Scale::Words(_)) {
+    if is_joined(chart, series) {
         let places: Vec<String> = shown
             .iter()
             .map(|(px, py)| format!("{:.1},{:.1}", x.place(*px), y.place(*py)))
             .collect();
-        let limit = if series.kind == Kind::Limit {
-            " limit"
-        } else {
-            ""
-        };
         let _ = write!(
             out,
-            "<polyline class=\"line {colour}{limit}\" points=\"{}\"/>",
+            "<polyline class=\"line {colour}{}\" points=\"{}\"/>",
+            dashes(series.kind),
             places.join(" ")
         );
     }
@@ -236,18 +256,7 @@ fn draw(out: &mut String, chart: &Chart, series: &Series, colour: &str, (x, y): 
             chart.x.label(px),
             chart.y_label
         );
-        let (at_x, at_y) = (x.place(px), y.place(py));
-        let shape = match series.kind {
-            Kind::Published => cross(colour, at_x, at_y),
-            Kind::Line => {
-                format!("<circle class=\"{colour}\" cx=\"{at_x:.1}\" cy=\"{at_y:.1}\" r=\"4\"/>")
-            }
-            Kind::Limit => format!(
-                "<rect class=\"{colour}\" x=\"{:.1}\" y=\"{:.1}\" width=\"6\" height=\"6\"/>",
-                at_x - 3.0,
-                at_y - 3.0
-            ),
-        };
+        let shape = mark(series.kind, colour, x.place(px), y.place(py));
         let _ = write!(
             out,
             "<g class=\"point\" data-tip=\"{0}\"><title>{0}</title>{shape}</g>",
@@ -257,11 +266,36 @@ fn draw(out: &mut String, chart: &Chart, series: &Series, colour: &str, (x, y): 
     out.push_str("</g>");
 }
 
-fn cross(colour: &str, x: f64, y: f64) -> String {
-    let (a, b, c, d) = (x - 6.0, x + 6.0, y - 6.0, y + 6.0);
-    format!(
-        "<path class=\"{colour}\" d=\"M{a:.1} {c:.1}L{b:.1} {d:.1}M{a:.1} {d:.1}L{b:.1} {c:.1}\"/>"
-    )
+/// A point of a series.
+fn mark(kind: Kind, colour: &str, x: f64, y: f64) -> String {
+    match kind {
+        Kind::Line => format!("<circle class=\"{colour}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"/>"),
+        Kind::Limit => format!(
+            "<rect class=\"{colour}\" x=\"{:.1}\" y=\"{:.1}\" width=\"6\" height=\"6\"/>",
+            x - 3.0,
+            y - 3.0
+        ),
+        Kind::Published => {
+            let (a, b, c, d) = (x - 6.0, x + 6.0, y - 6.0, y + 6.0);
+            format!(
+                "<path class=\"{colour}\" d=\"M{a:.1} {c:.1}L{b:.1} {d:.1}M{a:.1} {d:.1}L{b:.1} {c:.1}\"/>"
+            )
+        }
+    }
+}
+
+fn letters(word: &str) -> usize {
+    word.chars().count().min(WORD_MAX)
+}
+
+/// The last [`WORD_MAX`] letters: of a path these say most.
+fn shortened(word: &str) -> String {
+    let count = word.chars().count();
+    if count <= WORD_MAX {
+        return word.to_owned();
+    }
+    let kept = word.chars().skip(count - (WORD_MAX - 1));
+    std::iter::once('…').chain(kept).collect()
 }
 
 #[cfg(test)]

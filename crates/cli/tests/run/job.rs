@@ -82,10 +82,16 @@ impl Job {
 
     /// The next line that the job prints. Blocks until there is one.
     pub fn line(&mut self) -> String {
-        let mut line = String::new();
-        self.stdout.read_line(&mut line).unwrap();
+        let line = self.line_or_end();
         assert!(line.ends_with('\n'), "the job ended early: {line:?}");
         line.trim_end().to_owned()
+    }
+
+    /// The next line with its end, or nothing if the job prints none any more.
+    pub fn line_or_end(&mut self) -> String {
+        let mut line = String::new();
+        self.stdout.read_line(&mut line).unwrap();
+        line
     }
 
     pub fn pid(&self) -> Pid {

@@ -1,9 +1,10 @@
 //! Output and input of the PEs.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
+use std::path::Path;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::job::{Job, hostwire, run, run_with_input};
+use crate::job::{self, Job, hostwire, run, run_with_input};
 
 #[test]
 fn each_pe_knows_its_place() {
@@ -177,6 +178,66 @@ fn a_timeout_that_passes_while_output_is_blocked_costs_nothing() {
     let taken_s = job.processor_s();
     assert!(taken_s < 0.5, "{taken_s} s");
     job.end();
+}
+
+/// What becomes of a process that has escaped from its PE, and writes a line every 30 ms, beyond the time of the job: its PE
+/// has ended before that. `None` if the machine was too slow for this to show anything.
+fn lines_of_an_escaped_process(folder: &Path) -> Option<Result<(), String>> {
+    const LINES: usize = 60;
+    const TIMEOUT: Duration = Duration::from_secs(1);
+    /// As the launcher has it.
+    const SILENCE: Duration = Duration::from_millis(200);
+    let log = folder.join("stamps");
+    let _ = std::fs::remove_file(&log);
+    let escaped = format!(
+        "i=0; while [ $i -lt {LINES} ]; do i=$((i+1)); echo $i; date +%s%N >>{0}; sleep 0.03; done",
+        log.display()
+    );
+    // The PE ends when the other one has a session of its own.
+    let script = format!(
+        "setsid sh -c '{escaped}' & while [ ! -s {} ]; do sleep 0.01; done",
+        log.display()
+    );
+    let timeout = format!("{}ms", TIMEOUT.as_millis());
+    let arguments = ["run", "-n1", "--timeout", &timeout, "sh", "-c", &script];
+    let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    let mut job = Job::start(hostwire(&arguments));
+    let first = job.line_or_end();
+    // The launcher passed the line on, so the time of the job had begun.
+    let begun = now();
+    let ended = job.end();
+    let over = now();
+    let stamps = std::fs::read_to_string(&log).unwrap_or_default();
+    let stamps: Vec<Duration> = stamps
+        .lines()
+        .filter_map(|stamp| stamp.parse().ok().map(Duration::from_nanos))
+        .collect();
+    if ended.status != 0 {
+        return None; // The PE has not ended in time.
+    }
+    let came = first.lines().chain(ended.stdout.lines()).count();
+    if came == LINES {
+        return (*stamps.last()? > begun + TIMEOUT).then_some(Ok(()));
+    }
+    // The last line was written behind the stamp of the one before it.
+    let [.., before, _] = stamps[..] else {
+        return None;
+    };
+    let quiet = over.saturating_sub(before);
+    (quiet < SILENCE).then(|| Err(format!("{came} lines, then the job ended within {quiet:?}")))
+}
+
+/// What still holds an output has 200 ms after each of its lines, whichever deadline passes meanwhile.
+#[test]
+fn a_timeout_that_passes_when_the_pes_have_ended_cuts_no_output_off() {
+    let folder = tempfile::tempdir().unwrap();
+    let begin = Instant::now();
+    loop {
+        match lines_of_an_escaped_process(folder.path()) {
+            Some(shown) => return shown.unwrap(),
+            None => assert!(begin.elapsed() < job::LIMIT, "the machine is too busy"),
+        }
+    }
 }
 
 #[test]

@@ -651,6 +651,9 @@ fn a_program_is_compared_on_wires_and_models() {
     assert_eq!(rows.collect::<Vec<_>>(), wanted);
     let plot = std::fs::read_to_string(folder.path().join("plots/barrier.svg")).unwrap();
     assert!(plot.contains("peach2"), "{plot}");
+    // What was measured is a dot, and what a model says a cross, each once more beside its name.
+    let marks = ["<circle", "<path"].map(|mark| plot.matches(mark).count());
+    assert_eq!(marks, [1 + 1, 5 + 1], "{plot}");
     let again = run(&[], &figures);
     assert!(
         again.stdout.contains("modelled") && again.stdout.contains("barrier"),

@@ -70,6 +70,52 @@ fn a_file_stands_alone_and_text_is_escaped() {
     assert!(!inline(&chart(&[(8.0, 1.0)])).contains("<style>"));
 }
 
+/// The first label of a page of `hostwire bench` began to the left of the picture.
+#[test]
+fn turned_labels_lie_in_the_picture() {
+    let names = ["allreduce of 64 KiB, 2 PEs", "x", "startup, 64 PEs"];
+    for count in 1..40 {
+        for (turn, long) in ["", "examples/clusters/a-path-that-is-much-too-long/"]
+            .iter()
+            .enumerate()
+        {
+            let mut chart = chart(&[(0.0, 1.0)]);
+            let word = |at: usize| format!("{long}{}", names[(at + turn) % names.len()]);
+            chart.x = Scale::Words((0..count).map(word).collect());
+            let svg = inline(&chart);
+            let labels: Vec<_> = svg.match_indices("<text transform=\"translate(").collect();
+            for (at, start) in labels {
+                let label = &svg[at + start.len()..];
+                let Some((place, rest)) = label.split_once(") rotate(-45)") else {
+                    continue; // The name of y.
+                };
+                let text = rest.split(['>', '<']).nth(1).unwrap();
+                let x: f64 = place.split(' ').next().unwrap().parse().unwrap();
+                let begin = x - 0.71 * LETTER * text.chars().count() as f64;
+                assert!(begin > 0.0 && x < WIDTH, "{text} goes from {begin} to {x}");
+            }
+        }
+    }
+}
+
+/// The sample beside a name is what is drawn.
+#[test]
+fn names_of_series_show_their_marks() {
+    let mut chart = chart(&[(0.0, 1.0)]);
+    chart.x = Scale::Words(vec!["a".into(), "b".into()]);
+    let svg = inline(&chart);
+    for (series, shape) in [
+        ("ours", "<circle"),
+        ("limit", "<rect"),
+        ("published", "<path"),
+    ] {
+        let start = format!("<g class=\"key\" data-series=\"{series}");
+        let key = &svg[svg.find(&start).unwrap()..];
+        let key = &key[..key.find("</g>").unwrap()];
+        assert!(key.contains(shape) && !key.contains("<line"), "{key}");
+    }
+}
+
 /// Values that an axis cannot show are left out, and no others. No coordinate is NaN.
 #[test]
 fn odd_points_do_no_harm() {
