@@ -22,8 +22,7 @@ use crate::error::{Error, Result};
 use crate::launch::{self, Bootstrap, Deadline, LaunchError, LaunchStep, Launched, Nodes};
 use crate::layout::{self, Layout, Sizes};
 use crate::settings::{
-    FAULTS, INSECURE_WIRE, INSECURE_WIRE_WARNING, LONG_PUTS, LongPuts, RECORD, Settings, Wire,
-    WireChoice,
+    FAULTS, INSECURE_WIRE, INSECURE_WIRE_WARNING, RECORD, Settings, Wire, WireChoice,
 };
 use crate::status::Status;
 
@@ -135,19 +134,12 @@ fn connect(
 
 /// What a PE has to have in common with all others.
 fn terms(settings: &Settings, pes: u32, sizes: Sizes) -> Result<Terms> {
-    const ALL_OR_NONE: [&str; 5] = [
-        RECORD.variable,
-        FAULTS.variable,
-        STORES,
-        FABRIC,
-        LONG_PUTS.variable,
-    ];
+    const ALL_OR_NONE: [&str; 4] = [RECORD.variable, FAULTS.variable, STORES, FABRIC];
     let set = [
         settings.record.is_some(),
         settings.faults.is_some(),
         settings.wire == WireChoice::Named(Wire::Stores),
         settings.wire == WireChoice::Named(Wire::Fabric),
-        settings.long_puts == LongPuts::Fabric,
     ];
     let bits = set.iter().zip(0..).map(|(set, bit)| u64::from(*set) << bit);
     Ok(Terms {

@@ -8,7 +8,6 @@
 //! |---|---|
 //! | this one | the table |
 //! | `wire.rs` | the table of wires |
-//! | `long_puts.rs` | what carries long puts |
 //! | `window.rs` | the setting that names a region of memory |
 //! | `devices.rs` | which devices a PE has |
 //! | `kinds.rs` | what values settings can have |
@@ -18,7 +17,6 @@
 mod devices;
 mod kinds;
 #[cfg(target_os = "linux")]
-mod long_puts;
 #[doc(hidden)]
 pub mod page;
 mod setting;
@@ -37,7 +35,6 @@ pub use devices::Devices;
 pub(crate) use kinds::check_ring;
 pub use kinds::parse_bytes;
 #[cfg(target_os = "linux")]
-pub use long_puts::LongPuts;
 pub use setting::{Choice, Flag, Kind, Setting, SettingError, expected};
 #[cfg(target_os = "linux")]
 pub use window::parse_window;
@@ -62,7 +59,6 @@ pub(crate) const LOST_AFTER_S: u64 = hostwire_transport::LOST_AFTER.as_secs();
 const ATTACH_TIMEOUT_S: u64 = 60;
 /// Where libfabric becomes faster than frames: see bench/results/2026-11-23-both-wires.
 #[cfg(target_os = "linux")]
-const LONG_BYTES_USUAL: usize = 64 << 10;
 #[cfg(target_os = "linux")]
 const RECORD_LIMIT_BYTES: usize = 1 << 30;
 
@@ -138,25 +134,6 @@ table! {
         without: || "the first one of libfabric that leads to other hosts".into(),
         detail: || "As `fi_info` names it, for example `tcp;ofi_rxm`, and a device or an interface \
                     behind a colon. `hostwire doctor` lists those that there are.".into(),
-    }
-
-    /// What carries long puts and gets between hosts
-    #[cfg(target_os = "linux")]
-    pub(crate) long_puts: LongPuts = LONG_PUTS("HOSTWIRE_LONG_PUTS": LongPuts = LongPuts::Same) {
-        without: || LongPuts::Same.name().into(),
-        detail: || format!(
-            "With {}, `fabric` gives a job both: short puts, words and messages go by the wire that \
-             {WIRE} names, and puts and gets of at least {LONG_BYTES} by libfabric, which does not \
-             encrypt them. The order of stores holds across both. Other wires carry all by themselves.",
-            Wire::listed(|wire| wire.is_network() && !wire.wants_insecure(), "and"),
-        ),
-        flag: Some(Flag::of_value("long-puts", "WIRE")),
-    }
-
-    /// Bytes from which a put or get is long, for `HOSTWIRE_LONG_PUTS=fabric`
-    #[cfg(target_os = "linux")]
-    pub(crate) long_bytes: usize = LONG_BYTES("HOSTWIRE_LONG_BYTES": Bytes = LONG_BYTES_USUAL) {
-        without: || shown(LONG_BYTES_USUAL),
     }
 
     /// The devices of each PE for `hostwire::tca`
@@ -325,15 +302,12 @@ mod tests {
         let holds = |settings: &Settings| {
             let sizes = (settings.sizes().heap_bytes, settings.sizes().ring_bytes);
             let times = (settings.lost_after_s, settings.attach_timeout_s);
-            let wires = (settings.wire, settings.long_puts, settings.long_bytes);
-            (sizes, times, wires, settings.ether_type)
+            (sizes, times, settings.wire, settings.ether_type)
         };
         for setting in [
             &HEAP,
             &RING,
             &WIRE,
-            &LONG_PUTS,
-            &LONG_BYTES,
             &ETHERTYPE,
             &LOST_AFTER,
             &ATTACH_TIMEOUT,
@@ -351,8 +325,6 @@ mod tests {
             (&RING, "4 KB"),
             (&RING, "192"),
             (&WIRE, "pigeon"),
-            (&LONG_PUTS, "udp"),
-            (&LONG_BYTES, "0"),
             (&ATTACH_TIMEOUT, "0"),
             (&LOST_AFTER, "0.5"),
             (&ETHERTYPE, "88b5"),

@@ -172,4 +172,4 @@ pub use visibility::Visibility;
 #[cfg(not(loom))]
 pub use window::Window;
 #[cfg(not(loom))]
-pub use wires::{ByLength, EndsSeenBy, Wires};
+pub use wires::Wires;

@@ -1,12 +1,7 @@
 //! All wires of a job as one: the only place where wires meet.
 //!
 //! Each PE is reached by one wire, so what a wire promises of the order of stores to one PE
-//! holds here, too. What is asked of all PEs is asked of all wires. [`ByLength`] is for two wires that
-//! lead to the same PEs.
-
-mod by_length;
-
-pub use by_length::{ByLength, EndsSeenBy};
+//! holds here, too. What is asked of all PEs is asked of all wires.
 
 use core::time::Duration;
 use std::sync::Arc;

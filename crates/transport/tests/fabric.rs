@@ -4,13 +4,10 @@
 
 use hostwire_address::{Place, SegmentId};
 use hostwire_testing::{left_out, need, or_long};
-use std::sync::Arc;
-
 use hostwire_transport::conformance::copies::copies_of_a_pe_are_refused;
 use hostwire_transport::conformance::{CASES, Case, Fabric, Program, run_on_threads};
-use hostwire_transport::ether::{self, LocalOptions, LocalWire};
 use hostwire_transport::fabric::{self, Choice};
-use hostwire_transport::{Memory, Route, Transport, TransportError, Window};
+use hostwire_transport::{Memory, TransportError, Window};
 
 /// PEs are threads of this process, dealt out to hosts.
 struct Hosts {
@@ -21,24 +18,6 @@ struct Hosts {
 impl Fabric for Hosts {
     fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
         let made = fabric::local(pes, self.hosts, segment_bytes, &self.choice);
-        run_on_threads(made.expect("making the wire"), program);
-    }
-}
-
-/// The same, with frames between the hosts for what is shorter than [`LONG_BYTES`].
-struct BesideFrames(Hosts);
-
-/// So that the suite stores by both wires.
-const LONG_BYTES: usize = 512;
-
-impl Fabric for BesideFrames {
-    fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
-        let Self(Hosts { hosts, choice }) = self;
-        let options = LocalOptions::default();
-        let frames = ether::local(pes, *hosts, segment_bytes, &LocalWire::Udp, &options);
-        let frames = frames.expect("making the frames").into_iter();
-        let frames = frames.map(|pe| Arc::new(pe.wires) as Arc<dyn Transport>);
-        let made = fabric::local_beside(frames.collect(), *hosts, choice, LONG_BYTES);
         run_on_threads(made.expect("making the wire"), program);
     }
 }
@@ -74,20 +53,12 @@ fn has(provider: &str) -> bool {
 }
 
 fn run(name: &str, provider: &str) {
-    run_over(name, provider, |hosts| Box::new(hosts));
-}
-
-fn run_beside_frames(name: &str, provider: &str) {
-    run_over(name, provider, |hosts| Box::new(BesideFrames(hosts)));
-}
-
-fn run_over(name: &str, provider: &str, over: fn(Hosts) -> Box<dyn Fabric>) {
     if !has(provider) {
         return;
     }
     for &(pes, hosts) in &SHAPES[..or_long(1, 4)] {
         let choice = provider.parse().unwrap();
-        (case(name).run)(&*over(Hosts { hosts, choice }), pes);
+        (case(name).run)(&Hosts { hosts, choice }, pes);
     }
 }
 
@@ -97,36 +68,35 @@ fn case(name: &str) -> &'static Case {
 }
 
 macro_rules! over {
-    ($wire:ident, $run:ident, $provider:literal; $($case:ident,)*) => {
-        over!($wire, $run, $provider, cfg(all()); $($case,)*);
+    ($wire:ident, $provider:literal; $($case:ident,)*) => {
+        over!($wire, $provider, cfg(all()); $($case,)*);
     };
     // For `make test-long`: other providers than the one that is taken first.
-    (long $wire:ident, $run:ident, $provider:literal; $($case:ident,)*) => {
-        over!($wire, $run, $provider, ignore = "another provider; make test-long"; $($case,)*);
+    (long $wire:ident, $provider:literal; $($case:ident,)*) => {
+        over!($wire, $provider, ignore = "another provider; make test-long"; $($case,)*);
     };
-    ($wire:ident, $run:ident, $provider:literal, $kind:meta; $($case:ident,)*) => {
+    ($wire:ident, $provider:literal, $kind:meta; $($case:ident,)*) => {
         mod $wire {
-            use super::$run;
+            use super::run;
 
             $(#[test]
             #[$kind]
             fn $case() {
-                $run(stringify!($case), $provider);
+                run(stringify!($case), $provider);
             })*
 
             #[test]
             fn copies_are_refused() {
-                $run("copies_are_refused", $provider);
+                run("copies_are_refused", $provider);
             }
         }
     };
 }
 
-hostwire_transport::transport_cases!(over!(long tcp, run, "tcp"));
-hostwire_transport::transport_cases!(over!(tcp_rxm, run, "tcp;ofi_rxm"));
-hostwire_transport::transport_cases!(over!(long net, run, "net"));
-hostwire_transport::transport_cases!(over!(beside_frames, run_beside_frames, "tcp;ofi_rxm"));
-hostwire_transport::transport_cases!(over!(long net_beside_frames, run_beside_frames, "net"));
+hostwire_transport::transport_cases!(over!(long tcp, "tcp"));
+hostwire_transport::transport_cases!(over!(tcp_rxm, "tcp;ofi_rxm"));
+hostwire_transport::transport_cases!(over!(long net, "net"));
+
 /// The variable that names the provider of [`the_chosen_provider_passes_the_suite`].
 const PROVIDER: &str = "FABRIC_TEST_PROVIDER";
 
@@ -210,59 +180,4 @@ fn registered_memory_has_keys() {
             }
         });
     }
-}
-
-/// What goes by frames never overtakes a long put: a word, a store behind a fence, and what a get reads.
-#[test]
-fn what_goes_by_frames_waits_for_long_puts() {
-    const PUT: usize = 8 << 10;
-    const LEN: usize = 300 << 10;
-    const FLAG: usize = 4096;
-    const LAST: usize = FLAG + 64;
-    let provider = "tcp;ofi_rxm";
-    if !has(provider) {
-        return;
-    }
-    let choice = provider.parse().unwrap();
-    let both = BesideFrames(Hosts { hosts: 2, choice });
-    both.run(2, 1 << 20, &|wire| {
-        let other = 1 - wire.pe();
-        let reads = wire.route(other);
-        assert!(matches!(reads, Some(Route::Read { from_bytes }) if from_bytes == LONG_BYTES));
-        let own = wire.segment().clone();
-        let until = |at: usize, round: u64| {
-            while own.load_word(at).unwrap() < round {
-                wire.poll().unwrap();
-            }
-        };
-        for round in 1..=100 {
-            let byte = round as u8;
-            // Each PE in turn: the other one only waits.
-            if round % 2 != u64::from(wire.pe()) {
-                until(if round % 4 < 2 { FLAG } else { LAST }, round);
-                let mut seen = vec![0; LEN];
-                own.get(PUT, &mut seen).unwrap();
-                assert!(seen == vec![byte; LEN], "round {round}");
-                continue;
-            }
-            wire.store(other, PUT, &vec![byte; LEN]).unwrap();
-            if round % 4 < 2 {
-                wire.store_word(other, FLAG, round).unwrap();
-            } else {
-                wire.fence().unwrap();
-                wire.store(other, LAST, &round.to_ne_bytes()).unwrap();
-            }
-            let mut got = vec![0; LEN];
-            wire.offload().unwrap().get(other, PUT, &mut got).unwrap();
-            assert!(got == vec![byte; LEN], "round {round}");
-            wire.quiet_of(other).unwrap();
-        }
-        // The one that waited in the last round has memory that the other one still reads.
-        if wire.pe() == 0 {
-            wire.store_word(other, FLAG, 101).unwrap();
-            wire.quiet_of(other).unwrap();
-        } else {
-            until(FLAG, 101);
-        }
-    });
 }

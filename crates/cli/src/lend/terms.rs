@@ -21,13 +21,11 @@ const BYTES_MAX: u64 = 1 << 46;
 
 /// What a borrower says for the lender's process: what both need alike, and what neither opens nor makes a file of the
 /// lender, nor says which of its devices are used. A new setting is not passed on until it stands here.
-static HARMLESS: [&Setting; 10] = [
+static HARMLESS: [&Setting; 8] = [
     &settings::WIRE,
     &settings::RING,
     &settings::ETHERTYPE,
     &settings::FABRIC,
-    &settings::LONG_PUTS,
-    &settings::LONG_BYTES,
     &settings::INSECURE_WIRE,
     &settings::LOST_AFTER,
     &settings::ATTACH_TIMEOUT,

@@ -34,16 +34,11 @@ fn a_job_runs_over_each_provider() {
     let Some(_turn) = may_make_hosts() else {
         return;
     };
-    runs("fabric", &[INSECURE], &[]);
-}
-
-/// A job of four PEs on two hosts, over each provider.
-fn runs(wire: &str, options: &[&str], variables: &[(&str, &str)]) {
     for provider in providers() {
-        let variables = [&[("HOSTWIRE_FABRIC", provider)], variables].concat();
-        let options = [options, &["--hosts", "2"]].concat();
+        let variables = [("HOSTWIRE_FABRIC", provider)];
+        let options = [INSECURE, "--hosts", "2"];
         let program = [&fault_probe()[..], "steady", "20000"];
-        let ended = Steady::start_over(wire, 4, &options, &variables, &program).end();
+        let ended = Steady::start_over("fabric", 4, &options, &variables, &program).end();
         assert_eq!(ended.status, 0, "{provider}: {ended:#?}");
         assert_eq!(ended.sorted_lines(), all_fine(4), "{provider}: {ended:#?}");
     }
@@ -55,20 +50,14 @@ fn a_pe_that_is_killed_is_named() {
     let Some(_turn) = may_make_hosts() else {
         return;
     };
-    names_the_killed("fabric", &[INSECURE], &[]);
-}
-
-/// A PE that is killed, in a job of two on two hosts over each provider, is named.
-fn names_the_killed(wire: &str, options: &[&str], variables: &[(&str, &str)]) {
     for provider in providers() {
-        let usual = [
+        let variables = [
             ("HOSTWIRE_FABRIC", provider),
             ("HOSTWIRE_LOST_AFTER", "600"),
         ];
-        let variables = [&usual[..], variables].concat();
-        let options = [options, &["--keep-going"]].concat();
+        let options = [INSECURE, "--keep-going"];
         let program = [&fault_probe()[..], "steady", "20000"];
-        let steady = Steady::start_over(wire, 2, &options, &variables, &program);
+        let steady = Steady::start_over("fabric", 2, &options, &variables, &program);
         steady.signal(1, Signal::KILL);
         let ended = steady.end_by_itself();
         assert_eq!(ended.status, 137, "{provider}: {ended:#?}");
@@ -101,46 +90,20 @@ fn a_pe_that_crashes_is_told_as_what_it_is() {
 }
 
 /// Its processes get no turn for several times as long as silence may last, and its kernel answers all the time.
-fn waits_for_the_stopped(wire: &str, options: &[&str], variables: &[(&str, &str)]) {
-    for provider in providers() {
-        let usual = [("HOSTWIRE_FABRIC", provider), ("HOSTWIRE_LOST_AFTER", "1")];
-        let variables = [&usual[..], variables].concat();
-        let program = [&fault_probe()[..], "steady", "20000"];
-        let steady = Steady::start_over(wire, 2, options, &variables, &program);
-        steady.signal(1, Signal::STOP);
-        std::thread::sleep(Duration::from_secs(4));
-        steady.signal(1, Signal::CONT);
-        steady.end_well();
-    }
-}
-
 #[test]
 fn a_pe_that_gets_no_turn_is_not_lost() {
     let Some(_turn) = may_make_hosts() else {
         return;
     };
-    waits_for_the_stopped("fabric", &[INSECURE], &[]);
-    waits_for_the_stopped("udp", &BOTH, &[("HOSTWIRE_LONG_BYTES", "64")]);
-}
-
-/// Frames for what is short, and libfabric for what is long.
-const BOTH: [&str; 3] = [INSECURE, "--long-puts", "fabric"];
-
-#[test]
-fn a_job_runs_over_frames_and_each_provider() {
-    let Some(_turn) = may_make_hosts() else {
-        return;
-    };
-    runs("udp", &BOTH, &[("HOSTWIRE_LONG_BYTES", "64")]);
-}
-
-/// As the wire of frames notices it.
-#[test]
-fn a_pe_that_is_killed_is_named_over_both() {
-    let Some(_turn) = may_make_hosts() else {
-        return;
-    };
-    names_the_killed("udp", &BOTH, &[("HOSTWIRE_LONG_BYTES", "64")]);
+    for provider in providers() {
+        let variables = [("HOSTWIRE_FABRIC", provider), ("HOSTWIRE_LOST_AFTER", "1")];
+        let program = [&fault_probe()[..], "steady", "20000"];
+        let steady = Steady::start_over("fabric", 2, &[INSECURE], &variables, &program);
+        steady.signal(1, Signal::STOP);
+        std::thread::sleep(Duration::from_secs(4));
+        steady.signal(1, Signal::CONT);
+        steady.end_well();
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@
 //! | `card.rs` | what PEs publish about themselves |
 //! | `sockets.rs` | the wires that this PE can use |
 //! | `control.rs` | the control connections of this host |
-//! | `fabric.rs` | the wire over libfabric, alone or for what is long |
+//! | `fabric.rs` | the wire over libfabric |
 
 mod card;
 mod control;
@@ -31,7 +31,7 @@ use super::{Segment, launch_failed};
 use crate::error::{Error, Result};
 use crate::launch::offers::{self, Common, Missing, NotTaken};
 use crate::launch::{self, Bootstrap, LaunchError, Nodes, NodesError};
-use crate::settings::{LongPuts, Settings, Wire, WireChoice};
+use crate::settings::{Settings, Wire, WireChoice};
 
 /// Key of what every PE publishes.
 const CARD: &str = "hostwire-ether";
@@ -46,7 +46,6 @@ pub(super) fn allow(settings: &Settings, pe: PeId, nodes: &Nodes) -> Result<()> 
     match settings.wire {
         WireChoice::Named(wire) if !wire.spans_hosts() => Err(several_hosts(pe, nodes, wire)),
         WireChoice::Named(wire) if wire.wants_insecure() => bare(settings, wire),
-        _ if settings.long_puts == LongPuts::Fabric => bare(settings, Wire::Fabric),
         _ => Ok(()),
     }
 }
@@ -135,15 +134,8 @@ pub(super) fn attach(
     if settings.wire == WireChoice::Auto && settings.stats && pe == 0 {
         say_choice(wire, &not_taken);
     }
-    let wires: Arc<dyn Transport> = Arc::new(Wires::new(Arc::new(shm), [between])?);
-    let wires = match settings.long_puts {
-        LongPuts::Same => wires,
-        LongPuts::Fabric => {
-            let job = cards.first().map_or(0, |card| card.job);
-            fabric::attach_beside(wires, (settings, segment), launcher, nodes, job)?
-        }
-    };
-    Ok((wires, wire))
+    let wires = Wires::new(Arc::new(shm), [between])?;
+    Ok((Arc::new(wires), wire))
 }
 
 /// Joins the PEs of this host, and gets what they share with their adapter, if there are several.
@@ -375,25 +367,16 @@ mod tests {
         for wire in [Wire::Ether, Wire::Xdp, Wire::Udp, Wire::Tcp] {
             assert_eq!(allow(&settings(wire), 0, &nodes), Ok(()));
         }
-        for long_puts in [LongPuts::Same, LongPuts::Fabric] {
-            let bare = Settings {
-                long_puts,
-                ..settings(Wire::Udp)
-            };
-            let wire = Wire::Fabric;
-            let refused = Err(launch_failed(LaunchError::Insecure { wire }));
-            let expected = match long_puts {
-                LongPuts::Same => Ok(()),
-                LongPuts::Fabric => refused,
-            };
-            assert_eq!(allow(&bare, 0, &nodes), expected);
-            let insecure_wire = true;
-            let allowed = Settings {
-                insecure_wire,
-                ..bare
-            };
-            assert_eq!(allow(&allowed, 0, &nodes), Ok(()));
-        }
+        let bare = settings(Wire::Fabric);
+        let wire = Wire::Fabric;
+        let refused = Err(launch_failed(LaunchError::Insecure { wire }));
+        assert_eq!(allow(&bare, 0, &nodes), refused);
+        let insecure_wire = true;
+        let allowed = Settings {
+            insecure_wire,
+            ..bare
+        };
+        assert_eq!(allow(&allowed, 0, &nodes), Ok(()));
         for wire in [Wire::Shm, Wire::Stores] {
             let refused = allow(&settings(wire), 0, &nodes);
             let nodes = nodes.clone();

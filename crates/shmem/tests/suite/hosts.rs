@@ -33,18 +33,12 @@ fn on_hosts(pes: usize, hosts: usize) -> Option<Command> {
     on_hosts_by(wire.as_deref().unwrap_or("ether"), pes, hosts)
 }
 
-/// The same by this wire: `udp+fabric` is `udp`, and libfabric for what is long.
+/// The same by this wire.
 fn on_hosts_by(wire: &str, pes: usize, hosts: usize) -> Option<Command> {
     let mut command = oshrun(tree()?, pes);
-    let (short, long) = wire.split_once('+').unzip();
-    let wire = short.unwrap_or(wire);
     command.args(["--wire", wire, "--hosts", &hosts.to_string()]);
-    if wire == "fabric" || long.is_some() {
+    if wire == "fabric" {
         command.arg("--insecure-wire");
-    }
-    if let Some(long) = long {
-        // So little that the programs use both.
-        command.args(["--long-puts", long, "-x", "HOSTWIRE_LONG_BYTES=256"]);
     }
     command.args(["-x", &format!("SHMEM_TEST_HOSTS={hosts}")]);
     Some(command)
@@ -143,14 +137,11 @@ const SOME: &[(&str, &str)] = &[
     ("lifecycle", "repeated"),
 ];
 
-/// What is left where both wires have run all of these alone: which of the two a put takes.
-const LEAST: &[(&str, &str)] = &[("random", "7")];
-
-fn some_run_over(wire: &str, programs: &[(&str, &str)], shapes: &[(usize, usize)]) {
+fn some_run_over(wire: &str, shapes: &[(usize, usize)]) {
     let Some(tree) = tree() else {
         return;
     };
-    for (name, arguments) in or_long(programs, MOST) {
+    for (name, arguments) in or_long(SOME, MOST) {
         let program = program(tree, name, Language::C11);
         for &(pes, hosts) in shapes {
             let Some(mut command) = on_hosts_by(wire, pes, hosts) else {
@@ -177,7 +168,7 @@ fn programs_run_over_xdp() {
     if let Some(why) = lacks("xdp", "AF_XDP") {
         return left_out(&need::AF_XDP, format!("no AF_XDP here: {why}"));
     }
-    some_run_over("xdp", SOME, or_long(&[(3, 3)], &[(2, 2), (3, 3)]));
+    some_run_over("xdp", or_long(&[(3, 3)], &[(2, 2), (3, 3)]));
 }
 
 /// The first provider of libfabric that leads to other hosts.
@@ -189,19 +180,7 @@ fn programs_run_over_fabric() {
     if let Some(why) = lacks("fabric", "libfabric.so.1") {
         return left_out(&need::LIBFABRIC, format!("no libfabric here: {why}"));
     }
-    some_run_over("fabric", SOME, &[(3, 2)]);
-}
-
-/// Frames, and libfabric for what is long.
-#[test]
-fn programs_run_over_frames_and_fabric() {
-    let Some(_turn) = may_make_hosts() else {
-        return;
-    };
-    if let Some(why) = lacks("udp+fabric", "libfabric.so.1") {
-        return left_out(&need::LIBFABRIC, format!("no libfabric here: {why}"));
-    }
-    some_run_over("udp+fabric", LEAST, &[(3, 2)]);
+    some_run_over("fabric", &[(3, 2)]);
 }
 
 /// A file that all hosts map.
@@ -210,7 +189,7 @@ fn programs_run_over_a_window() {
     let Some(_turn) = may_make_hosts() else {
         return;
     };
-    some_run_over("window", SOME, &[(3, 2)]);
+    some_run_over("window", &[(3, 2)]);
 }
 
 /// Faults that a wire may have: stores that come late and twice, over wires without frames.

@@ -8,7 +8,7 @@ use super::{Choice, Fabric, Opened, Party, Ticket};
 use crate::error::{LOST_AFTER, PeId, TransportError};
 use crate::shm;
 use crate::transport::Transport;
-use crate::wires::{ByLength, EndsSeenBy, Wires};
+use crate::wires::Wires;
 
 /// For a hang: nobody waits so long.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -34,7 +34,7 @@ pub fn local(
         let shm = shm.and_then(Iterator::next);
         near.push(Arc::new(shm.ok_or(TransportError::NoWire { pe })?));
     }
-    let far = connect(&near, hosts, choice, |_| None)?;
+    let far = connect(&near, hosts, choice)?;
     let wires = near.into_iter().zip(far).map(|(near, far)| {
         let far: Arc<dyn Transport> = Arc::new(far);
         Wires::new(near, [far])
@@ -42,43 +42,27 @@ pub fn local(
     wires.collect()
 }
 
-/// The PEs of such a job that are already connected by other wires, with libfabric for what has at least
-/// `long_bytes`.
-///
-/// # Errors
-/// [`TransportError::Environment`].
-pub fn local_beside(
-    others: Vec<Arc<dyn Transport>>,
-    hosts: u32,
-    choice: &Choice,
-    long_bytes: usize,
-) -> Result<Vec<ByLength>, TransportError> {
-    let hosts = hosts.clamp(1, (others.len() as u32).max(1));
-    let watch = |other: &Arc<dyn Transport>| Some(EndsSeenBy(Arc::clone(other)));
-    let longs = connect(&others, hosts, choice, watch)?;
-    let both = others.into_iter().zip(longs);
-    both.map(|(short, long)| ByLength::new(short, Arc::new(long), long_bytes))
-        .collect()
-}
-
 /// Connects PEs over the segments of other wires.
 fn connect(
     others: &[Arc<dyn Transport>],
     hosts: u32,
     choice: &Choice,
-    watch: impl Fn(&Arc<dyn Transport>) -> Option<EndsSeenBy>,
 ) -> Result<Vec<Fabric>, TransportError> {
     let mut opened = Vec::new();
     for other in others {
         let address = Some(Ipv4Addr::LOCALHOST);
-        let endpoint = Opened::open(Some(choice), address, other.segment(), Instant::now())?;
-        opened.push((endpoint, watch(other)));
+        opened.push(Opened::open(
+            Some(choice),
+            address,
+            other.segment(),
+            Instant::now(),
+        )?);
     }
-    let tickets: Vec<Ticket> = opened.iter().map(|(it, _)| it.ticket().clone()).collect();
+    let tickets: Vec<Ticket> = opened.iter().map(|it| it.ticket().clone()).collect();
     // Each waits until the others answer.
     std::thread::scope(|scope| {
         let mut threads = Vec::new();
-        for (pe, (opened, watch)) in (0..).zip(opened) {
+        for (pe, opened) in (0..).zip(opened) {
             let others = (0..).zip(&tickets);
             let others = others.map(|(other, ticket): (PeId, _)| {
                 (other % hosts != pe % hosts).then(|| ticket.clone())
@@ -88,7 +72,7 @@ fn connect(
                 tickets: others.collect(),
                 job: JOB,
                 here: tickets.len() as u32,
-                watch: watch.map(|watch| Arc::new(watch) as _),
+                watch: None,
                 lost_after: LOST_AFTER,
                 deadline: Instant::now() + PATIENCE,
             };

@@ -59,7 +59,7 @@ use hostwire_address::{Place, SegmentId};
 use hostwire_link::silence::{self, Verdict};
 
 pub use self::connect::{Opened, Party};
-pub use self::local::{local, local_beside};
+pub use self::local::local;
 pub use self::offers::{Choice, Offer, offers};
 pub use self::ticket::Ticket;
 

@@ -1,4 +1,4 @@
-//! The wire `fabric`: every PE has an endpoint of libfabric. Alone, or beside another wire.
+//! The wire `fabric`: every PE has an endpoint of libfabric.
 
 use core::time::Duration;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use hostwire_transport::fabric::{Fabric, Opened, Party, Ticket};
 use hostwire_transport::faults::Faulty;
 use hostwire_transport::shm::Gathering;
 use hostwire_transport::watch::Watch;
-use hostwire_transport::{ByLength, EndsSeenBy, Transport, Window, Wires};
+use hostwire_transport::{Transport, Window, Wires};
 
 use super::card::{Card, read_cards};
 use super::{CARD, Segment, control, host, launch_failed, share, unclear};
@@ -64,27 +64,6 @@ pub(super) fn attach(
         Some(faults) => Arc::new(Faulty::new(Arc::new(wires), faults)?),
         None => Arc::new(wires),
     })
-}
-
-/// Joins the PEs of a job that `wires` already connect by libfabric, too: for what is long.
-pub(super) fn attach_beside(
-    wires: Arc<dyn Transport>,
-    (settings, segment): (&Settings, &Segment),
-    launcher: &mut dyn Bootstrap,
-    nodes: &Nodes,
-    job: u64,
-) -> Result<Arc<dyn Transport>> {
-    let joining = Joining {
-        settings,
-        segment,
-        nodes,
-        interface: interface(settings)?,
-        job,
-        watch: Arc::new(EndsSeenBy(Arc::clone(&wires))),
-    };
-    let long = joining.connect(launcher, wires.segment())?;
-    let both = ByLength::new(wires, Arc::new(long), settings.long_bytes)?;
-    Ok(Arc::new(both))
 }
 
 /// The interface whose network libfabric is to use. Not every network of libfabric has one; whoever
