@@ -121,7 +121,8 @@ fn memory_of_another_host_is_borrowed_over_each_wire() {
     let lender = lend(&["ip", "netns", "exec", b], "10.99.0.2:7700", &key);
     let (_made, walk) = program("walk", &[]);
     let insecure = [("HOSTWIRE_INSECURE_WIRE", "1")];
-    let mut wires: Vec<(&str, Vec<(&str, &str)>)> = vec![("udp", vec![]), ("ether", vec![])];
+    let mut wires: Vec<(&str, Vec<(&str, &str)>)> =
+        vec![("udp", vec![]), ("tcp", vec![]), ("ether", vec![])];
     match fabric::offers() {
         Ok(_) => {
             let provider = ("HOSTWIRE_FABRIC", "tcp;ofi_rxm");
