@@ -85,7 +85,7 @@ pub enum Unusable {
     /// The kernel does not let this user have it.
     #[error(
         "userfaultfd is refused ({errno}): as root set 'sysctl vm.unprivileged_userfaultfd=1', or \
-         give the user access to /dev/userfaultfd"
+         give the user access to /dev/userfaultfd, or CAP_SYS_PTRACE; a container needs the device"
     )]
     Refused {
         /// What the system call says.

@@ -11,6 +11,7 @@ use hostwire_transport::conformance::{Fabric, Program, Threads, Wrapping, run_on
 use hostwire_transport::ether::{self, LocalOptions, LocalWire};
 use hostwire_transport::shm::ShmOptions;
 use hostwire_transport::{Transport, Visibility};
+use rustix::process::{Pid, Signal, kill_process};
 
 /// More than a piece on its way to another PE.
 const AREA_BYTES: usize = 150_016;
@@ -157,6 +158,38 @@ fn what_the_other_pe_does_not_have_is_told_by_it() {
 }
 
 /// The chip has 255 descriptors; here a chain has as many as wanted, and is started again.
+/// The other PE waits for what is behind the copy, and so stores nothing here.
+#[test]
+fn a_wait_behind_a_copy_that_failed_ends() {
+    pair(1, |job, tca| {
+        let field = tca.malloc(DeviceId::new(0), 64, 64).unwrap();
+        let words = tca.malloc(DeviceId::HOST, 8, 64).unwrap();
+        let (to, word) = (exchanged(job, field.spot()), exchanged(job, words.spot()));
+        let stream = tca.stream();
+        if job.pe() == 0 {
+            let name = tca.device_name(DeviceId::new(0)).unwrap();
+            let number = name.rsplit(' ').next().unwrap().trim_end_matches(')');
+            let pid = Pid::from_raw(number.parse().unwrap()).unwrap();
+            kill_process(pid, Signal::KILL).unwrap();
+            stream.memcpy_peer(to, field.spot(), 64).unwrap();
+            let lost = |told| match told {
+                Err(Error::Tca(why)) => matches!(*why, TcaError::Device { pe: 0, .. }),
+                _ => false,
+            };
+            assert!(lost(words.wait_until(0, 1)));
+            assert!(lost(stream.synchronize()));
+        }
+        job.barrier().unwrap();
+        if job.pe() == 1 {
+            stream.signal(word, 1).unwrap();
+            stream.synchronize().unwrap();
+        } else {
+            // It was told.
+            words.wait_until(0, 1).unwrap();
+        }
+    });
+}
+
 #[test]
 fn a_long_chain_is_started_again() {
     pair(1, |job, tca| {

@@ -28,7 +28,8 @@ use crate::report as say;
 use crate::run::job_parts::{Effect, Mark, Server, Warden};
 use crate::run::{is_ignored_here, strays};
 
-/// How long the program has between SIGTERM and SIGKILL.
+/// How long the program has between SIGTERM and SIGKILL, and lenders to take back what they have lent to a program
+/// that has lost memory.
 const GRACE: Duration = Duration::from_secs(2);
 /// How long lenders have to take back what they have lent: who borrows next shall find it.
 const RETURN: Duration = Duration::from_secs(30);
@@ -313,7 +314,9 @@ impl Launcher {
         senders.for_each(Sender::finish);
         let mut open: BTreeSet<u32> = (1..=self.loans.len() as u32).collect();
         open.retain(|pe| !self.lost.contains(pe));
-        let give_up = Instant::now() + RETURN;
+        // Who has lost its memory may have a lender that hears nothing any more, and it has waited for that one.
+        let patience = if self.lost_memory { GRACE } else { RETURN };
+        let give_up = Instant::now() + patience;
         while !open.is_empty() {
             let left = give_up.saturating_duration_since(Instant::now());
             match events.recv_timeout(left) {

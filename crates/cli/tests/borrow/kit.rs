@@ -1,6 +1,6 @@
 //! Lenders, borrowers and programs.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::sync::OnceLock;
@@ -169,11 +169,25 @@ impl Running {
         panic!("no line begins with {begin}");
     }
 
+    /// The next line of its errors.
+    pub fn error_line(&mut self) -> String {
+        let mut line = String::new();
+        let mut errors = self.child.stderr.as_mut().unwrap().bytes();
+        while let Some(byte) = errors.next() {
+            match byte.unwrap() {
+                b'\n' => break,
+                byte => line.push(char::from(byte)),
+            }
+        }
+        line
+    }
+
     /// The status, and what it printed from here on.
     pub fn end(mut self) -> (i32, Vec<String>, String) {
         let lines = self.lines.map(|line| line.unwrap()).collect();
         let mut errors = String::new();
-        std::io::Read::read_to_string(&mut self.child.stderr.take().unwrap(), &mut errors).unwrap();
+        let mut stderr = self.child.stderr.take().unwrap();
+        stderr.read_to_string(&mut errors).unwrap();
         (
             self.child.wait().unwrap().code().unwrap_or(-1),
             lines,

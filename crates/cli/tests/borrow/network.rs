@@ -2,11 +2,12 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::time::Instant;
 
 use hostwire_testing::{is_installed, left_out, need};
 use hostwire_transport::fabric;
 
-use crate::kit::{HOSTWIRE, Lender, borrow, can_borrow, finish, new_name, program, text};
+use crate::kit::{HOSTWIRE, Lender, Running, borrow, can_borrow, finish, new_name, program, text};
 
 pub fn new_key(folder: &Path, name: &str) -> String {
     let path = folder.join(name).to_string_lossy().into_owned();
@@ -121,7 +122,8 @@ fn memory_of_another_host_is_borrowed_over_each_wire() {
     let lender = lend(&["ip", "netns", "exec", b], "10.99.0.2:7700", &key);
     let (_made, walk) = program("walk", &[]);
     let insecure = [("HOSTWIRE_INSECURE_WIRE", "1")];
-    let mut wires: Vec<(&str, Vec<(&str, &str)>)> = vec![("udp", vec![]), ("ether", vec![])];
+    let mut wires: Vec<(&str, Vec<(&str, &str)>)> =
+        vec![("udp", vec![]), ("tcp", vec![]), ("ether", vec![])];
     match fabric::offers() {
         Ok(_) => {
             let provider = ("HOSTWIRE_FABRIC", "tcp;ofi_rxm");
@@ -159,6 +161,57 @@ fn memory_of_another_host_is_borrowed_over_each_wire() {
         refused.starts_with("status 2") && refused.contains(why),
         "{refused}"
     );
+}
+
+/// `hostwire borrow` on the first host.
+fn borrow_there(hosts: &Namespaces, lender: &Lender, key: &str, walk: [&str; 2]) -> Command {
+    let options = ["--memory", "16M", "--cache", "1M", "--key", key];
+    let [walk, rounds] = walk;
+    let inner = borrow(&[lender], &options, Path::new(walk), &["8", rounds]);
+    let mut command = Command::new("ip");
+    command
+        .args(["netns", "exec", &hosts.0[0]])
+        .arg(inner.get_program())
+        .args(inner.get_args());
+    command.env("HOSTWIRE_WIRE", "udp");
+    command
+}
+
+/// The line about it comes after `HOSTWIRE_LOST_AFTER`; the connection to the lender, which says nothing, stays much longer.
+#[test]
+fn who_cannot_reach_its_lender_any_more_does_not_wait_for_it() {
+    if !can_borrow() {
+        return;
+    }
+    let Some(hosts) = Namespaces::make() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let key = new_key(folder.path(), "key");
+    let lender = lend(
+        &["ip", "netns", "exec", &hosts.0[1]],
+        "10.99.0.2:7700",
+        &key,
+    );
+    let (_made, walk) = program("walk", &[]);
+    let walk = walk.to_str().unwrap();
+    let ready = text(&finish(borrow_there(&hosts, &lender, &key, [walk, "1"])));
+    assert!(ready.starts_with("status 0"), "{ready}");
+    let mut command = borrow_there(&hosts, &lender, &key, [walk, "1000000"]);
+    command.env("HOSTWIRE_LOST_AFTER", "1");
+    let mut running = Running::start(command, &[]);
+    running.line("round 1");
+    let pulled = Command::new("ip")
+        .args(["-n", &hosts.0[0], "link", "set", "e0", "down"])
+        .output()
+        .unwrap();
+    assert!(pulled.status.success(), "{}", text(&pulled));
+    let why = running.error_line();
+    assert!(why.contains("memory of lender 1 is lost"), "{why}");
+    let told = Instant::now();
+    assert_eq!(running.end().0, 1);
+    // It was half a minute.
+    assert!(told.elapsed().as_secs() < 20, "{:?}", told.elapsed());
 }
 
 /// In a region that the borrower names, and in one without a name.

@@ -1,5 +1,7 @@
 //! Peers that break the protocol.
 
+mod scribble;
+
 use std::time::Instant;
 
 use hostwire_transport::ring::{CreditInlet, Outlet, RingSender};

@@ -286,15 +286,19 @@ impl Buffer {
     /// Waits until the word at `offset` is at least `value`.
     ///
     /// # Errors
-    /// As [`load`](Self::load); [`Error::PeerLost`] when a PE of the job is found to have died while waiting.
+    /// As [`load`](Self::load); [`Error::PeerLost`] when a PE of the job is found to have died while waiting. What a
+    /// stream of this PE has failed by, until [`synchronize`](super::Stream::synchronize) tells it: the other PE may wait
+    /// for what was behind that.
     pub fn wait_until(&self, offset: usize, value: u64) -> Result<()> {
         let at = self.word(offset)?;
         let inner = &self.shared.inner;
         let _busy = inner.status.during(Activity::Waiting, None);
         inner.wait(Watch::Anybody, || {
             self.shared.help()?;
-            let there = inner.segment().load_word(at)? >= value;
-            Ok(there.then_some(()))
+            if inner.segment().load_word(at)? >= value {
+                return Ok(Some(()));
+            }
+            self.shared.untold().map_or(Ok(None), Err)
         })
     }
 }

@@ -17,7 +17,7 @@ use super::door::Door;
 use super::engine::{Awaited, Engine, Work};
 use super::peers::Peers;
 use super::stream::State;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::helpers::Helper;
 use crate::inner::Inner;
 
@@ -46,6 +46,9 @@ pub(super) struct Shared {
     /// Work that the engine has not seen.
     given: Mutex<Vec<(Arc<State>, Work)>>,
     streams: AtomicU64,
+    /// Streams that have failed, and whether there is one: whoever owns it may not know it.
+    failed: Mutex<Vec<Weak<State>>>,
+    any_failed: AtomicBool,
     /// By PE, whether it is known to take pieces for its devices.
     serving: Box<[AtomicBool]>,
     /// Whether a thread of the program has let the engine work since the engine's looked last.
@@ -64,6 +67,8 @@ impl Shared {
             given: Mutex::default(),
             peers: Peers::default(),
             streams: AtomicU64::new(0),
+            failed: Mutex::default(),
+            any_failed: AtomicBool::new(false),
             serving: (0..inner.pes).map(|_| AtomicBool::new(false)).collect(),
             attended: AtomicBool::new(false),
             stop: AtomicBool::new(false),
@@ -78,6 +83,31 @@ impl Shared {
     /// A number for a new stream.
     pub(super) fn next_stream(&self) -> u64 {
         self.streams.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// A stream has failed.
+    pub(super) fn has_failed(&self, state: &Arc<State>) {
+        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        failed.push(Arc::downgrade(state));
+        self.any_failed.store(true, Ordering::Release);
+    }
+
+    /// Why a stream of this PE has failed whose owner was not told so yet. What others wait for may be behind that, and
+    /// never comes.
+    pub(super) fn untold(&self) -> Option<Error> {
+        if !self.any_failed.load(Ordering::Acquire) {
+            return None;
+        }
+        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut first = None;
+        failed.retain(|state| {
+            let why = state.upgrade().and_then(|state| state.untold());
+            let is_untold = why.is_some();
+            first = first.take().or(why);
+            is_untold
+        });
+        self.any_failed.store(!failed.is_empty(), Ordering::Release);
+        first
     }
 
     /// Bytes of the own segment, for a device to read, and where they are in what is returned. Memory that

@@ -17,8 +17,9 @@ use crate::inner::Watch;
 /// Copies of this PE that are made one after the other, as those of a stream of CUDA. Any thread may use it.
 ///
 /// A call returns when the copy is noted, or already made. What went wrong is told by
-/// [`synchronize`](Self::synchronize), and nothing behind it is done. Dropping a stream does not wait: what
-/// it has goes on.
+/// [`synchronize`](Self::synchronize), and nothing behind it is done. Until then
+/// [`Buffer::wait_until`](super::Buffer::wait_until) tells it, too, where it would wait. Dropping a stream does not wait:
+/// what it has goes on.
 pub struct Stream {
     shared: Arc<Shared>,
     state: Arc<State>,
@@ -61,6 +62,11 @@ impl State {
     /// Whether it has failed, and nobody was told.
     pub(super) fn has_error(&self) -> bool {
         self.told().error.is_some()
+    }
+
+    /// What it has failed by, as long as nobody was told.
+    pub(super) fn untold(&self) -> Option<Error> {
+        self.told().error.clone()
     }
 
     pub(super) fn is_done(&self) -> bool {

@@ -161,6 +161,7 @@ impl Outgoing {
         let worked = worked.unwrap_or_else(|error| {
             if !self.has_failed {
                 self.state.fail(error);
+                shared.has_failed(&self.state);
                 self.give_up();
             }
             true
