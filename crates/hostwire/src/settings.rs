@@ -12,6 +12,7 @@
 //! | `window.rs` | the setting that names a region of memory |
 //! | `devices.rs` | which devices a PE has |
 //! | `kinds.rs` | what values settings can have |
+//! | `misspelt.rs` | variables that are nearly settings |
 //! | `setting.rs` | what a setting is, and how a table is made |
 //! | [`page`] | tables for documentation |
 
@@ -19,6 +20,7 @@ mod devices;
 mod kinds;
 #[cfg(target_os = "linux")]
 mod long_puts;
+mod misspelt;
 #[doc(hidden)]
 pub mod page;
 mod setting;
@@ -38,6 +40,8 @@ pub(crate) use kinds::check_ring;
 pub use kinds::parse_bytes;
 #[cfg(target_os = "linux")]
 pub use long_puts::LongPuts;
+#[doc(hidden)]
+pub use misspelt::{misspelt, nearest};
 pub use setting::{Choice, Flag, Kind, Setting, SettingError, expected};
 #[cfg(target_os = "linux")]
 pub use window::parse_window;
