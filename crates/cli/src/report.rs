@@ -8,6 +8,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::USAGE_STATUS;
 use crate::text::paint;
+use hostwire::settings::nearest;
 use hostwire_transport::visible;
 
 /// Prints `hostwire: text`. It is no failure if nobody reads it.
@@ -78,23 +79,6 @@ fn no_command(command: &clap::Command, name: &str) -> String {
     }
 }
 
-/// The known word that is `word`, or that it begins, or that it is by a letter or two.
-pub fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
-    if let [only] = *known
-        .iter()
-        .filter(|known| word.len() > 1 && known.starts_with(word))
-        .collect::<Vec<_>>()
-    {
-        return Some(only);
-    }
-    known
-        .iter()
-        .map(|known| (strsim::osa_distance(word, known), *known))
-        .filter(|(distance, known)| *distance <= known.len().div_ceil(4))
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, known)| known)
-}
-
 /// The message of clap as one line: the error, and its advice if there is one.
 fn one_line(rendered: &str) -> String {
     let mut paragraphs = rendered
@@ -123,33 +107,6 @@ fn one_line(rendered: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_mistyped_word_finds_the_one_that_was_meant() {
-        let known = [
-            "run",
-            "bench",
-            "doctor",
-            "plan",
-            "reproduce",
-            "sim",
-            "stats",
-        ];
-        for (word, meant) in [
-            ("rn", Some("run")),
-            ("rnu", Some("run")),
-            ("benhc", Some("bench")),
-            ("repro", Some("reproduce")),
-            ("stat", Some("stats")),
-            ("dcotr", Some("doctor")),
-            ("Plan", Some("plan")),
-            ("launch", None),
-            ("x", None),
-            ("", None),
-        ] {
-            assert_eq!(nearest(word, &known), meant, "{word}");
-        }
-    }
 
     #[test]
     fn clap_errors_become_one_line() {

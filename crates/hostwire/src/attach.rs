@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::launch::{self, Bootstrap, Deadline, LaunchError, LaunchStep, Launched, Nodes};
 use crate::layout::{self, Layout, Sizes};
 use crate::settings::{
-    FAULTS, INSECURE_WIRE, INSECURE_WIRE_WARNING, RECORD, Settings, Wire, WireChoice,
+    FAULTS, INSECURE_WIRE, INSECURE_WIRE_WARNING, RECORD, Settings, Wire, WireChoice, misspelt,
 };
 use crate::status::Status;
 
@@ -45,6 +45,9 @@ pub(crate) fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<At
     let (pe, pes) = launcher
         .as_ref()
         .map_or((0, 1), |launcher| (launcher.rank(), launcher.size()));
+    if pe == 0 && !is_ours {
+        warn_of_misspelt_settings();
+    }
     let status = Status::new(board, pe);
     status.set(Activity::Attaching, None);
     let sizes = sizes(settings.sizes(), pes)?;
@@ -235,10 +238,20 @@ fn board() -> Option<hostwire_transport::Memory> {
     shm::map_whole(file).ok()
 }
 
+fn warn_of_insecure_wire() {
+    warn(&format!("{INSECURE_WIRE}=1: {INSECURE_WIRE_WARNING}"));
+}
+
+fn warn_of_misspelt_settings() {
+    for sentence in misspelt() {
+        warn(&sentence);
+    }
+}
+
 /// One line from one PE, if the launcher is not `hostwire run`, which says it itself.
 /// It is no error if nobody reads it.
-fn warn_of_insecure_wire() {
-    let text = format!("hostwire: warning: {INSECURE_WIRE}=1: {INSECURE_WIRE_WARNING}\n");
+fn warn(what: &str) {
+    let text = format!("hostwire: warning: {what}\n");
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 

@@ -11,12 +11,14 @@
 //! | `window.rs` | the setting that names a region of memory |
 //! | `devices.rs` | which devices a PE has |
 //! | `kinds.rs` | what values settings can have |
+//! | `misspelt.rs` | variables that are nearly settings |
 //! | `setting.rs` | what a setting is, and how a table is made |
 //! | [`page`] | tables for documentation |
 
 mod devices;
 mod kinds;
 #[cfg(target_os = "linux")]
+mod misspelt;
 #[doc(hidden)]
 pub mod page;
 mod setting;
@@ -35,6 +37,8 @@ pub use devices::Devices;
 pub(crate) use kinds::check_ring;
 pub use kinds::parse_bytes;
 #[cfg(target_os = "linux")]
+#[doc(hidden)]
+pub use misspelt::{misspelt, nearest};
 pub use setting::{Choice, Flag, Kind, Setting, SettingError, expected};
 #[cfg(target_os = "linux")]
 pub use window::parse_window;

@@ -14,7 +14,7 @@ use hostwire::board::Activity;
 use hostwire::core::team::{LEAVING, SHARED, WORLD};
 use hostwire::core::{Kind, Tag};
 use hostwire::{AgentMode, Error, Sizes};
-use hostwire_transport::{EnvironmentFault, TransportError, Visibility, Window};
+use hostwire_transport::{EnvironmentFault, TransportError, Visibility, Window, worker};
 
 use crate::arguments;
 use crate::debug::Debug;
@@ -28,7 +28,6 @@ use crate::runtime::{self, Runtime, State, THREAD_MULTIPLE, THREAD_SINGLE};
 use crate::settings::{self, Settings};
 use crate::statics::{self, Statics};
 use crate::team::{self, Handles, TeamState};
-use hostwire_transport::os::signals::{self, ENDINGS};
 
 /// The message rings of a segment are not used: as small as can be.
 const RING_BYTES: usize = 256;
@@ -94,8 +93,7 @@ fn first_time(what: &'static str, level: c_int) {
         Err(error) => fatal(what, error),
     };
     let statics = statics::find();
-    // Over some wires a thread starts here; and others are waited for.
-    let runtime = match signals::blocked(&ENDINGS, || attach(&settings, statics)) {
+    let runtime = match attach(&settings, statics) {
         Ok(runtime) => runtime::install(runtime),
         Err(error) => fatal(what, error),
     };
@@ -344,7 +342,7 @@ pub(crate) fn global_exit(status: c_int) -> ! {
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
         .replace(status);
-    let deadline = std::thread::Builder::new().spawn(move || {
+    let deadline = worker::start("hostwire-exit", 128 << 10, move || {
         std::thread::sleep(EXIT_GRACE);
         fail::end(status, WHAT)
     });

@@ -15,7 +15,7 @@ pub fn start<R: Send + 'static>(
     let thread = Builder::new().name(name.into()).stack_size(stack_bytes);
     let start = || thread.spawn(work);
     #[cfg(target_os = "linux")]
-    let start = || crate::os::signals::blocked(&[], start);
+    let start = || crate::os::signals::blocked(start);
     start()
 }
 

@@ -2,7 +2,7 @@
 //!
 //! | file | |
 //! |---|---|
-//! | [`args`], [`given`], [`parse`], [`environment`] | the command line, and variables that stand for it |
+//! | [`args`], [`given`], [`parse`] | the command line, and variables that stand for it |
 //! | [`plan`] | what would be started, checked before anything is |
 //! | [`spawn`], [`pes`] | one process per PE |
 //! | [`job`] | the loop: signals, sockets, output, deadlines |
@@ -18,7 +18,6 @@ mod bind;
 mod board;
 mod counters;
 mod dying;
-mod environment;
 mod given;
 mod job;
 mod limits;
@@ -53,17 +52,14 @@ pub use given::wire_parser;
 pub use parse::{duration as parse_duration, pes as parse_pes, size as parse_size};
 pub use signals::is_ignored_here;
 
-use hostwire::settings::{INSECURE_WIRE, INSECURE_WIRE_WARNING, Wire};
+use hostwire::settings::{INSECURE_WIRE, INSECURE_WIRE_WARNING, Wire, misspelt};
 
 use crate::{USAGE_STATUS, report};
 
 /// Runs the job that `args` describe, to its end.
 pub fn main(args: &Args) -> ExitCode {
-    let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-    for (name, meant) in environment::misspelt(names) {
-        report::line(&format!(
-            "warning: {name} sets nothing; did you mean {meant}?"
-        ));
+    for sentence in misspelt() {
+        report::line(&format!("warning: {sentence}"));
     }
     let started = plan::Plan::new(args).and_then(|plan| {
         if let Some(reason) = insecure_by(args, &plan) {

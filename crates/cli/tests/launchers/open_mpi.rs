@@ -41,6 +41,22 @@ fn one_binary_runs_under_mpirun() {
     }
 }
 
+/// By PE 0, because here the launcher is not `hostwire run`; and by a job of one that nobody has started.
+#[test]
+fn a_variable_that_is_nearly_a_setting_is_named_once() {
+    let name = format!("HOSTWIRE_{}", "WIER");
+    let said = format!("hostwire: warning: {name} sets nothing; did you mean HOSTWIRE_WIRE?\n");
+    let Some(ended) = mpirun(2, &[(&name, "udp")], &["everything"]) else {
+        return;
+    };
+    assert_fine(&ended, 2);
+    assert_eq!(ended.stderr, said);
+    let mut alone = Command::new(fault_probe());
+    let output = alone.arg("everything").env(name, "udp").output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), said);
+}
+
 #[test]
 fn pes_exchange_bytes_over_pmix() {
     for pes in [2, 5] {

@@ -2,7 +2,11 @@
 
 import argparse
 import html.parser
+import os
 import re
+import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -24,6 +28,47 @@ def test_simulated_adapters_have_the_rates_of_the_model():
 def test_pci_express_limits_query_21_with_eight_nodes():
     *_, eight = _paper.simulated("q21", 64 * 500_000 - 1)
     assert eight.limit == "PCI Express" and 24.0 < eight.rate_gb_s < 24.14
+
+
+# A run that is still making its data.
+RUNNING = """
+import argparse, sys, time
+from hostwire.warehouse import _paper
+
+def make(folder, scale):
+    print(folder, flush=True)
+    time.sleep(1000)
+
+_paper._make = make
+_paper.asked(argparse.Namespace(wires=[], scratch=sys.argv[1], scale=0.001))
+"""
+
+
+def test_a_killed_run_leaves_what_the_next_one_removes(tmp_path, monkeypatch):
+    def folders_of_a_run():
+        seen = []
+
+        def make(folder, scale):
+            seen.extend(each.name for each in tmp_path.iterdir())
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(_paper, "_make", make)
+        with pytest.raises(KeyboardInterrupt):
+            _paper.asked(argparse.Namespace(wires=[], scratch=str(tmp_path), scale=0.001))
+        return seen
+
+    command = [sys.executable, "-c", RUNNING, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
+        theirs = os.path.basename(running.stdout.readline().strip())
+        assert theirs.startswith("hostwire-paper-")
+        seen = folders_of_a_run()
+        assert theirs in seen and len(seen) == 2
+        running.send_signal(signal.SIGKILL)
+    assert [each.name for each in tmp_path.iterdir()] == [theirs]
+    (tmp_path / theirs / "lineitem.parquet").write_bytes(b"x")
+    seen = folders_of_a_run()
+    assert theirs not in seen and len(seen) == 1
+    assert not list(tmp_path.iterdir())
 
 
 EMPTY = ("rect", "line", "circle")

@@ -10,7 +10,7 @@ import pytest
 from conftest import ENGINES, LITTLE_SCALE, SCALE
 
 from hostwire.errors import CallerError
-from hostwire.warehouse import _tpch
+from hostwire.warehouse import _scratch, _tpch
 
 PROGRAM = """
 import sys
@@ -67,10 +67,10 @@ def test_generation_leaves_no_files(tmp_path):
     fcntl.flock(lock, fcntl.LOCK_EX)
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE, pass_fds=[lock]) as orphan:
         os.close(lock)
-        with _tpch._folder(tmp_path) as (folder, _):
+        with _scratch.folder("hostwire-tpch-", tmp_path) as (folder, _):
             assert sorted(tmp_path.iterdir()) == sorted([used, folder])
         orphan.stdin.close()
-    with _tpch._folder(tmp_path) as (folder, _):
+    with _scratch.folder("hostwire-tpch-", tmp_path) as (folder, _):
         assert list(tmp_path.iterdir()) == [folder]
     assert not list(tmp_path.iterdir())
     # A mistake leaves nothing, either.

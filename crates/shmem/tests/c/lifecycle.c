@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 
 static long word;
@@ -210,6 +211,28 @@ static void signals(void)
     shmem_finalize();
 }
 
+/* A program may have an alarm before it joins its job: every wait on the way goes on. */
+static void alarms(void)
+{
+    const struct itimerval often = {{0, 2000}, {0, 2000}}, never = {{0, 0}, {0, 0}};
+    const char *rank = getenv("PMI_RANK");
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = take;
+    the_program = pthread_self();
+    CHECK(sigaction(SIGALRM, &action, NULL) == 0);
+    CHECK(setitimer(ITIMER_REAL, &often, NULL) == 0);
+    /* The others wait for this one. Each alarm ends a pause. */
+    for (int i = 0; i < 50 && rank != NULL && atoi(rank) == 1; i++)
+        pause_ms(100);
+    shmem_init();
+    CHECK(setitimer(ITIMER_REAL, &never, NULL) == 0);
+    meet();
+    CHECK(taken_by_others == 0 && (taken > 0 || pes == 1));
+    shmem_barrier_all();
+    shmem_finalize();
+}
+
 static FILE *file;
 
 static void say_goodbye(void)
@@ -305,7 +328,7 @@ int main(int argc, char **argv)
         {"forked", forked}, {"forked-without-memory", forked_without_memory},
         {"global-exit", global_exit}, {"global-success", global_success},
         {"orderly-exit", orderly_exit}, {"death", death}, {"after-finalize", after_finalize},
-        {"signals", signals},
+        {"signals", signals}, {"alarms", alarms},
         {"bad-pe", bad_pe}, {"bad-address", bad_address}, {"left-over", left_over},
     };
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)

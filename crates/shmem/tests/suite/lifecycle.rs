@@ -143,6 +143,11 @@ fn signals_are_the_programs() {
 }
 
 #[test]
+fn alarms_of_the_program_do_not_keep_it_from_its_job() {
+    ends_well("alarms");
+}
+
+#[test]
 fn global_exit_runs_exit_handlers_and_writes_buffers() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = folder.path().join("file");

@@ -21,15 +21,15 @@ const FAULTS: [c_int; 7] = [
 /// By which users and launchers end a process that waits.
 pub const ENDINGS: [c_int; 4] = [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM];
 
-/// Does `start` with all signals blocked, but for faults and `others`.
-pub fn blocked<R>(others: &[c_int], start: impl FnOnce() -> R) -> R {
+/// Does `start` with all signals blocked, but for faults.
+pub fn blocked<R>(start: impl FnOnce() -> R) -> R {
     let mut set = MaybeUninit::<libc::sigset_t>::uninit();
     let mut before = MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: fills the set, which is then initialised.
     unsafe { libc::sigfillset(set.as_mut_ptr()) };
-    for signal in FAULTS.iter().chain(others) {
+    for signal in FAULTS {
         // SAFETY: an initialised set, and a number of a signal.
-        unsafe { libc::sigdelset(set.as_mut_ptr(), *signal) };
+        unsafe { libc::sigdelset(set.as_mut_ptr(), signal) };
     }
     // SAFETY: an initialised set, and room for another one; it fails for a wrong first argument only.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, set.as_ptr(), before.as_mut_ptr()) };
@@ -44,7 +44,7 @@ pub fn blocked<R>(others: &[c_int], start: impl FnOnce() -> R) -> R {
 /// some libfabrics are linked, has SIGTERM end the process by `exit`, which waits for the very call that it interrupts;
 /// and faults exit with 1. Another thread of the program may still take a signal within this call.
 pub fn kept<R>(load: impl FnOnce() -> R) -> R {
-    blocked(&[], || {
+    blocked(|| {
         let before: Vec<_> = (1..=libc::SIGRTMAX())
             .filter_map(|signal| Some((signal, action(signal)?)))
             .collect();

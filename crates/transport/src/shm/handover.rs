@@ -279,11 +279,7 @@ pub(super) fn join(
         )
     };
     let socket = socket().map_err(failed)?;
-    // If PE 0 is stopped, its queue may be full, and connecting waits.
-    let left = deadline.saturating_duration_since(Instant::now());
-    let left = left.max(Duration::from_millis(1));
-    rustix::net::sockopt::set_socket_timeout(&socket, Timeout::Send, Some(left)).map_err(failed)?;
-    rustix::net::connect(&socket, &address(ticket)?).map_err(failed)?;
+    connect(&socket, &address(ticket)?, deadline).map_err(failed)?;
     if !is_same_user(&socket) {
         return Err(TransportError::environment(
             "attaching to the job",
@@ -292,6 +288,20 @@ pub(super) fn join(
     }
     send_hello(&socket, ticket.key, hello).map_err(failed)?;
     receive_files(&socket, hello, deadline)
+}
+
+/// If PE 0 is stopped, its queue may be full, and connecting waits.
+fn connect(socket: &OwnedFd, address: &SocketAddrUnix, deadline: Instant) -> Result<(), Errno> {
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let left = left.max(Duration::from_millis(1));
+        rustix::net::sockopt::set_socket_timeout(socket, Timeout::Send, Some(left))?;
+        match rustix::net::connect(socket, address) {
+            // A signal of the program.
+            Err(Errno::INTR) => {}
+            done => return done,
+        }
+    }
 }
 
 pub(crate) fn is_same_user(socket: &OwnedFd) -> bool {

@@ -20,7 +20,7 @@ import tqdm
 
 from .._hostwire import network_wires
 from ..errors import EnvironmentFault
-from . import _engines, _launch, _measure, _tpch
+from . import _engines, _launch, _measure, _scratch, _tpch
 from ._pieces import plain, plain_schema
 
 # Those of the settings that go through network interfaces, and whether they send what they carry as it is.
@@ -80,7 +80,7 @@ def asked(options):
     figures = len(_measure.COLUMNS) * len(_measure.FIGURES)
     steps = 1 + figures * (1 + len(ways)) + len(_measure.COLUMNS)
     with (
-        tempfile.TemporaryDirectory(prefix="hostwire-paper-", dir=options.scratch) as folder,
+        _scratch.folder("hostwire-paper-", options.scratch) as (folder, lock),
         tqdm.tqdm(total=steps, disable=None, leave=False, unit="step") as bar,
     ):
         bar.set_description("data")
@@ -95,7 +95,7 @@ def asked(options):
         for wire in ways:
             bar.set_description(wire or "shared memory")
             before = bar.n
-            _add_job(questions, local, wire, folder, options, bar.update)
+            _add_job(questions, local, wire, (folder, lock), options, bar.update)
             bar.update(before + figures - bar.n)
         for query, question in questions.items():
             bar.set_description("simulated HTEA")
@@ -179,13 +179,13 @@ def _limit(bring_s, compute_s, what):
     return what if bring_s > compute_s else "the engine"
 
 
-def _add_job(questions, local, wire, folder, options, tell):
-    """Adds a row to each question: what a job over a wire measures."""
+def _add_job(questions, local, wire, data, options, tell):
+    """Adds a row to each question: what a job over a wire measures. `data` is the folder with its data, and its lock."""
     owners = options.owners
     where = f"shared memory, {owners} owners"
     if wire is not None:
         where = f"{wire}, {owners + 1} hosts" + (", not encrypted" if WIRES.get(wire) else "")
-    found, trouble = _job(wire, folder, options, tell)
+    found, trouble = _job(wire, data, options, tell)
     for query, question in questions.items():
         question.rows.append(_job_row(where, wire, found.get(query, {}), local[query], trouble))
 
@@ -203,12 +203,13 @@ def _job_row(where, wire, found, local, trouble):
     return row
 
 
-def _job(wire, folder, options, tell):
+def _job(wire, data, options, tell):
     """The figures that `_measure` prints as PE 0 of a job, by query; and why some are missing. Calls `tell` for
     each."""
     if wire is not None and os.geteuid():
         return {}, "not run: hosts are made of this machine by root alone"
     found, trouble = {}, "not run: it ended without figures"
+    folder, lock = data
     with (
         tempfile.TemporaryFile("w+") as said,
         subprocess.Popen(
@@ -217,6 +218,8 @@ def _job(wire, folder, options, tell):
             stdout=subprocess.PIPE,
             stderr=said,
             text=True,
+            # It may outlive this process.
+            pass_fds=[lock],
         ) as launcher,
     ):
         for line in launcher.stdout:
@@ -246,7 +249,7 @@ def _job_command(wire, folder, options):
         words += ["--wire", wire, "--hosts", str(options.owners + 1)]
         if WIRES.get(wire):
             words += ["--insecure-wire"]
-    words += ["--", sys.executable, "-m", "hostwire.warehouse._measure", folder]
+    words += ["--", sys.executable, "-m", "hostwire.warehouse._measure", str(folder)]
     words += ["--engine", options.engine, "--buffers", str(options.buffers)]
     if options.threads is not None:
         words += ["--threads", str(options.threads)]

@@ -1,18 +1,15 @@
 """TPC-H: its tables, made by tpchgen-cli, and its queries."""
 
-import contextlib
-import fcntl
 import os
 import re
-import shutil
 import subprocess
 import sys
 import sysconfig
-import tempfile
 from importlib import resources
 from pathlib import Path
 
 from ..errors import CallerError, EnvironmentFault
+from . import _scratch
 
 TABLES = ("region", "nation", "supplier", "customer", "part", "partsupp", "orders", "lineitem")
 QUERIES = tuple(f"q{number}" for number in range(1, 23))
@@ -99,7 +96,7 @@ def _generated(source, part, parts):
     command += ["--scale-factor", f"{source['scale']:g}"]
     command += ["--parts", str(parts), "--part", str(part + 1)]
     command += ["--num-threads", str(max(1, (os.cpu_count() or 1) // parts))]
-    with _folder(source["scratch"] or tempfile.gettempdir()) as (folder, lock):
+    with _scratch.folder(_FOLDER, source["scratch"]) as (folder, lock):
         done = subprocess.run(
             [*command, "--output-dir", folder], capture_output=True, text=True, check=False, pass_fds=[lock]
         )
@@ -108,35 +105,3 @@ def _generated(source, part, parts):
             raise CallerError(f"tpchgen-cli has made no tables: {text}")
         paths = {table: next(iter(sorted(folder.glob(f"{table}/*.parquet"))), None) for table in source["tables"]}
         return {table: open(path, "rb") for table, path in paths.items() if path is not None}
-
-
-@contextlib.contextmanager
-def _folder(scratch):
-    """A folder for files that get names from somebody else, and the lock that says that it is used: the system lets go
-    of it with the last process that has it. A folder without one was left behind by `kill -9`; the next one who makes a
-    folder removes it."""
-    for old in Path(scratch).glob(f"{_FOLDER}*"):
-        # Others may do the same.
-        with contextlib.suppress(OSError), _locked(old):
-            shutil.rmtree(old, ignore_errors=True)
-    with contextlib.ExitStack() as stack:
-        while True:
-            folder = Path(tempfile.mkdtemp(prefix=_FOLDER, dir=scratch))
-            # Somebody may have taken a new one, too, for one that was left behind.
-            with contextlib.suppress(OSError):
-                lock = stack.enter_context(_locked(folder))
-                if folder.exists():
-                    break
-        stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        yield folder, lock
-
-
-@contextlib.contextmanager
-def _locked(folder):
-    """Raises OSError if another process has the lock of a folder, or removes it."""
-    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield lock
-    finally:
-        os.close(lock)

@@ -36,6 +36,7 @@ use super::{ControlConnections, Ether, EtherOptions, Roster, Socket};
 use crate::error::TransportError;
 use crate::shm::{Shm, Watch};
 use crate::window::Window;
+use crate::worker;
 
 /// What it takes to be the adapter of a host.
 #[derive(Debug)]
@@ -92,9 +93,7 @@ impl Adapter {
     /// Starts it as a thread of this process, for tests.
     pub(super) fn start_thread(self, socket: Socket) -> Result<(), TransportError> {
         self.region.begin(socket.rights());
-        std::thread::Builder::new()
-            .name(process::NAME.into())
-            .spawn(move || self.serve(socket))
+        worker::start(process::NAME, 1 << 20, move || self.serve(socket))
             .map_err(|e| TransportError::environment("starting the adapter of this host", e))?;
         Ok(())
     }

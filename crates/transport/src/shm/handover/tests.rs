@@ -109,6 +109,34 @@ fn more_descriptors_come_with_their_numbers() {
     });
 }
 
+/// Nobody restarts a wait with a limit of time, whatever the program says of its signals.
+#[test]
+fn signals_of_the_program_do_not_end_the_wait_at_a_full_door() {
+    use std::os::unix::thread::JoinHandleExt;
+    extern "C" fn nothing(_: libc::c_int) {}
+    // SAFETY: the handler does nothing, and nothing else here uses this signal.
+    unsafe { libc::signal(libc::SIGUSR2, nothing as *const () as libc::sighandler_t) };
+    let gathering = Gathering::open(2).unwrap();
+    let ticket = gathering.ticket();
+    let mut strangers = Vec::new();
+    loop {
+        let stranger = socket().unwrap();
+        rustix::io::ioctl_fionbio(&stranger, true).unwrap();
+        match rustix::net::connect(&stranger, &address(ticket).unwrap()) {
+            Ok(()) => strangers.push(stranger),
+            Err(error) => break assert_eq!(error, Errno::AGAIN),
+        }
+    }
+    let guest = std::thread::spawn(move || join(ticket, &hello(1, 2), soon()).map(drop));
+    for _ in 0..100 {
+        // SAFETY: a thread that was not joined yet.
+        unsafe { libc::pthread_kill(guest.as_pthread_t(), libc::SIGUSR2) };
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    gathering.serve(&own(2), files, soon()).unwrap();
+    assert_eq!(guest.join().unwrap(), Ok(()));
+}
+
 #[test]
 fn a_stranger_without_the_key_is_ignored() {
     let gathering = Gathering::open(2).unwrap();

@@ -151,8 +151,20 @@ fn load(sockets: BorrowedFd<'_>, ether_type: u16) -> io::Result<OwnedFd> {
     };
     // SAFETY: the attribute of this command; the program has as many steps as it says, the
     // licence is terminated, and both outlive the call. The kernel verifies the program.
-    own(unsafe { bpf(PROG_LOAD, &attribute) }?)
+    let load = || unsafe { bpf(PROG_LOAD, &attribute) };
+    // A signal of the program ends the verification: again, as libbpf does.
+    let mut loaded = load();
+    for _ in 1..LOADS_MAX {
+        if !matches!(&loaded, Err(error) if error.kind() == io::ErrorKind::WouldBlock) {
+            break;
+        }
+        loaded = load();
+    }
+    own(loaded?)
 }
+
+/// How often a program is given to the kernel until an `EAGAIN` counts.
+const LOADS_MAX: usize = 5;
 
 fn steps(sockets: i32, ether_type: u16) -> [Step; 16] {
     // As a load of its two bytes gives it.
