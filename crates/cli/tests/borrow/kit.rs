@@ -1,8 +1,8 @@
 //! Lenders, borrowers and programs.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Lines, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::process::{Child, ChildStderr, ChildStdout, Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
@@ -137,7 +137,8 @@ pub fn text(output: &Output) -> String {
 /// A run under way.
 pub struct Running {
     pub child: Child,
-    lines: std::io::Lines<BufReader<ChildStdout>>,
+    lines: Lines<BufReader<ChildStdout>>,
+    errors: BufReader<ChildStderr>,
 }
 
 impl Running {
@@ -156,7 +157,12 @@ impl Running {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        Self { child, lines }
+        let errors = BufReader::new(child.stderr.take().unwrap());
+        Self {
+            child,
+            lines,
+            errors,
+        }
     }
 
     /// The rest of the first line that begins like this.
@@ -172,22 +178,15 @@ impl Running {
     /// The next line of its errors.
     pub fn error_line(&mut self) -> String {
         let mut line = String::new();
-        let mut errors = self.child.stderr.as_mut().unwrap().bytes();
-        while let Some(byte) = errors.next() {
-            match byte.unwrap() {
-                b'\n' => break,
-                byte => line.push(char::from(byte)),
-            }
-        }
-        line
+        self.errors.read_line(&mut line).unwrap();
+        line.trim_end().to_owned()
     }
 
     /// The status, and what it printed from here on.
     pub fn end(mut self) -> (i32, Vec<String>, String) {
         let lines = self.lines.map(|line| line.unwrap()).collect();
         let mut errors = String::new();
-        let mut stderr = self.child.stderr.take().unwrap();
-        stderr.read_to_string(&mut errors).unwrap();
+        self.errors.read_to_string(&mut errors).unwrap();
         (
             self.child.wait().unwrap().code().unwrap_or(-1),
             lines,
