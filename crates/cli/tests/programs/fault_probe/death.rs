@@ -4,7 +4,7 @@
 use std::error::Error;
 use std::time::{Duration, Instant};
 
-use hostwire::{Compare, EnvironmentFault, Job, Symmetric};
+use hostwire::{Compare, EnvironmentFault, Job, Symmetric, Team};
 use rustix::process::{Signal, getpid, kill_process};
 
 use crate::by_hand;
@@ -21,6 +21,9 @@ pub fn die(stage: &str) -> Result<(), Box<dyn Error>> {
     let job = Job::attach()?;
     let victim = job.pes() - 1;
     let words = job.alloc::<u64>(8)?;
+    // A team of their own: a barrier and a reduction of one team would be a mistake, and told as that. PE 0 never reduces.
+    let reduces = [0, victim.saturating_sub(1), victim].contains(&job.pe());
+    let reducers = job.world().split(reduces.then_some(0), 0)?;
     job.barrier()?;
     if job.pe() == victim {
         std::thread::spawn(|| {
@@ -32,7 +35,7 @@ pub fn die(stage: &str) -> Result<(), Box<dyn Error>> {
             "recv" => drop(job.recv::<u64>(0, 99, &mut [0])?),
             "barrier" => job.barrier()?,
             "wait" => words.wait_until(0, Compare::Eq, 1)?,
-            "reduce" => job.all_reduce(&mut [1], |a, b| a + b)?,
+            "reduce" => reduce(reducers.as_ref())?,
             "finalize" => return Ok(job.finalize()?),
             other => return Err(format!("no such stage: {other:?}").into()),
         }
@@ -43,7 +46,7 @@ pub fn die(stage: &str) -> Result<(), Box<dyn Error>> {
         std::thread::sleep(3 * BEFORE_DEATH);
     }
     let begin = Instant::now();
-    let (what, result) = survive(&job, victim, &words);
+    let (what, result) = survive(&job, victim, &words, reducers.as_ref());
     let ms = begin.elapsed().saturating_sub(BEFORE_DEATH).as_millis();
     let seen = match result {
         Ok(()) => "nothing".into(),
@@ -56,7 +59,12 @@ pub fn die(stage: &str) -> Result<(), Box<dyn Error>> {
 }
 
 /// Waits that end only because a PE has died.
-fn survive(job: &Job, victim: u32, words: &Symmetric<u64>) -> (&'static str, hostwire::Result<()>) {
+fn survive(
+    job: &Job,
+    victim: u32,
+    words: &Symmetric<u64>,
+    reducers: Option<&Team>,
+) -> (&'static str, hostwire::Result<()>) {
     match job.pe() {
         0 => ("recv", job.recv::<u64>(victim, 1, &mut [0]).map(|_| ())),
         1 => ("barrier", job.barrier()),
@@ -69,8 +77,12 @@ fn survive(job: &Job, victim: u32, words: &Symmetric<u64>) -> (&'static str, hos
             "try_recv",
             until_it_fails(|| job.try_recv::<u64>(victim, 1, &mut [0]).map(|_| ())),
         ),
-        _ => ("reduce", job.all_reduce(&mut [1], |a, b| a + b)),
+        _ => ("reduce", reduce(reducers)),
     }
+}
+
+fn reduce(team: Option<&Team>) -> hostwire::Result<()> {
+    team.map_or(Ok(()), |team| team.all_reduce(&mut [1], |a, b| a + b))
 }
 
 fn until_it_fails(mut operation: impl FnMut() -> hostwire::Result<()>) -> hostwire::Result<()> {
