@@ -20,7 +20,7 @@ suites=(
     sim:6
     command:12
     openshmem:20
-    openshmem_fabric:5
+    openshmem_fabric:9
     provider:4
     fuzz:15
     model:9
