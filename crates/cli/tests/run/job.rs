@@ -213,9 +213,13 @@ pub fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
 /// may take for ever in a container, does not.
 pub fn is_running(pid: &str) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let state = stat
-        .rsplit(')')
-        .next()
-        .and_then(|rest| rest.split_whitespace().next());
-    !matches!(state, None | Some("Z" | "X"))
+    let fields = stat.rsplit(')').next().unwrap_or_default();
+    let fields: Vec<&str> = fields.split_whitespace().collect();
+    let threads = fields.get(17).and_then(|threads| threads.parse().ok());
+    match fields.first() {
+        None => false,
+        // Its first thread may have ended before the others, which have its files open.
+        Some(&("Z" | "X")) => threads.is_some_and(|threads: u32| threads > 1),
+        Some(_) => true,
+    }
 }
