@@ -22,7 +22,7 @@ suites=(
     openshmem:20
     openshmem_fabric:9
     provider:4
-    fuzz:15
+    fuzz:11
     model:9
     fences:20
     defects:25
