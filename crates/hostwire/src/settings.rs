@@ -17,7 +17,6 @@
 
 mod devices;
 mod kinds;
-#[cfg(target_os = "linux")]
 mod misspelt;
 #[doc(hidden)]
 pub mod page;
@@ -36,7 +35,6 @@ use hostwire_transport::region::Spec;
 pub use devices::Devices;
 pub(crate) use kinds::check_ring;
 pub use kinds::parse_bytes;
-#[cfg(target_os = "linux")]
 #[doc(hidden)]
 pub use misspelt::{misspelt, nearest};
 pub use setting::{Choice, Flag, Kind, Setting, SettingError, expected};
@@ -61,8 +59,6 @@ pub const INSECURE_WIRE_WARNING: &str =
 /// What [`LOST_AFTER`] is where it is not set, in seconds.
 pub(crate) const LOST_AFTER_S: u64 = hostwire_transport::LOST_AFTER.as_secs();
 const ATTACH_TIMEOUT_S: u64 = 60;
-/// Where libfabric becomes faster than frames: see bench/results/2026-11-23-both-wires.
-#[cfg(target_os = "linux")]
 #[cfg(target_os = "linux")]
 const RECORD_LIMIT_BYTES: usize = 1 << 30;
 
