@@ -157,7 +157,6 @@ fn what_the_other_pe_does_not_have_is_told_by_it() {
     });
 }
 
-/// The chip has 255 descriptors; here a chain has as many as wanted, and is started again.
 /// The other PE waits for what is behind the copy, and so stores nothing here.
 #[test]
 fn a_wait_behind_a_copy_that_failed_ends() {
@@ -190,6 +189,7 @@ fn a_wait_behind_a_copy_that_failed_ends() {
     });
 }
 
+/// The chip has 255 descriptors; here a chain has as many as wanted, and is started again.
 #[test]
 fn a_long_chain_is_started_again() {
     pair(1, |job, tca| {

@@ -108,6 +108,16 @@ impl Drop for Namespaces {
     }
 }
 
+/// The same program and arguments on a host.
+fn on(host: &str, inner: &Command) -> Command {
+    let mut command = Command::new("ip");
+    command
+        .args(["netns", "exec", host])
+        .arg(inner.get_program())
+        .args(inner.get_args());
+    command
+}
+
 #[test]
 fn memory_of_another_host_is_borrowed_over_each_wire() {
     if !can_borrow() {
@@ -134,11 +144,7 @@ fn memory_of_another_host_is_borrowed_over_each_wire() {
     for (wire, variables) in wires {
         let options = ["--memory", "16M", "--cache", "1M", "--key", &key, "--stats"];
         let inner = borrow(&[&lender], &options, &walk, &["8", "3"]);
-        let mut command = Command::new("ip");
-        command
-            .args(["netns", "exec", a])
-            .arg(inner.get_program())
-            .args(inner.get_args());
+        let mut command = on(a, &inner);
         command.env("HOSTWIRE_WIRE", wire).envs(variables);
         let text = text(&finish(command));
         assert!(
@@ -149,11 +155,7 @@ fn memory_of_another_host_is_borrowed_over_each_wire() {
     }
     let options = ["--memory", "16M", "--key", &key, "--pages", "map"];
     let inner = borrow(&[&lender], &options, &walk, &["8", "3"]);
-    let mut command = Command::new("ip");
-    command
-        .args(["netns", "exec", a])
-        .arg(inner.get_program())
-        .args(inner.get_args());
+    let mut command = on(a, &inner);
     command.env("HOSTWIRE_WIRE", "udp");
     let refused = text(&finish(command));
     let why = "--pages map: the wire reaches lender 1 without loads and stores";
@@ -168,11 +170,7 @@ fn borrow_there(hosts: &Namespaces, lender: &Lender, key: &str, walk: [&str; 2])
     let options = ["--memory", "16M", "--cache", "1M", "--key", key];
     let [walk, rounds] = walk;
     let inner = borrow(&[lender], &options, Path::new(walk), &["8", rounds]);
-    let mut command = Command::new("ip");
-    command
-        .args(["netns", "exec", &hosts.0[0]])
-        .arg(inner.get_program())
-        .args(inner.get_args());
+    let mut command = on(&hosts.0[0], &inner);
     command.env("HOSTWIRE_WIRE", "udp");
     command
 }
