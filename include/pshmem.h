@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Written by `cargo xtask headers` from crates/shmem/table; change it there. */
+ * Written by `cargo xtask headers` from fronts/shmem/table; change it there. */
 
 /* The profiling interface of OpenSHMEM 1.6: each shmem_NAME is a weak name of pshmem_NAME. */
 #ifndef PSHMEM_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Written by `cargo xtask headers` from crates/shmem/table; change it there. */
+ * Written by `cargo xtask headers` from fronts/shmem/table; change it there. */
 /* Short puts, gets and atomics as part of the program, for programs that define SHMEMX_INLINE
  * before they include shmem.h (`oshcc --inline` does). Part of shmem.h: not to be included
  * by itself.

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The protocols on modelled memory (crates/transport/src/model): write-combining buffers that
+# The protocols on modelled memory (runtime/transport/src/model): write-combining buffers that
 # leave early, late and in pieces, caches that nobody keeps coherent, Arm's order.
 #
 #     scripts/model.sh            all tests

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Shows that the quick tests still find what tests have found: puts thirty defects back, one after the other, and wants the
-# test that crates/testing/defects/index.tsv names to fail. A patch that does not apply any more has to be written anew.
+# test that qa/testing/defects/index.tsv names to fail. A patch that does not apply any more has to be written anew.
 #
 #     scripts/mutate-defects.sh          all of them; half an hour
 #     scripts/mutate-defects.sh 03 17    these
@@ -11,7 +11,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # For tests that need an MPI: that of the other tests, so before the folder of cargo changes.
 settings=$(scripts/mpi.sh)
 eval "$settings"
-defects=$PWD/crates/testing/defects
+defects=$PWD/qa/testing/defects
 place=$(realpath -m "${CARGO_TARGET_DIR:-target}")/defects
 tree=$place/tree
 export CARGO_TARGET_DIR=$place/build CARGO_INCREMENTAL=0 CARGO_TERM_COLOR=never

@@ -1,18 +1,18 @@
 #!/bin/bash
 # Shows that the tests on modelled memory bite: leaves out each fence, flush, invalidation and
-# order of crates/transport that has a name (`site!`, `order!`), one after the other, and wants
+# order of runtime/transport that has a name (`site!`, `order!`), one after the other, and wants
 # a test to fail for each. Those that none misses are listed, with the reason, in
-# crates/transport/tests/model/survivors.txt; a list that is wrong fails as well.
+# runtime/transport/tests/model/survivors.txt; a list that is wrong fails as well.
 #
 #     scripts/mutate-fences.sh          all of them
 #     scripts/mutate-fences.sh NAME     this one
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-survivors=crates/transport/tests/model/survivors.txt
+survivors=runtime/transport/tests/model/survivors.txt
 
 # Names may stand on the line behind the macro.
 mapfile -t names < <(
-    find crates/transport/src -name '*.rs' -print0 | xargs -0 cat | tr '\n' ' ' |
+    find runtime/transport/src -name '*.rs' -print0 | xargs -0 cat | tr '\n' ' ' |
         grep -oE '\b(site|order)!\( *"[^"]+"' | sed 's/^[^"]*"//; s/"$//' | sort
 )
 twice=$(printf '%s\n' "${names[@]}" | uniq -d)

@@ -37,7 +37,7 @@ for word in "$@"; do
 done
 folder=${profile/dev/debug}
 
-# As the tests of crates/testing do: left out for want of a tool, and a failure where that is demanded.
+# As the tests of qa/testing do: left out for want of a tool, and a failure where that is demanded.
 if ! "$python" -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
     echo "python.sh: the Python package is left out: it needs Python 3.11 or newer, with venv" >&2
     [[ -z ${HOSTWIRE_TESTS_DEMAND:-} && -z $only_wheel ]]
@@ -60,7 +60,7 @@ environment() {
 }
 
 mkdir -p "$work"
-environment build crates/python/requirements/build.txt
+environment build fronts/python/requirements/build.txt
 
 # What users build has all that goes into the wheel: the native part, the launcher and the clock of virtual time.
 build=(build --locked --profile "$profile")
@@ -81,7 +81,7 @@ strip --strip-debug "$work/data/scripts/hostwire" 2>/dev/null || true
 # maturin looks at the native part alone, so it leaves "linux" in the name.
 rm -rf "$work/wheels"
 "$work/build/bin/maturin" build --quiet --locked --compatibility linux \
-    --profile "$profile" --manifest-path crates/python/Cargo.toml \
+    --profile "$profile" --manifest-path fronts/python/Cargo.toml \
     --interpreter "$work/build/bin/python" --target-dir "$target" --out "$work/wheels"
 if [[ $profile == release ]]; then
     # The command and the library beside it count, too.
@@ -95,7 +95,7 @@ echo "$wheel"
 [[ -z $only_wheel ]] || exit 0
 
 # A clean one: the wheel has to bring all that it needs.
-environment "$tests" "crates/python/requirements/$tests.txt"
+environment "$tests" "fronts/python/requirements/$tests.txt"
 "$work/$tests/bin/pip" install --quiet --disable-pip-version-check --no-deps --no-index \
     --force-reinstall "$wheel"
 # Away from the sources, so that no test imports them instead.
@@ -103,13 +103,13 @@ sources=$PWD
 cd "$work"
 export PYTHONDONTWRITEBYTECODE=1
 pytest() {
-    "$work/$tests/bin/python" -m pytest -p no:cacheprovider --rootdir "$sources/crates/python" \
-        -c "$sources/crates/python/pyproject.toml" --durations 10 --durations-min 1 "$@" |
+    "$work/$tests/bin/python" -m pytest -p no:cacheprovider --rootdir "$sources/fronts/python" \
+        -c "$sources/fronts/python/pyproject.toml" --durations 10 --durations-min 1 "$@" |
         tee >(sed -nE 's/^ *([0-9.]+)s (call|setup) +(.*)$/\1\t\3/p' >>"${HOSTWIRE_TEST_TIMES:-/dev/null}")
 }
 
 # Those that need more lie below the others.
-others=$sources/crates/python/tests
+others=$sources/fronts/python/tests
 case $tests in
     torch) pytest "$others/backend" ;;
     warehouse) pytest "$others/warehouse" ;;

@@ -79,7 +79,7 @@ say "$(nproc) CPUs (${cpu:-unknown}), Linux $(uname -r), $pes PEs"
 
 mapfile -d '' -t files < <(
     find README.md CHANGELOG.md CONTRIBUTING.md Cargo.toml Makefile LICENSE-* \
-        crates docs examples scripts -type f -print0 | sort -z
+        runtime fronts tools lab qa docs examples scripts -type f -print0 | sort -z
 )
 say ''
 say "wordcount: the files of this repository"

@@ -8,7 +8,7 @@
 #
 # As root on Debian or Ubuntu it installs packages; otherwise it says which ones are
 # missing. The tests that need one of the optional ones are left out without it, and say so; where
-# the environment has CI=true they fail. crates/testing/src/need.rs lists what tests need.
+# the environment has CI=true they fail. qa/testing/src/need.rs lists what tests need.
 set -euo pipefail
 
 purpose=${1:-test}

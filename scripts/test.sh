@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 cargo=${CARGO:-cargo}
 
-# Here a test that cannot run for want of a tool is a failure: see crates/testing.
+# Here a test that cannot run for want of a tool is a failure: see qa/testing.
 if [[ -n ${CI:-} && ${CI:-} != false && ${CI:-} != 0 ]]; then
     export HOSTWIRE_TESTS_DEMAND=1
 fi
@@ -18,7 +18,7 @@ step_fmt() { "$cargo" fmt --all --check; }
 
 step_scripts() {
     local script
-    for script in .ci/run {scripts,bench,{bench,examples,scripts,tools}/*,bench/*/*,crates/cli/tests/launchers}/*.sh; do
+    for script in .ci/run {scripts,bench,{bench,examples,scripts,tools}/*,bench/*/*,tools/cli/tests/launchers,runtime/*/tests}/*.sh; do
         bash -n "$script"
     done
 }

@@ -28,7 +28,7 @@ while [[ ${1-} == --* ]]; do
     shift
 done
 if [[ $hosts && $(uname -n) != fa ]]; then
-    exec bash crates/cli/tests/launchers/hosts.sh "$PWD/bench/peers/applications.sh" --hosts --only "$only"
+    exec bash tools/cli/tests/launchers/hosts.sh "$PWD/bench/peers/applications.sh" --hosts --only "$only"
 fi
 
 where=(--oversubscribe)

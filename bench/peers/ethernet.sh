@@ -8,7 +8,7 @@
 #     libfabric    its provider tcp, fi_pingpong (libfabric-bin)
 #
 # What is not installed is left out, with a word. The two hosts are network namespaces joined by a
-# veth pair: those of crates/cli/tests/launchers/hosts.sh for the peers, hostwire bench makes its
+# veth pair: those of tools/cli/tests/launchers/hosts.sh for the peers, hostwire bench makes its
 # own. Compare within a round. Let nothing else run meanwhile.
 #
 #     bench/peers/ethernet.sh [ROUNDS]
@@ -16,7 +16,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 [ "$(id -u)" = 0 ] || { echo "ethernet.sh: needs root, to make network namespaces"; exit 2; }
 if [ ! -x /run/agent ]; then
-    exec bash crates/cli/tests/launchers/hosts.sh "$PWD/bench/peers/ethernet.sh" "$@"
+    exec bash tools/cli/tests/launchers/hosts.sh "$PWD/bench/peers/ethernet.sh" "$@"
 fi
 hostwire=$(realpath "${CARGO_TARGET_DIR:-target}/release/hostwire")
 rounds=${1:-3}

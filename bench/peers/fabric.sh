@@ -5,7 +5,7 @@
 # (openmpi-bin libopenmpi-dev) is left out where it is not installed.
 #
 # The two hosts are network namespaces joined by a veth pair: those of
-# crates/cli/tests/launchers/hosts.sh for the peers, hostwire bench makes its own. Compare within a
+# tools/cli/tests/launchers/hosts.sh for the peers, hostwire bench makes its own. Compare within a
 # round. Let nothing else run meanwhile.
 #
 #     bench/peers/fabric.sh [ROUNDS [PROVIDER...]]
@@ -13,7 +13,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 [ "$(id -u)" = 0 ] || { echo "fabric.sh: needs root, to make network namespaces"; exit 2; }
 if [ ! -x /run/agent ]; then
-    exec bash crates/cli/tests/launchers/hosts.sh "$PWD/bench/peers/fabric.sh" "$@"
+    exec bash tools/cli/tests/launchers/hosts.sh "$PWD/bench/peers/fabric.sh" "$@"
 fi
 hostwire=$(realpath "${CARGO_TARGET_DIR:-target}/release/hostwire")
 rounds=${1:-3}

@@ -39,7 +39,7 @@ while [[ ${1-} == --* ]]; do
     shift
 done
 if [[ $hosts && $(uname -n) != fa ]]; then
-    exec bash crates/cli/tests/launchers/hosts.sh "$PWD/bench/peers/fabtests.sh" --hosts --only "$only" --without "$without" "$@"
+    exec bash tools/cli/tests/launchers/hosts.sh "$PWD/bench/peers/fabtests.sh" --hosts --only "$only" --without "$without" "$@"
 fi
 sets=("$@")
 ((${#sets[@]})) || sets=(unit functional short ubertest)

@@ -5,7 +5,7 @@
 # PyTorch and the package hostwire in release mode. Compare within a run. Let nothing else run meanwhile.
 #
 # With --hosts, half of the ranks are on another host, as root: network namespaces that a veth pair joins
-# (crates/cli/tests/launchers/hosts.sh). WIRE is what hostwire uses there: udp, ether, xdp; gloo has TCP.
+# (tools/cli/tests/launchers/hosts.sh). WIRE is what hostwire uses there: udp, ether, xdp; gloo has TCP.
 # The frames are bare, as gloo's are (SEALED=1 leaves them sealed, as hostwire has them by itself).
 #
 #     bench/peers/gloo.sh [--hosts WIRE] [ROUNDS [RANKS...]]
@@ -15,7 +15,7 @@ wire=
 if [ "${1-}" = --hosts ]; then
     wire=${2:?a wire: udp, ether or xdp}
     [ "$(id -u)" = 0 ] || { echo "gloo.sh: needs root, to make network namespaces"; exit 2; }
-    [ -x /run/agent ] || exec bash crates/cli/tests/launchers/hosts.sh "$PWD/bench/peers/gloo.sh" "$@"
+    [ -x /run/agent ] || exec bash tools/cli/tests/launchers/hosts.sh "$PWD/bench/peers/gloo.sh" "$@"
     shift 2
     export HOSTWIRE_WIRE=$wire HOSTWIRE_IFACE=wire GLOO_SOCKET_IFNAME=wire
     [ -n "${SEALED-}" ] || export HOSTWIRE_INSECURE_WIRE=1

@@ -57,7 +57,7 @@ osu() {
 osu_far() {
     # shellcheck disable=SC2086
     env -u FI_PROVIDER -u OMPI_MCA_pml -u OMPI_MCA_mtl -u OMPI_MCA_osc -u OMPI_MCA_mtl_ofi_provider_include \
-        ${RUN:-} timeout -k 5 -s KILL 300 bash crates/cli/tests/launchers/hosts.sh \
+        ${RUN:-} timeout -k 5 -s KILL 300 bash tools/cli/tests/launchers/hosts.sh \
         "$mpirun" ${far[$1]} -H fa,fb -n 2 "$OSU/$2" "${@:3}" 2>"$results/errors"
 }
 

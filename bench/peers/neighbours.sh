@@ -19,7 +19,7 @@ seconds=${1:-10} rate=${RATE:-200mbit}
 if [ ! -x /run/agent ]; then
     command -v mpirun.openmpi >/dev/null || { echo "neighbours.sh: needs mpirun.openmpi (package openmpi-bin)"; exit 2; }
     "${CARGO:-cargo}" xtask library >/dev/null
-    exec bash crates/cli/tests/launchers/hosts.sh "$PWD/bench/peers/neighbours.sh" "$@"
+    exec bash tools/cli/tests/launchers/hosts.sh "$PWD/bench/peers/neighbours.sh" "$@"
 fi
 # What frames of 1500 bytes leave to their contents: 1448 with TCP, about as much in hostwire's.
 link=$(awk -v rate="${rate%mbit}" 'BEGIN { printf "%.1f", rate * 1448 / 1514 }')

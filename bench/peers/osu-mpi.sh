@@ -23,7 +23,7 @@ export PROVIDER FI_PROVIDER_PATH=$PROVIDER
 hosts=''
 [[ ${1-} == --hosts ]] && hosts=--hosts && shift
 if [[ $hosts && $(uname -n) != fa ]]; then
-    exec bash crates/cli/tests/launchers/hosts.sh "$PWD/bench/peers/osu-mpi.sh" --hosts "$@"
+    exec bash tools/cli/tests/launchers/hosts.sh "$PWD/bench/peers/osu-mpi.sh" --hosts "$@"
 fi
 counts=("$@")
 ((${#counts[@]})) || counts=(2 4 8)

@@ -28,7 +28,7 @@ for program in "${programs[@]}"; do
         said=()
         for turn in 1 2; do
             file=out/osu/$cluster.$program.$turn
-            "$tree/bin/hostwire" run --heap "$heap" --cluster "crates/sim/clusters/$cluster.toml" -n "$pes" --stats \
+            "$tree/bin/hostwire" run --heap "$heap" --cluster "lab/sim/clusters/$cluster.toml" -n "$pes" --stats \
                 "$OSU/osu_oshm_$program" "${arguments[@]}" >"$file.txt" 2>"$file.stats" || {
                 echo "osu.sh: $program on $cluster: $(tail -n 1 "$file.stats")" >&2
                 failed=1

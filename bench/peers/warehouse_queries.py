@@ -17,7 +17,7 @@ from pathlib import Path
 import hostwire.warehouse as warehouse
 from hostwire.warehouse import _tpch
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "crates/python/tests/warehouse"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "fronts/python/tests/warehouse"))
 from answers import are_same, local
 
 LOOK_S = 0.05

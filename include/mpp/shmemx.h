@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Written by `cargo xtask headers` from crates/shmem/table; change it there. */
+ * Written by `cargo xtask headers` from fronts/shmem/table; change it there. */
 /* The deprecated place of shmemx.h. */
 #include "../shmemx.h"

@@ -1,7 +1,7 @@
 // The workload of `hostwire sim experiments/htoe/nodes.toml` (8 nodes) on ns-3 with its stock
 // point-to-point devices: seven senders, a switch, a node with the accelerator; frames of 20
 // packets, credits that come back in frames of 50 NOPs, one pipeline each way. Times as in
-// crates/sim/src/htea/config.rs.
+// lab/sim/src/htea/config.rs.
 //
 //   htea [MiB] [scheduler]
 //

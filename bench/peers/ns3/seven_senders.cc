@@ -1,4 +1,4 @@
-// The engine workload of crates/sim/tests/common/seven_senders.rs on ns-3's core:
+// The engine workload of lab/sim/tests/common/seven_senders.rs on ns-3's core:
 // seven senders of 64-byte packets share one output of a switch, with credits on
 // every link. Same model, same times, same number of events.
 //

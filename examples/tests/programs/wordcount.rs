@@ -35,7 +35,8 @@ fn repository() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut files = vec![root.join("README.md"), root.join("Cargo.toml")];
     let mut folders = vec![
-        root.join("crates"),
+        root.join("runtime"),
+        root.join("lab"),
         root.join("examples"),
         root.join("docs"),
     ];

@@ -1,0 +1,95 @@
+//! What users are told to build is one set of packages, so that nothing is compiled again with other features.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use xtask::root;
+
+/// What builds for users, or tells them what to build.
+const PLACES: [&str; 9] = [
+    "README.md",
+    "Containerfile",
+    "bench",
+    "tools/cli/src",
+    "docs",
+    "experiments",
+    "scripts/bench.sh",
+    "scripts/run.sh",
+    "scripts/vm-demo.sh",
+];
+
+/// What was done then, at other commits.
+const PAST: [&str; 2] = ["bench/results", "docs/decisions"];
+
+fn files(path: &Path, found: &mut Vec<PathBuf>) {
+    if PAST.iter().any(|past| path.ends_with(past)) {
+        return;
+    }
+    if !path.is_dir() {
+        found.push(path.to_path_buf());
+        return;
+    }
+    for entry in fs::read_dir(path).expect("a folder of the repository") {
+        files(&entry.expect("a readable folder").path(), found);
+    }
+}
+
+#[test]
+fn users_build_without_a_choice_of_packages() {
+    let mut found = Vec::new();
+    for place in PLACES {
+        files(&root().join(place), &mut found);
+    }
+    let mut builds = 0;
+    for path in found {
+        // Pictures are no text.
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        let lines = text
+            .lines()
+            .filter(|line| line.contains("cargo") && line.contains(" build "));
+        for line in lines.filter(|line| line.contains("--release")) {
+            builds += 1;
+            let narrow = ["-p ", "--package ", "--workspace", "--bin", "--features"];
+            assert!(
+                !narrow.iter().any(|option| line.contains(option)),
+                "{}: a plain `cargo build --release` has it already, with other features:\n{line}",
+                path.display()
+            );
+        }
+    }
+    assert!(builds >= 10, "only {builds} were found");
+}
+
+#[test]
+fn users_build_nothing_that_is_there_for_tests() {
+    let mut command = hostwire_testing::built::cargo();
+    command.current_dir(root());
+    command.args(["tree", "--locked", "--offline", "--edges", "normal"]);
+    command.args(["--prefix", "none", "--format", "{p} {f}"]);
+    let output = command.output().expect("cargo starts");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    let tree = String::from_utf8(output.stdout).expect("cargo speaks UTF-8");
+
+    let parts = [
+        "hostwire-cli",
+        "hostwire-examples",
+        "hostwire-clock",
+        "hostwire-fabric-provider",
+        "hostwire-preload",
+        "hostwire-python",
+        "hostwire-shmem",
+        "hostwire-tca",
+    ];
+    for part in parts {
+        let is_there = tree
+            .lines()
+            .any(|line| line.starts_with(&format!("{part} ")));
+        assert!(is_there, "{part} is not in default-members of Cargo.toml");
+    }
+    for line in tree.lines().filter(|line| line.starts_with("hostwire")) {
+        for of_tests in ["fuzzing", "conformance", "hostwire-testing"] {
+            assert!(!line.contains(of_tests), "{line}");
+        }
+    }
+}
