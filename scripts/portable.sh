@@ -30,7 +30,7 @@ export CC_x86_64_apple_darwin=$stand_in/cc SDKROOT=$stand_in
 
 export RUSTFLAGS='-D warnings'
 "$cargo" check --quiet --locked --target "$target" \
-    -p hostwire-packet -p hostwire-link -p hostwire-plan -p hostwire-sim -p hostwire-cli
+    -p hostwire-packet -p hostwire-link -p hostwire-plan -p hostwire-sim -p hostwire-cli -p hostwire-lab
 
 # Who uses one of the others there learns why, and reads nothing else.
 for crate in hostwire hostwire-transport hostwire-pmix hostwire-shmem; do

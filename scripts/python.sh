@@ -62,10 +62,12 @@ environment() {
 mkdir -p "$work"
 environment build fronts/python/requirements/build.txt
 
-# What users build has all that goes into the wheel: the native part, the launcher and the clock of virtual time.
+# What users build has all that goes into the wheel but the laboratory: the native part, the launcher and the clock of virtual
+# time.
 build=(build --locked --profile "$profile")
 [[ -z $is_built ]] || build+=(--workspace --all-features --bins --lib --tests)
 "$cargo" "${build[@]}" --quiet
+[[ -n $is_built ]] || "$cargo" build --locked --profile "$profile" --package hostwire-lab --quiet
 # maturin asks cargo for the native part alone, which has fewer features: cargo would compile all below it again.
 printf '#!/bin/bash\n[[ $1 == rustc ]] || exec %q "$@"\ncd %q\nexec %q %s\n' "$cargo" "$PWD" "$cargo" \
     "${build[*]} --message-format json-render-diagnostics" >"$work/cargo"
@@ -74,9 +76,9 @@ export CARGO=$work/cargo
 # `hostwire` looks for libraries in ../lib, seen from itself: that is where `data/lib` of a wheel comes to lie.
 rm -rf "$work/data"
 mkdir -p "$work/data/scripts" "$work/data/data/lib"
-install -m 755 "$target/$folder/hostwire" "$work/data/scripts/hostwire"
+install -m 755 "$target/$folder/hostwire" "$target/$folder/hostwire-lab" "$work/data/scripts/"
 install -m 644 "$target/$folder/libhostwire_clock.so" "$work/data/data/lib/"
-strip --strip-debug "$work/data/scripts/hostwire" 2>/dev/null || true
+strip --strip-debug "$work/data/scripts/"* 2>/dev/null || true
 
 # maturin looks at the native part alone, so it leaves "linux" in the name.
 rm -rf "$work/wheels"

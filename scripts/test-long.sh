@@ -57,7 +57,7 @@ suite_protocols() {
 suite_wires() { tests_of hostwire-transport hostwire; }
 
 # A case of some tests is a whole cluster.
-suite_sim() { PROPTEST_CASES=${PROPTEST_CASES:-1000} tests_of hostwire-sim; }
+suite_sim() { PROPTEST_CASES=${PROPTEST_CASES:-1000} tests_of hostwire-sim hostwire-lab; }
 
 suite_command() { tests_of hostwire-cli hostwire-examples; }
 

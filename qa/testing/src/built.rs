@@ -30,26 +30,36 @@ pub fn library(file: &str) -> PathBuf {
 /// If it cannot be built.
 pub fn launcher() -> &'static Path {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
-    PATH.get_or_init(|| {
-        let folder = deps();
-        let path = folder.with_file_name("hostwire");
-        if !path.exists() {
-            let mut build = cargo();
-            build.args(["build", "--package", "hostwire-cli"]);
-            if path
-                .parent()
-                .is_some_and(|folder| folder.ends_with("release"))
-            {
-                build.arg("--release");
-            }
-            let built = build.status();
-            assert!(
-                built.is_ok_and(|status| status.success()),
-                "cannot build hostwire"
-            );
+    PATH.get_or_init(|| program("hostwire-cli", "hostwire"))
+}
+
+/// The program that plans and simulates, which the launcher starts for that, beside it. As [`launcher`].
+///
+/// # Panics
+/// If it cannot be built.
+pub fn laboratory() -> &'static Path {
+    static PATH: OnceLock<PathBuf> = OnceLock::new();
+    PATH.get_or_init(|| program("hostwire-lab", "hostwire-lab"))
+}
+
+fn program(package: &str, name: &str) -> PathBuf {
+    let path = deps().with_file_name(name);
+    if !path.exists() {
+        let mut build = cargo();
+        build.args(["build", "--package", package]);
+        if path
+            .parent()
+            .is_some_and(|folder| folder.ends_with("release"))
+        {
+            build.arg("--release");
         }
-        path
-    })
+        let built = build.status();
+        assert!(
+            built.is_ok_and(|status| status.success()),
+            "cannot build {name}"
+        );
+    }
+    path
 }
 
 /// A command of cargo, without the variables that cargo sets for the programs it starts: build scripts that look at them

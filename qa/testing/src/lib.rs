@@ -17,6 +17,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod browser;
 pub mod built;
 pub mod need;
 pub mod pcapng;

@@ -1,7 +1,7 @@
 //! Libraries, headers and wrappers in one tree, laid out as an installation.
 //!
 //! ```text
-//! bin/      oshcc oshc++ oshrun hostwire
+//! bin/      oshcc oshc++ oshrun hostwire hostwire-lab
 //! include/  shmem.h pshmem.h shmemx.h shmemx_race.h hostwire_remote.h hostwire_tca.h mpp/
 //! lib/      libshmem.so libshmem.so.1 libshmem.a libshmem_race.a libshmem_race_threads.a
 //!           libhostwire_remote.so libhostwire_tca.so
@@ -101,14 +101,12 @@ const HEADERS: [(&str, &str); 2] = [
 ];
 
 /// Builds everything for a machine in release mode and returns where the tree is. The launcher is the one that is
-/// given, or else built like the rest.
+/// given, with the laboratory beside it, or else built like the rest.
 pub fn build(table: &Table, machine: &Machine, launcher: Option<&Path>) -> Result<PathBuf, Error> {
     let target = machine.target_dir();
     let is_here = machine.target().is_none();
-    let mut command = machine.cargo("build");
-    command.args(["--quiet", "--release", "--locked"]);
     // Without packages it is what users build, and nothing that they have built is compiled again. Tests bring a
-    // launcher, and need neither that of this mode nor the simulator in it.
+    // launcher, and need neither that of this mode nor the laboratory.
     let packages: &[&str] = match (is_here, launcher) {
         (true, None) => &[],
         (true, Some(_)) => &[
@@ -120,8 +118,10 @@ pub fn build(table: &Table, machine: &Machine, launcher: Option<&Path>) -> Resul
         ],
         (false, _) => &["hostwire-shmem"],
     };
-    command.args(packages.iter().flat_map(|package| ["-p", package]));
-    run(&mut command)?;
+    cargo_build(machine, packages)?;
+    if is_here && launcher.is_none() {
+        cargo_build(machine, &["hostwire-lab"])?;
+    }
     let release = target.join("release");
     let tree = target.join("shmem");
     let (lib, work) = (tree.join("lib"), target.join("shmem-work"));
@@ -137,7 +137,13 @@ pub fn build(table: &Table, machine: &Machine, launcher: Option<&Path>) -> Resul
     wrappers(&tree, &tree)?;
     if is_here {
         let built = release.join("hostwire");
-        copy(launcher.unwrap_or(&built), &tree.join("bin/hostwire"))?;
+        let launcher = launcher.unwrap_or(&built);
+        for program in ["hostwire", "hostwire-lab"] {
+            copy(
+                &launcher.with_file_name(program),
+                &tree.join("bin").join(program),
+            )?;
+        }
         launcher_pages(&tree)?;
         data(&tree)?;
         // For `hostwire borrow` and `hostwire run --cluster`, which look for them beside their
@@ -167,6 +173,13 @@ pub fn build(table: &Table, machine: &Machine, launcher: Option<&Path>) -> Resul
     built.archive()?;
     built.hooks()?;
     Ok(tree)
+}
+
+fn cargo_build(machine: &Machine, packages: &[&str]) -> Result<(), Error> {
+    let mut command = machine.cargo("build");
+    command.args(["--quiet", "--release", "--locked"]);
+    command.args(packages.iter().flat_map(|package| ["-p", package]));
+    run(&mut command)
 }
 
 /// Where each shell looks for what a package brings along.

@@ -8,7 +8,7 @@ use serde_json::Value;
 use xtask::root;
 
 /// Those that are published, each after those that it needs.
-const PUBLISHED: [&str; 12] = [
+const PUBLISHED: [&str; 13] = [
     "hostwire-address",
     "hostwire-packet",
     "hostwire-link",
@@ -21,6 +21,7 @@ const PUBLISHED: [&str; 12] = [
     "hostwire",
     "hostwire-sim",
     "hostwire-cli",
+    "hostwire-lab",
 ];
 
 fn cargo(arguments: &[&str]) -> String {

@@ -1,4 +1,4 @@
-//! Libraries that are installed, or built, with this command.
+//! What is installed, or built, with this command.
 
 use std::path::{Path, PathBuf};
 
@@ -13,6 +13,19 @@ pub fn library(name: &str) -> Result<PathBuf, String> {
     found
         .cloned()
         .ok_or_else(|| format!("{name} is not in {} or ../lib", folder.display()))
+}
+
+/// The program of this name, beside this command.
+///
+/// # Errors
+/// Says where it was looked for.
+pub fn command(name: &str) -> Result<PathBuf, String> {
+    let folder = folder()?;
+    let path = folder.join(name);
+    match path.is_file() {
+        true => Ok(path),
+        false => Err(format!("it is not in {}", folder.display())),
+    }
 }
 
 /// The provider of libfabric that was installed, or built, with this command. Libfabric takes all

@@ -5,10 +5,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::CommandFactory;
 use clap_complete::shells;
 
-use crate::{Cli, file, report};
+use crate::{file, report};
 
 const BAD_OUTPUT: u8 = 1;
 
@@ -54,10 +53,10 @@ pub struct ManualArgs {
     folder: PathBuf,
 }
 
-/// Prints completions.
-pub fn completions(args: &CompletionsArgs) -> ExitCode {
+/// Prints completions for the command `whole`.
+pub fn completions(args: &CompletionsArgs, whole: clap::Command) -> ExitCode {
     let (name, mut command) = match args.program {
-        Program::Hostwire => ("hostwire", hostwire()),
+        Program::Hostwire => ("hostwire", hostwire(&whole)),
         Program::Oshrun => ("oshrun", oshrun()),
     };
     let mut script = Vec::new();
@@ -75,8 +74,7 @@ pub fn completions(args: &CompletionsArgs) -> ExitCode {
     }
 }
 
-fn hostwire() -> clap::Command {
-    let whole = Cli::command();
+fn hostwire(whole: &clap::Command) -> clap::Command {
     // Completions do not know which commands are hidden.
     let shown = whole.get_subcommands().filter(|part| !part.is_hide_set());
     clap::Command::new("hostwire")
@@ -127,9 +125,9 @@ fn oshrun() -> clap::Command {
         ))
 }
 
-/// Writes the pages of the manual: of the command, and of each of its commands.
-pub fn manual(args: &ManualArgs) -> ExitCode {
-    match write_manual(&args.folder) {
+/// Writes the pages of the manual: of the command `whole`, and of each of its commands.
+pub fn manual(args: &ManualArgs, whole: clap::Command) -> ExitCode {
+    match write_manual(&args.folder, whole) {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
             report::line(&why);
@@ -138,11 +136,11 @@ pub fn manual(args: &ManualArgs) -> ExitCode {
     }
 }
 
-fn write_manual(folder: &Path) -> Result<(), String> {
+fn write_manual(folder: &Path, whole: clap::Command) -> Result<(), String> {
     let failed =
         |error: std::io::Error| format!("cannot write the manual to {}: {error}", folder.display());
     std::fs::create_dir_all(folder).map_err(failed)?;
-    let mut command = Cli::command().disable_help_subcommand(true);
+    let mut command = whole.disable_help_subcommand(true);
     // Sets the full name of each command.
     command.build();
     let parts = command.get_subcommands().filter(|part| !part.is_hide_set());

@@ -45,6 +45,9 @@ pub fn tree() -> Option<&'static Path> {
         }
         // The launcher of the tests does for libraries in release mode, too.
         let launcher = (!is_emulated()).then(built::launcher);
+        if launcher.is_some() {
+            built::laboratory();
+        }
         let tree = library::build(&TABLE, &MACHINE, launcher)
             .unwrap_or_else(|error| panic!("no library: {error}"));
         suite::tree(&TABLE)

@@ -15,7 +15,7 @@ use super::source::{Source, Sources};
 use super::tokens::{Function, calls, calls_any, functions, group, is_ident, is_punct, list};
 
 /// The functions that say why a test is left out.
-const HELPERS: [&str; 2] = ["left_out", "is_installed"];
+const HELPERS: [&str; 3] = ["left_out", "is_installed", "dom"];
 /// Where it is.
 const HOME: &str = "qa/testing";
 

@@ -32,7 +32,7 @@ mod report;
 mod rma;
 mod stream;
 mod tca;
-mod tca_model;
+pub mod tca_model;
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -43,8 +43,9 @@ use std::time::{Duration, Instant};
 pub use args::{Args, PeArgs};
 use hostwire::settings::{INSECURE_WIRE, Wire};
 pub use pe::main as pe_main;
+pub use tca::{CHAIN, Shape};
 
-use crate::{file, run};
+use crate::{file, laboratory, run};
 use args::Bench;
 use record::Record;
 
@@ -116,7 +117,14 @@ fn simulate(args: &Args, record: &mut Record) -> Result<(), String> {
     if !args.json {
         crate::report::out("the same by a simulated PEACH2, to the next node:");
     }
-    for line in tca_model::lines(&lines)? {
+    let simulated = match laboratory::program() {
+        Ok(laboratory) => tca_model::lines(&laboratory, &lines)?,
+        Err(why) => {
+            crate::report::line(&format!("that needs the program hostwire-lab: {why}"));
+            Vec::new()
+        }
+    };
+    for line in simulated {
         line.print(args.json);
         let added = record.add(&line);
         added.map_err(|error| format!("cannot keep a figure: {error}"))?;

@@ -1,74 +1,51 @@
-//! The same copies by a modelled PEACH2, and both drawn.
-//!
-//! A chain of the simulated chip goes from the memory of a node, or of a GPU of it, to that of the next node, by
-//! the controller that reads and writes at the same time; its time is from the doorbell to the handler of the
-//! interrupt, as the paper measures.
+//! The same copies by a modelled PEACH2, which the laboratory simulates, and both drawn.
 
 use std::path::Path;
-
-use hostwire_sim::tca::{Chain, Config, Device, Engine, Place, Stride, SubCluster};
+use std::process::Command;
 
 use super::report::Line;
-use super::tca::{CHAIN, Shape};
+use super::tca::Shape;
 use crate::plot::{Chart, Kind, Scale, Series};
 
-/// Four nodes in a ring.
-const RING: &str = include_str!("../../clusters/peach2-ring.toml");
+/// The hidden command of the laboratory that simulates copies.
+pub const COMMAND: &str = "__copies";
 /// What the wire of simulated figures is called.
 const WIRE: &str = "peach2";
 /// Longer copies are not simulated: the rate does not change any more.
 const SIMULATED_BYTES_MAX: u64 = 1 << 20;
 
-/// The simulated figures for the sizes that were measured.
+/// The figures that the program `laboratory` simulates, for the sizes that were measured.
 ///
 /// # Errors
 /// What the model says, for people.
-pub fn lines(measured: &[Line]) -> Result<Vec<Line>, String> {
-    let mut lines = Vec::new();
-    for shape in Shape::ALL {
-        for (name, device) in shape.names().into_iter().zip([Device::Host, Device::Gpu0]) {
-            let sizes = measured.iter().filter(|line| line.bench == name);
-            let sizes = sizes.map(|line| line.size_bytes);
-            for size in sizes.filter(|size| *size <= SIMULATED_BYTES_MAX) {
-                // A descriptor has whole words, and a table has 255.
-                let Some(rate) = rate(shape, device, size)? else {
-                    continue;
-                };
-                lines.push(Line::alone(name, WIRE, 2, size, "GB/s", vec![rate], 1));
-            }
-        }
+pub fn lines(laboratory: &Path, measured: &[Line]) -> Result<Vec<Line>, String> {
+    let names = || Shape::ALL.into_iter().flat_map(Shape::names);
+    let mut command = Command::new(laboratory);
+    command.arg(COMMAND);
+    for name in names() {
+        let sizes = measured.iter().filter(|line| line.bench == name);
+        let sizes = sizes.map(|line| line.size_bytes);
+        let sizes = sizes.filter(|size| *size <= SIMULATED_BYTES_MAX);
+        command.args(sizes.map(|size| format!("{name}={size}")));
     }
-    Ok(lines)
-}
-
-/// GB/s of one turn; `None` if no chain of the chip can do it.
-fn rate(shape: Shape, device: Device, size: u64) -> Result<Option<f64>, String> {
-    let says = |error: &dyn std::fmt::Display| format!("simulating a chain of PEACH2: {error}");
-    let plan = hostwire_plan::plan("peach2-ring.toml", RING.as_bytes()).map_err(|e| says(&e))?;
-    let mut cluster = SubCluster::new(&plan, &Config::default()).map_err(|e| says(&e))?;
-    let (from, to) = (Place::new(0, device, 0), Place::new(1, device, 0));
-    let mut chain = Chain::new();
-    let (blocks, step) = match shape {
-        Shape::Single => (1, 0),
-        Shape::Chain => (CHAIN, size),
-        Shape::Stride => (CHAIN, 2 * size),
-    };
-    let stride = Stride {
-        block_bytes: size,
-        blocks,
-        destination_step: step,
-        source_step: step,
-    };
-    if chain.block_stride(to, from, stride).is_err() {
-        return Ok(None);
+    let ran = command.output();
+    let ran = ran.map_err(|error| format!("cannot start the laboratory: {error}"))?;
+    if !ran.status.success() {
+        let said = String::from_utf8_lossy(&ran.stderr);
+        return Err(format!("simulating copies of PEACH2: {}", said.trim_end()));
     }
-    let transfer = cluster
-        .launch(0, &chain, Engine::Pipelined)
-        .map_err(|e| says(&e))?;
-    let begin = transfer.launched();
-    let end = cluster.wait(transfer).map_err(|e| says(&e))?;
-    let ns = (end.0 - begin.0) as f64 / 1e3;
-    Ok(Some(shape.bytes(size) as f64 / ns))
+    let said = String::from_utf8_lossy(&ran.stdout);
+    let read = |line: &str| {
+        let (copy, rate) = line.split_once(' ')?;
+        let (name, size) = copy.split_once('=')?;
+        let name = names().find(|known| *known == name)?;
+        let (size, rate) = (size.parse().ok()?, rate.parse().ok()?);
+        Some(Line::alone(name, WIRE, 2, size, "GB/s", vec![rate], 1))
+    };
+    let lines = said.lines().map(|line| {
+        read(line).ok_or_else(|| format!("the laboratory is of another version: it says {line:?}"))
+    });
+    lines.collect()
 }
 
 /// Writes a chart for each shape into `folder`.

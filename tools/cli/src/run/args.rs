@@ -8,8 +8,8 @@ use hostwire::settings::{Setting, TABLE, WIRE, Wire};
 use super::bind::Bind;
 use super::given::Given;
 use super::mark::VARIABLE as JOB;
-use super::model;
 use super::parse;
+use super::virtual_time;
 
 /// What is below the options.
 fn after_help() -> String {
@@ -109,7 +109,7 @@ pub struct Args {
     pub hosts: Option<u32>,
 
     #[command(flatten)]
-    pub model: model::Options,
+    pub model: virtual_time::Options,
 
     /// Which CPU each PE runs on: auto, none, or a list such as 0,2-5.
     ///
@@ -164,7 +164,7 @@ impl Args {
             pes,
             settings: Given::default().with(&WIRE, wire.name()),
             hosts: None,
-            model: model::Options::default(),
+            model: virtual_time::Options::default(),
             bind: Bind::Auto,
             timeout: None,
             label: false,

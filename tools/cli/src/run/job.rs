@@ -8,7 +8,6 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use hostwire::board::Record;
-use hostwire_sim::engine::Ps;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Signal, getpid, kill_process};
@@ -17,7 +16,6 @@ use signal_hook::consts::{SIGCHLD, SIGTSTP};
 use super::board::Board;
 use super::counters::Counters;
 use super::mark::Mark;
-use super::model::{Line, Model, Simulated};
 use super::outcome::{Cause, Ending, Failure, OUTPUT_STATUS};
 use super::output::{Merger, Sink};
 use super::pes::{End, Pe, Which};
@@ -28,6 +26,7 @@ use super::spawn::{Input, spawn};
 use super::stdin::Pump;
 use super::strays;
 use super::suspects::Suspects;
+use super::virtual_time::{Line, Simulator};
 use super::warden::Warden;
 
 /// How long an output may stay silent after every PE has ended, before what
@@ -50,15 +49,15 @@ pub struct Job {
     stderr: Sink,
     stdin: Option<Pump>,
     /// The simulator of the hardware, if that is a model.
-    model: Option<Model>,
+    model: Option<Simulator>,
     /// Whether that has said its last word, or there is none.
     model_is_done: bool,
     /// What it has said of the run.
-    simulated: Option<Simulated>,
+    simulated: Vec<String>,
     /// Whether a file that was asked for could not be written.
     unwritten: bool,
-    /// Virtual time of each PE, as far as it is known: that of its last output.
-    times: Vec<Ps>,
+    /// Virtual time of each PE in picoseconds, as far as it is known: that of its last output.
+    times: Vec<u64>,
     deadline: Option<Instant>,
     /// Set once the job is being ended.
     ending: Option<Ending>,
@@ -94,7 +93,7 @@ impl Job {
     ///
     /// # Errors
     /// No process is left then.
-    pub fn start(plan: Plan) -> Result<Job, StartError> {
+    pub fn start(mut plan: Plan) -> Result<Job, StartError> {
         let system = |what| move |errno| StartError::System { what, errno };
         let input_output = |what| {
             move |error: std::io::Error| StartError::System {
@@ -120,8 +119,8 @@ impl Job {
                 _ => Input::Null,
             };
             plan.binding.enter(pe)?;
-            if let Some(hardware) = &plan.hardware {
-                lines.push(Line::new(hardware.compute, (pe, plan.pes), &mark)?);
+            if let Some(time) = &plan.virtual_time {
+                lines.push(Line::new(time.compute, (pe, plan.pes), &mark)?);
             }
             let line = lines.last();
             let mut spawned = spawn(&plan, &board, &counters, line, &mark, pe, input)?;
@@ -131,22 +130,22 @@ impl Job {
             pes.push(started);
         }
         // On the CPU of the PEs, with which it takes turns.
-        let model = match &plan.hardware {
-            Some(hardware) => {
+        let stamps = plan.virtual_time.as_ref().is_some_and(|time| time.stamps);
+        let model = match plan.virtual_time.take() {
+            Some(time) => {
                 let outputs = pes.iter().map(Pe::second_outputs);
                 let outputs = outputs.collect::<std::io::Result<Vec<_>>>();
                 let outputs = outputs.map_err(input_output("listen to the PEs"))?;
-                Some(Model::start(hardware.clone(), lines, outputs)?)
+                Some(Simulator::start(time.hardware, lines, outputs)?)
             }
             None => None,
         };
         plan.binding.leave();
 
-        let stamps = plan.hardware.as_ref().is_some_and(|model| model.stamps);
         let merger = || Merger::new(plan.pes, plan.label, stamps);
         let kvsname = format!("kvs_{}_0", getpid().as_raw_pid());
         Ok(Job {
-            times: vec![Ps::ZERO; plan.pes as usize],
+            times: vec![0; plan.pes as usize],
             server: Server::new(&kvsname, plan.pes),
             stdout: Sink::new(rustix::stdio::stdout(), merger()),
             stderr: Sink::new(rustix::stdio::stderr(), merger()),
@@ -169,7 +168,7 @@ impl Job {
             stdin,
             model_is_done: model.is_none(),
             model,
-            simulated: None,
+            simulated: Vec::new(),
             unwritten: false,
             _warden: warden,
         })

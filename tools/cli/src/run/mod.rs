@@ -7,7 +7,7 @@
 //! | [`spawn`], [`pes`] | one process per PE |
 //! | [`job`] | the loop: signals, sockets, output, deadlines |
 //! | [`pmi_server`] | PMI-1, bytes in and bytes out |
-//! | [`model`], [`links`] | virtual time: the simulator of the job's hardware, and what is said of it |
+//! | [`virtual_time`] | what runs on modelled hardware: its options, its clocks, its simulator |
 //! | [`output`] | lines of many PEs into one stream |
 //! | [`strays`], [`warden`], [`mark`] | nothing stays, however the launcher ends |
 //! | [`suspects`], [`dying`] | which of several failures led to the others |
@@ -21,9 +21,7 @@ mod dying;
 mod given;
 mod job;
 mod limits;
-mod links;
 mod mark;
-mod model;
 mod outcome;
 mod output;
 mod parse;
@@ -36,6 +34,7 @@ mod spawn;
 mod stdin;
 pub mod strays;
 mod suspects;
+pub mod virtual_time;
 pub mod warden;
 
 use std::process::ExitCode;
@@ -50,18 +49,33 @@ pub mod job_parts {
 pub use args::Args;
 pub use given::wire_parser;
 pub use parse::{duration as parse_duration, pes as parse_pes, size as parse_size};
+pub use plan::StartError;
 pub use signals::is_ignored_here;
 
 use hostwire::settings::{INSECURE_WIRE, INSECURE_WIRE_WARNING, Wire, misspelt};
 
-use crate::{USAGE_STATUS, report};
+use crate::{USAGE_STATUS, laboratory, report};
 
-/// Runs the job that `args` describe, to its end.
+use virtual_time::Models;
+
+/// Runs the job that `args` describe, to its end. For modelled hardware that is what the program of the laboratory does.
 pub fn main(args: &Args) -> ExitCode {
+    match args.model.cluster {
+        Some(_) => laboratory::start("run --cluster"),
+        None => run(args, None),
+    }
+}
+
+/// [`main`] of the program that has the models.
+pub fn main_with(args: &Args, models: &dyn Models) -> ExitCode {
+    run(args, Some(models))
+}
+
+fn run(args: &Args, models: Option<&dyn Models>) -> ExitCode {
     for sentence in misspelt() {
         report::line(&format!("warning: {sentence}"));
     }
-    let started = plan::Plan::new(args).and_then(|plan| {
+    let started = plan::Plan::new(args, models).and_then(|plan| {
         if let Some(reason) = insecure_by(args, &plan) {
             report::line(&format!("warning: {reason}: {INSECURE_WIRE_WARNING}"));
         }
@@ -73,7 +87,7 @@ pub fn main(args: &Args) -> ExitCode {
                 plan.pes
             ));
         }
-        if plan.hardware.is_some() && !model::is_dynamic(&plan.program) {
+        if plan.virtual_time.is_some() && !virtual_time::is_dynamic(&plan.program) {
             report::line(&format!(
                 "warning: {} is linked statically: its clocks show real time, and its sleeps take \
                  real time; link it with the C library as a shared one",

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::os::fd::BorrowedFd;
 
-use hostwire_sim::engine::Ps;
 use hostwire_transport::visible;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -55,7 +54,7 @@ impl Merger {
     }
 
     /// Takes what `pe` wrote, and when; the time is used for stamps alone.
-    pub fn write(&mut self, pe: u32, bytes: &[u8], at: Ps) {
+    pub fn write(&mut self, pe: u32, bytes: &[u8], at_ps: u64) {
         let end = match bytes.iter().rposition(|byte| *byte == b'\n') {
             _ if self.verbatim => bytes.len(),
             Some(end) => end + 1,
@@ -63,8 +62,8 @@ impl Merger {
         };
         let (complete, rest) = bytes.split_at(end);
         if !complete.is_empty() {
-            self.end(pe, at);
-            self.emit_of(pe, complete, at);
+            self.end(pe, at_ps);
+            self.emit_of(pe, complete, at_ps);
         }
         if !rest.is_empty() {
             self.held.entry(pe).or_default().extend_from_slice(rest);
@@ -73,15 +72,15 @@ impl Merger {
         while self.held_bytes > self.held_bytes_max {
             let longest = self.held.iter().max_by_key(|(_, held)| held.len());
             let Some((&longest, _)) = longest else { break };
-            self.end(longest, at);
+            self.end(longest, at_ps);
         }
     }
 
-    /// `pe` writes no more since `at`: its held output passes.
-    pub fn end(&mut self, pe: u32, at: Ps) {
+    /// `pe` writes no more since `at_ps`: its held output passes.
+    pub fn end(&mut self, pe: u32, at_ps: u64) {
         if let Some(rest) = self.held.remove(&pe) {
             self.held_bytes -= rest.len();
-            self.emit_of(pe, &rest, at);
+            self.emit_of(pe, &rest, at_ps);
         }
     }
 
@@ -92,10 +91,10 @@ impl Merger {
     }
 
     /// What lines of a PE begin with. All times have the same unit and the same number of decimals.
-    fn label_of(&self, pe: u32, at: Ps) -> String {
+    fn label_of(&self, pe: u32, at_ps: u64) -> String {
         let mut label = String::new();
         if self.stamps {
-            label += &format!("[{}.{:03} ns] ", at.0 / 1_000, at.0 % 1_000);
+            label += &format!("[{}.{:03} ns] ", at_ps / 1_000, at_ps % 1_000);
         }
         if self.label {
             label += &format!("[{pe}] ");
@@ -103,8 +102,8 @@ impl Merger {
         label
     }
 
-    fn emit_of(&mut self, pe: u32, bytes: &[u8], at: Ps) {
-        let label = self.label_of(pe, at);
+    fn emit_of(&mut self, pe: u32, bytes: &[u8], at_ps: u64) {
+        let label = self.label_of(pe, at_ps);
         self.emit(Source::Pe(pe), bytes, &label);
     }
 
@@ -224,13 +223,13 @@ mod tests {
     #[test]
     fn lines_are_not_torn() {
         let mut merger = Merger::new(2, false, false);
-        merger.write(0, b"he", Ps::ZERO);
-        merger.write(1, b"good ", Ps::ZERO);
-        merger.write(0, b"llo\nhow ", Ps::ZERO);
-        merger.write(1, b"bye\n", Ps::ZERO);
+        merger.write(0, b"he", 0);
+        merger.write(1, b"good ", 0);
+        merger.write(0, b"llo\nhow ", 0);
+        merger.write(1, b"bye\n", 0);
         assert_eq!(merged(&merger), "hello\ngood bye\n");
-        merger.end(0, Ps::ZERO);
-        merger.end(1, Ps::ZERO);
+        merger.end(0, 0);
+        merger.end(1, 0);
         assert_eq!(merged(&merger), "hello\ngood bye\nhow ");
         merger.note("the end");
         assert_eq!(
@@ -242,27 +241,27 @@ mod tests {
     #[test]
     fn each_line_is_labelled_once() {
         let mut merger = Merger::new(3, true, false);
-        merger.write(2, b"a\nb\n\nc", Ps::ZERO);
-        merger.write(0, b"d\n", Ps::ZERO);
-        merger.end(2, Ps::ZERO);
-        merger.write(0, b"e\n", Ps::ZERO);
+        merger.write(2, b"a\nb\n\nc", 0);
+        merger.write(0, b"d\n", 0);
+        merger.end(2, 0);
+        merger.write(0, b"e\n", 0);
         assert_eq!(merged(&merger), "[2] a\n[2] b\n[2] \n[0] d\n[2] c\n[0] e\n");
     }
 
     #[test]
     fn lines_have_the_time_of_their_ends() {
         let mut merger = Merger::new(1, true, true);
-        merger.write(0, b"a\nb", Ps(1_500));
-        merger.write(0, b"c\n", Ps(2_000_007));
+        merger.write(0, b"a\nb", 1_500);
+        merger.write(0, b"c\n", 2_000_007);
         assert_eq!(merged(&merger), "[1.500 ns] [0] a\n[2000.007 ns] [0] bc\n");
     }
 
     #[test]
     fn one_pe_passes_byte_by_byte() {
         let mut merger = Merger::new(1, false, false);
-        merger.write(0, b"name? ", Ps::ZERO);
+        merger.write(0, b"name? ", 0);
         assert_eq!(merged(&merger), "name? ");
-        merger.write(0, b"\0\xff", Ps::ZERO);
+        merger.write(0, b"\0\xff", 0);
         assert_eq!(merger.merged, b"name? \0\xff");
     }
 
@@ -270,16 +269,16 @@ mod tests {
     fn the_longest_line_passes_in_pieces_when_there_is_no_room() {
         let mut merger = Merger::new(3, true, false);
         merger.held_bytes_max = 8;
-        merger.write(0, b"longest", Ps::ZERO);
-        merger.write(1, b"a", Ps::ZERO);
+        merger.write(0, b"longest", 0);
+        merger.write(1, b"a", 0);
         assert_eq!(merged(&merger), "");
-        merger.write(2, b"b", Ps::ZERO);
+        merger.write(2, b"b", 0);
         assert_eq!(merged(&merger), "[0] longest");
-        merger.write(0, b" line\n", Ps::ZERO);
+        merger.write(0, b" line\n", 0);
         assert_eq!(merged(&merger), "[0] longest line\n");
-        merger.write(1, b"234567", Ps::ZERO);
-        merger.write(2, b"\n", Ps::ZERO);
-        merger.end(1, Ps::ZERO);
+        merger.write(1, b"234567", 0);
+        merger.write(2, b"\n", 0);
+        merger.end(1, 0);
         assert_eq!(merged(&merger), "[0] longest line\n[2] b\n[1] a234567");
     }
 
@@ -291,11 +290,11 @@ mod tests {
             let mut merger = Merger::new(3, true, false);
             let mut wrote = [String::new(), String::new(), String::new()];
             for (pe, text) in &writes {
-                merger.write(*pe, text.as_bytes(), Ps::ZERO);
+                merger.write(*pe, text.as_bytes(), 0);
                 wrote[*pe as usize].push_str(text);
             }
             for (pe, text) in (0..).zip(&wrote) {
-                merger.end(pe, Ps::ZERO);
+                merger.end(pe, 0);
                 let label = format!("[{pe}] ");
                 let lines: Vec<&str> =
                     merged(&merger).lines().filter_map(|line| line.strip_prefix(&label)).collect();

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use hostwire::settings::parse_bytes;
-use hostwire_sim::engine::Ps;
 
 use super::bind::Bind;
-use super::model::Compute;
+use super::virtual_time::Compute;
+use crate::events::picoseconds;
 
 /// The most PEs of one job.
 pub const PES_MAX: u32 = 4096;
@@ -69,24 +69,11 @@ pub fn grace(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| format!("longer than {SECONDS_MAX} seconds"))
 }
 
-/// A length of simulated time of more than zero: `500ns`, `10us`, `3ms`, `1s`.
-pub fn virtual_time(text: &str) -> Result<Ps, String> {
-    let expected = || "expected a time such as 500ns, 10us, 3ms or 1s".to_owned();
-    let digits_end = text.find(|c: char| !c.is_ascii_digit());
-    let (digits, suffix) = text.split_at(digits_end.unwrap_or(text.len()));
-    let unit_ps: u64 = match suffix {
-        "ps" => 1,
-        "ns" => 1_000,
-        "us" => 1_000_000,
-        "ms" => 1_000_000_000,
-        "s" => 1_000_000_000_000,
-        _ => return Err(expected()),
-    };
-    let number: u64 = digits.parse().map_err(|_| expected())?;
-    match number.checked_mul(unit_ps) {
-        Some(0) => Err("must be more than 0".to_owned()),
-        Some(time_ps) => Ok(Ps(time_ps)),
-        None => Err("longer than 213 days".to_owned()),
+/// A length of simulated time of more than zero, in picoseconds: `500ns`, `10us`, `3ms`, `1s`.
+pub fn virtual_time(text: &str) -> Result<u64, String> {
+    match picoseconds(text)? {
+        0 => Err("must be more than 0".to_owned()),
+        time_ps => Ok(time_ps),
     }
 }
 
@@ -174,26 +161,6 @@ mod tests {
     fn sizes() {
         assert_eq!(size("64MiB"), Ok(64 << 20));
         assert_eq!(size("0").unwrap_err(), "must be more than 0");
-    }
-
-    /// What an option takes, a file takes too, and means the same.
-    #[test]
-    fn files_have_sizes_as_options_do() {
-        let suffixes = [
-            "K", "k", "KiB", "M", "m", "MiB", "G", "g", "GiB", "T", "t", "TiB", "B",
-        ];
-        for suffix in suffixes {
-            let text = format!("3{suffix}");
-            assert_eq!(
-                hostwire_plan::file::SIZE.parse(&text).ok(),
-                size(&text).ok(),
-                "{text}"
-            );
-        }
-        for text in ["3KB", "3MB", "3Mi", "3MIB", "M", "3x", "-3M"] {
-            assert!(hostwire_plan::file::SIZE.parse(text).is_err(), "{text}");
-            assert!(size(text).is_err(), "{text}");
-        }
     }
 
     #[test]

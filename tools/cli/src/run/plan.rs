@@ -13,8 +13,8 @@ use rustix::io::Errno;
 use super::args::Args;
 use super::bind::{Bind, Binding};
 use super::limits::{self, NofileLimit};
-use super::model::{Clocks, Hardware};
 use super::program;
+use super::virtual_time::{Clocks, Models, VirtualTime};
 
 /// Why a job was not started. Exit status 2.
 #[derive(Debug, PartialEq, thiserror::Error)]
@@ -105,8 +105,8 @@ pub struct Plan {
     pub settings: Settings,
     /// Settings, as PEs are to find them.
     pub environment: Vec<(&'static str, String)>,
-    /// The hardware, if it is a model.
-    pub hardware: Option<Hardware>,
+    /// The model of the hardware, if it is one, until the simulator has it.
+    pub virtual_time: Option<VirtualTime>,
     /// The clocks of that.
     pub clocks: Option<Clocks>,
     /// Where the PEs are started, if not on this host.
@@ -125,8 +125,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Checks `args` against this machine.
-    pub fn new(args: &Args) -> Result<Plan, StartError> {
+    /// Checks `args` against this machine. Modelled hardware is one of `models`.
+    pub fn new(args: &Args, models: Option<&dyn Models>) -> Result<Plan, StartError> {
         let given = &args.settings;
         let settings = given.settings()?;
         let wire = settings.wire;
@@ -139,9 +139,9 @@ impl Plan {
         let rings = rings.map(|bytes| bytes.saturating_mul(u64::from(args.pes)));
         limits::check_memory(given.name_of(&RING), rings, args.pes)?;
         limits::check_processes(args.pes)?;
-        let hardware = hardware(args, &settings)?;
-        let clocks = hardware.as_ref().map(|_| Clocks::find()).transpose()?;
-        let binding = match hardware {
+        let virtual_time = virtual_time(args, &settings, models)?;
+        let clocks = virtual_time.as_ref().map(|_| Clocks::find()).transpose()?;
+        let binding = match virtual_time {
             // One runs at a time: changing between CPUs costs more than it gains.
             Some(_) if args.bind == Bind::Auto => Binding::to_one_cpu()?,
             _ => Binding::new(&args.bind, args.pes)?,
@@ -158,7 +158,7 @@ impl Plan {
             pes: args.pes,
             environment: given.environment(wire),
             settings,
-            hardware,
+            virtual_time,
             clocks,
             hosts,
             program,
@@ -195,20 +195,27 @@ impl Plan {
 }
 
 /// The modelled hardware in `args`, checked against what else they say.
-fn hardware(args: &Args, settings: &Settings) -> Result<Option<Hardware>, StartError> {
-    let mut hardware = Hardware::new(&args.model, args.pes)?;
-    if let Some(hardware) = &mut hardware {
-        hardware.heap_bytes = settings.heap_bytes;
-    }
-    let given = &args.settings;
-    let wrong = match () {
-        () if settings.wire != WireChoice::Auto => given.name_of(&WIRE),
-        () if args.hosts.is_some() => "--hosts".to_owned(),
-        () => return Ok(hardware),
+fn virtual_time(
+    args: &Args,
+    settings: &Settings,
+    models: Option<&dyn Models>,
+) -> Result<Option<VirtualTime>, StartError> {
+    let (Some(models), Some(_)) = (models, &args.model.cluster) else {
+        return Ok(None);
     };
-    match hardware {
-        Some(_) => Err(StartError::NotModelled { what: wrong }),
-        None => Ok(None),
+    let wrong = match () {
+        () if settings.wire != WireChoice::Auto => Some(args.settings.name_of(&WIRE)),
+        () if args.hosts.is_some() => Some("--hosts".to_owned()),
+        () => None,
+    };
+    let hardware = models.hardware(&args.model, args.pes, settings.heap_bytes)?;
+    match wrong {
+        Some(what) => Err(StartError::NotModelled { what }),
+        None => Ok(Some(VirtualTime {
+            hardware,
+            compute: args.model.compute,
+            stamps: args.model.stamp,
+        })),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use hostwire_testing::{is_installed, need};
+use hostwire_testing::{built, is_installed, need};
 
 use crate::job::{Job, hostwire};
 
@@ -278,6 +278,7 @@ const OBEYED: &str = "\u{202e}\u{2066}\u{200f}\u{9b}\u{7f}\u{1b}";
 
 #[test]
 fn nothing_that_a_terminal_obeys_gets_into_messages() {
+    built::laboratory();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join(format!("a{OBEYED}.toml"));
     let name = file.to_str().unwrap();

@@ -2,6 +2,8 @@
 
 use std::process::{Command, Output};
 
+use hostwire_testing::built;
+
 use crate::job::hostwire;
 
 /// The commands that a user sees.
@@ -23,6 +25,7 @@ const COMMANDS: [&str; 14] = [
 ];
 
 fn output(command: &mut Command) -> Output {
+    built::laboratory();
     for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
         // Unless the test has set it.
         if !command.get_envs().any(|(name, _)| name == variable) {
@@ -91,6 +94,40 @@ fn colours_are_for_terminals_or_for_who_asks() {
     ));
     let help = output(&mut hostwire(&["--color", "always", "--help"])).stdout;
     assert!(help.contains(&0x1b));
+}
+
+/// Commands of the laboratory: where its program is not installed, one line says how to get it.
+#[test]
+fn who_has_no_laboratory_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let alone = folder.path().join("hostwire");
+    std::fs::copy(env!("CARGO_BIN_EXE_hostwire"), &alone).unwrap();
+    for arguments in [
+        &["plan", "cluster.toml"][..],
+        &["plan", "--help"],
+        &["sim", "--json", "one.toml"],
+        &["reproduce"],
+        &["events", "-"],
+        &["compare", "-n", "2", "true"],
+        &["run", "--cluster", "cluster.toml", "-n", "2", "true"],
+    ] {
+        let text = said(Command::new(&alone).args(arguments));
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 1, "{arguments:?}: {text}");
+        for words in [arguments[0], "hostwire-lab", "make install", "cargo build"] {
+            assert!(text.contains(words), "{arguments:?}: {text}");
+        }
+    }
+    // What needs no laboratory is as ever.
+    let whole = output(Command::new(&alone).args(["completions", "bash"]));
+    assert!(whole.status.success(), "{whole:?}");
+    assert!(String::from_utf8_lossy(&whole.stdout).contains("reproduce"));
+}
+
+#[test]
+fn help_of_a_command_is_that_of_its_program() {
+    assert_eq!(printed(&["help", "plan"]), printed(&["plan", "--help"]));
+    assert!(printed(&["plan", "-h"]).contains("--registers"));
 }
 
 #[test]

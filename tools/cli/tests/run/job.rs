@@ -35,9 +35,18 @@ pub struct Job {
     stdout: BufReader<ChildStdout>,
 }
 
-/// `hostwire` with these arguments, all of its streams piped.
+/// The program of the package whose tests these are: `hostwire`, or `hostwire-lab`.
+pub const PROGRAM: &str = match option_env!("CARGO_BIN_EXE_hostwire") {
+    Some(hostwire) => hostwire,
+    None => match option_env!("CARGO_BIN_EXE_hostwire-lab") {
+        Some(laboratory) => laboratory,
+        None => "",
+    },
+};
+
+/// That program with these arguments, all of its streams piped.
 pub fn hostwire(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hostwire"));
+    let mut command = Command::new(PROGRAM);
     command
         .args(arguments)
         .stdin(Stdio::null())
@@ -64,7 +73,7 @@ pub fn run_with_input(arguments: &[&str], input: &str) -> Ended {
 
 /// The program that speaks PMI-1.
 pub fn probe() -> String {
-    let hostwire = PathBuf::from(env!("CARGO_BIN_EXE_hostwire"));
+    let hostwire = PathBuf::from(PROGRAM);
     let probe = hostwire.with_file_name("examples").join("pmi_probe");
     assert!(
         probe.exists(),

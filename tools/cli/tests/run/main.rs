@@ -6,8 +6,6 @@
 
 mod bad_input;
 #[allow(dead_code, reason = "shared with the tests of `hostwire sim`")]
-#[path = "../sim/browser.rs"]
-mod browser;
 mod command;
 mod device_copies;
 mod job;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::browser::{self, DESK, TELEPHONE};
 use crate::job;
+use hostwire_testing::browser::{self, DESK, TELEPHONE};
 
 /// The smallest picture that there can be: one black pixel.
 const PICTURE: &[u8] =

@@ -109,6 +109,7 @@ impl Place {
 
     fn run(&self, line: &str) -> Ended {
         built::library("libhostwire_clock.so");
+        built::laboratory();
         let hostwire = PathBuf::from(env!("CARGO_BIN_EXE_hostwire"));
         let probe = hostwire.with_file_name("examples").join("fault_probe");
         let (line, names) = line.split_once('|').unwrap_or((line, ""));
@@ -184,6 +185,7 @@ fn what_cannot_be_written_is_said_and_gives_the_status() {
 /// An option that is new here has to be in the table.
 #[test]
 fn every_option_that_names_a_file_is_in_the_table() {
+    built::laboratory();
     let help = run(&["--help"]).stdout;
     let (_, commands) = help.split_once("Commands:").unwrap();
     let (commands, _) = commands.split_once("Options:").unwrap();

@@ -5,6 +5,7 @@ use std::fs;
 use rustix::process::Signal;
 
 use crate::hosts::{Steady, may_make_hosts};
+use crate::job::eventually;
 
 /// Of the threads of a process that are the library's: the name, and the signals that it blocks.
 fn threads(pid: &str) -> Vec<(String, u64)> {
@@ -32,9 +33,12 @@ fn threads_of_the_library_take_no_signals() {
     for (pes, options) in [(2, &[][..]), (4, &["--hosts", "2"])] {
         let steady = Steady::start_program_over("udp", pes, options, &[]);
         for pid in &steady.pids {
-            let threads = threads(&pid.as_raw_pid().to_string());
-            assert!(!threads.is_empty());
-            for (name, blocked) in threads {
+            let pid = pid.as_raw_pid().to_string();
+            // A thread gives itself its name when it first gets a turn.
+            eventually("a thread of the library has its name", || {
+                !threads(&pid).is_empty()
+            });
+            for (name, blocked) in threads(&pid) {
                 for signal in [Signal::TERM, Signal::INT, Signal::USR1, Signal::CHILD] {
                     let bit = blocked >> (signal.as_raw() - 1) & 1;
                     assert_eq!(bit, 1, "{name} takes {signal:?}");

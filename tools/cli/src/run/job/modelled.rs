@@ -1,18 +1,14 @@
 //! What the simulator of the job's hardware says.
 
-use super::super::links;
-use super::super::model::Report;
 use super::super::outcome::Ending;
+use super::super::virtual_time::Report;
 use super::Job;
 
 impl Job {
     /// What the model of the hardware did.
     pub(super) fn print_simulated(&self) {
-        if let Some(simulated) = &self.simulated {
-            crate::report::line(&format!("virtual time: {}", simulated.summary));
-            for line in links::lines(&simulated.links) {
-                crate::report::line(&line);
-            }
+        for line in &self.simulated {
+            crate::report::line(line);
         }
     }
 
@@ -37,7 +33,7 @@ impl Job {
         self.hear(reports);
         if has_ended && !self.model_is_done {
             let why = "the simulator has ended without a result; this is an error of hostwire";
-            self.hear(vec![Report::Ended(Box::new(Err(why.to_owned())))]);
+            self.hear(vec![Report::Ended(Err(why.to_owned()))]);
         }
     }
 
@@ -46,10 +42,10 @@ impl Job {
             match report {
                 Report::Wrote(text) => {
                     if let Some(time) = self.times.get_mut(text.pe as usize) {
-                        *time = text.at;
+                        *time = text.at_ps;
                     }
                     let merger = &mut self.sink_mut(text.which).merger;
-                    merger.write(text.pe, &text.bytes, text.at);
+                    merger.write(text.pe, &text.bytes, text.at_ps);
                 }
                 Report::Spins(pe) => self.stderr.merger.note(&format!(
                     "PE {pe} has computed for a second without a call of the library; virtual time \
@@ -63,8 +59,8 @@ impl Job {
                 }
                 Report::Ended(ended) => {
                     self.model_is_done = true;
-                    match *ended {
-                        Ok(simulated) => self.simulated = Some(simulated),
+                    match ended {
+                        Ok(lines) => self.simulated = lines,
                         Err(cause) => {
                             // A PE that has ended in this very moment is the cause.
                             self.notice_ends();

@@ -1,0 +1,91 @@
+//! `--cluster`: the hardware of the job is a model, and its time is that of the model.
+//!
+//! Who knows models brings them ([`Models`]): the program `hostwire-lab`, which has this command, too.
+//!
+//! | file | |
+//! |---|---|
+//! | [`options`] | the command line |
+//! | [`clocks`] | what a program is given instead of the clocks of the machine |
+//! | [`simulator`], [`taps`] | the thread that simulates, what it reports, and the outputs that it reads |
+//! | this one | what leads from a PE to the simulator, and what that has to be |
+
+mod clocks;
+mod options;
+mod simulator;
+mod taps;
+
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
+
+pub use hostwire_transport::modelled::Seat;
+use hostwire_transport::modelled::VARIABLE;
+
+use super::mark::Mark;
+use super::plan::StartError;
+
+pub use clocks::{Clocks, is_dynamic};
+pub use options::{Compute, Options};
+pub use simulator::{Launcher, Report, Simulator};
+
+/// Who reads cluster files and simulates what they describe.
+pub trait Models {
+    /// The hardware that `options` name, for so many PEs, each with a heap of `heap_bytes` if the launcher was told.
+    ///
+    /// # Errors
+    /// [`StartError::Cluster`] or [`StartError::Place`].
+    fn hardware(
+        &self,
+        options: &Options,
+        pes: u32,
+        heap_bytes: Option<usize>,
+    ) -> Result<Box<dyn Hardware>, StartError>;
+}
+
+/// Modelled hardware that a job can run on.
+pub trait Hardware: Send {
+    /// Simulates the PEs at `seats`, in their order, to their end, and returns what there is to say of the run.
+    /// Looks often whether the launcher wants it to [end](Launcher::stops).
+    ///
+    /// # Errors
+    /// Why the run cannot go on.
+    fn run(&mut self, seats: Vec<Seat>, launcher: &Launcher) -> Result<Vec<String>, String>;
+}
+
+/// A job in virtual time, before it starts.
+pub struct VirtualTime {
+    /// The hardware.
+    pub hardware: Box<dyn Hardware>,
+    /// How long computing takes.
+    pub compute: Compute,
+    /// Whether lines of output begin with their time.
+    pub stamps: bool,
+}
+
+/// What leads from a PE to the simulator.
+pub struct Line {
+    /// The PE's ends, to be inherited.
+    pub there: [Arc<OwnedFd>; 2],
+    seat: Seat,
+}
+
+impl Line {
+    /// One for a PE that is about to be started: its number, of how many, and the mark of their job.
+    pub fn new(compute: Compute, pe: (u32, u32), mark: &Mark) -> Result<Self, StartError> {
+        let (seat, there) = Seat::new().map_err(|cause| StartError::Cluster(cause.to_string()))?;
+        seat.assign(pe, mark.number());
+        if let Compute::Measured { ns_per_s } = compute {
+            seat.measure_computing(ns_per_s);
+        }
+        let there = there.map(Arc::new);
+        Ok(Self { there, seat })
+    }
+
+    /// The variable that names the PE's ends.
+    pub fn variable(&self) -> (&'static str, String) {
+        let [desk, socket] = &self.there;
+        (
+            VARIABLE,
+            format!("{},{}", desk.as_raw_fd(), socket.as_raw_fd()),
+        )
+    }
+}
