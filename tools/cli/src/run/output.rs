@@ -7,7 +7,7 @@ use hostwire_transport::visible;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-/// How much is held back of lines without an end, those of all PEs together. README.md names it.
+/// How much is held back of lines without an end, those of all PEs together. docs/launchers.md names it.
 const HELD_BYTES_MAX: usize = 64 << 20;
 /// A pipe that polls as writable takes this much without blocking.
 const PIPE_BYTES: usize = 4096;
