@@ -241,12 +241,12 @@ impl Settings {
         self.lost_after_s
     }
 
-    /// The sizes of this process's segment, but for what a program asks for.
     /// The region that a path leads to, if there is one.
     pub fn window(&self) -> Option<&Spec> {
         self.window.as_ref().filter(|spec| spec.path.is_some())
     }
 
+    /// The sizes of this process's segment, but for what a program asks for.
     pub(crate) fn sizes(&self) -> Sizes {
         let usual = Sizes::default();
         Sizes {

@@ -10,9 +10,8 @@
 //!
 //! A network that marks frames instead of losing them (ECN, RFC 3168) is answered as one that has lost a frame.
 //!
-//! Four things are other than there, because Go-Back-N repairs losses and processes share cores:
-//! - what is lost behind a first loss is sent again anyway, so a window shrinks once for all frames that were
-//!   on their way at the first loss (as in RFC 6582);
+//! Four things are other than there, because processes share cores and losses come in groups:
+//! - a window shrinks once for all frames that were on their way at a first loss (as in RFC 6582);
 //! - below 4 frames, and not below 10, loss and growth are those of TCP;
 //! - with long delays loss and growth are those of CUBIC;
 //! - the longest delay fades, so that one pause of a process does not count for ever.

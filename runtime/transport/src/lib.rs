@@ -23,7 +23,7 @@
 //! | [`shm`] | the transport between processes of one host |
 //! | [`station`] | the transport between processes that no launcher brought together |
 //! | [`terms`] | what all PEs of a job must have alike |
-//! | [`ether`] | the transport between hosts: Ethernet frames or UDP |
+//! | [`ether`] | the transport between hosts: Ethernet frames, AF_XDP, UDP or TCP |
 //! | [`fabric`] | the transport between hosts over libfabric |
 //! | [`modelled`] | the transport of a process whose hardware is a model in another process |
 //! | [`faults`] | faults on purpose, for tests |

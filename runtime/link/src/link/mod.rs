@@ -91,7 +91,7 @@ pub(crate) struct Link {
     posted_accepted: u64,
     posted_acked: u64,
 
-    // Go-Back-N, sending.
+    // Retransmission, sending.
     pub(crate) rtt: Rtt,
     rto_at: Ns,
     /// When the peer is asked whether it misses anything, see [`probe`](Self::probe).
