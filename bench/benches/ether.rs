@@ -20,7 +20,7 @@ use hostwire_transport::ether::{
 };
 use hostwire_transport::limits::Side;
 use hostwire_transport::limits::ether::{BareEther, flood, frames_per_second, ping_pong};
-use hostwire_transport::{Memory, Transport, Visibility, Window};
+use hostwire_transport::{Memory, Visibility, Window, Wire};
 
 /// Says that the network is its own.
 const ALONE: &str = "--alone";

@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use hostwire_transport::Transport;
+use hostwire_transport::Wire;
 use hostwire_transport::ring::{
     CreditInlet, Inlet, Outlet, RingReceiver, RingSender, Slots, Taken, WordOutlet,
 };
@@ -19,10 +19,10 @@ const RING_BYTES: usize = 4096;
 
 fn ring(criterion: &mut Criterion) {
     let slots = Slots::of_bytes(RING_BYTES).expect("a valid size");
-    let wires: Vec<Arc<dyn Transport>> = local(2, RING_OFFSET + RING_BYTES, ShmOptions::default())
+    let wires: Vec<Arc<dyn Wire>> = local(2, RING_OFFSET + RING_BYTES, ShmOptions::default())
         .expect("shared memory")
         .into_iter()
-        .map(|wire| Arc::new(wire) as Arc<dyn Transport>)
+        .map(|wire| Arc::new(wire) as Arc<dyn Wire>)
         .collect();
     let mut sender = RingSender::new(
         Outlet::new(&wires[0], 1, RING_OFFSET, slots).expect("room"),

@@ -15,7 +15,7 @@ use hostwire_sim::models::htea::adapter::Adapter;
 use hostwire_sim::models::htea::fast;
 use hostwire_sim::wire::{Settings, WireError, run};
 use hostwire_testing::or_long;
-use hostwire_transport::Transport;
+use hostwire_transport::Wire;
 use hostwire_transport::conformance::{Case as WireCase, Fabric, Program};
 
 const EIGHT: &str = include_str!("../clusters/htea-eight.toml");

@@ -12,7 +12,7 @@ use hostwire_sim::machine::{Machine, WireEnd};
 use hostwire_sim::models::ht::opteron::{Op, OpteronConfig, Script};
 use hostwire_sim::tca::{Config, Device, Place, SubCluster};
 use hostwire_sim::wire::{Settings, run};
-use hostwire_transport::Transport;
+use hostwire_transport::Wire;
 
 fn examples() -> Vec<(PathBuf, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/clusters");

@@ -8,7 +8,7 @@ use hostwire_sim::experiments::sub_clusters::SubClusters;
 use hostwire_sim::models::link::Damage;
 use hostwire_sim::tca::{Chain, Config, Device, Engine, Place, Puts, Stride};
 use hostwire_sim::wire::{Settings, VirtualWire, run};
-use hostwire_transport::{Block, BlockSource, ChainLimits, Transport};
+use hostwire_transport::{Block, BlockSource, ChainLimits, Wire};
 
 const SEGMENT_BYTES: usize = 4 << 20;
 const NEVER: u64 = u64::MAX;
@@ -284,7 +284,7 @@ fn a_chain_of_a_program_is_one_of_the_chip() {
                 let begin = wire.now();
                 if wire.pe() == 0 {
                     let chain = blocks(1, count, bytes);
-                    wire.chains().unwrap().put_chain(&chain).unwrap();
+                    wire.capabilities().chains.unwrap().put_chain(&chain).unwrap();
                 }
                 wire.now() - begin
             });
@@ -332,7 +332,7 @@ fn chains_keep_their_order() {
                         offset_bytes: FLAG,
                         source: BlockSource::Word(round.into()),
                     });
-                    wire.chains().unwrap().put_chain(&chain).unwrap();
+                    wire.capabilities().chains.unwrap().put_chain(&chain).unwrap();
                     memory.copy_in(0, &vec![0; bytes]).unwrap();
                 }
                 if wire.pe() == to {
@@ -357,7 +357,7 @@ fn chains_keep_their_order() {
 fn chains_that_no_table_holds_are_refused() {
     let ring = ring(1, NEVER, Engine::Pipelined);
     let refused = on(&ring, 2, |wire| {
-        let chains = wire.chains().unwrap();
+        let chains = wire.capabilities().chains.unwrap();
         let limits = ChainLimits {
             blocks_max: 255,
             block_bytes_max: 262_140,

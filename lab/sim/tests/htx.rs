@@ -10,7 +10,7 @@ use hostwire::AgentMode;
 use hostwire::conformance::Setup;
 use hostwire_sim::wire::{Settings, WireError, run};
 use hostwire_testing::or_long;
-use hostwire_transport::Transport;
+use hostwire_transport::Wire;
 use hostwire_transport::conformance::{Case as WireCase, Fabric, Program};
 
 /// Two PEs on each host.
@@ -77,7 +77,7 @@ const FLAGS: usize = 4096;
 const DATA: usize = 1 << 16;
 
 /// The flag that a PE has set here.
-fn flag(wire: &dyn Transport, pe: u32) -> u64 {
+fn flag(wire: &dyn Wire, pe: u32) -> u64 {
     let mut word = [0; 8];
     let memory = wire.segment().memory();
     memory.copy_out(FLAGS + 8 * pe as usize, &mut word).unwrap();
@@ -85,7 +85,7 @@ fn flag(wire: &dyn Transport, pe: u32) -> u64 {
 }
 
 /// All PEs store to the first one at the same time, more than its ring holds. It looks late.
-fn many_to_one(wire: &dyn Transport) {
+fn many_to_one(wire: &dyn Wire) {
     const BYTES: usize = 8000;
     let data = |pe: u32| vec![pe as u8 + 1; BYTES];
     if wire.pe() > 0 {
@@ -127,7 +127,7 @@ fn nothing_is_lost_and_processes_make_the_same_events() {
         assert_eq!(first.hash, inside().hash);
         let mut cluster = boards.cluster(pes);
         let settings = boards.settings(pes, 0);
-        let program = |wire: Arc<dyn Transport>| many_to_one(&*wire);
+        let program = |wire: Arc<dyn Wire>| many_to_one(&*wire);
         let beside = run_threads(&mut cluster, &settings, SEGMENT_BYTES, &program).unwrap();
         assert_eq!(first.hash, beside.hash);
         for host in 0..cluster.hosts().len() {

@@ -13,7 +13,7 @@ use hostwire_sim::models::ht::opteron::{Op, Script};
 use hostwire_sim::models::pcie::bridge::Bridge;
 use hostwire_sim::models::pcie::peach2::chip::Chip;
 use hostwire_sim::wire::{Settings, WireError, run};
-use hostwire_transport::Transport;
+use hostwire_transport::Wire;
 use hostwire_transport::conformance::{Fabric, Program};
 
 const MIXED: &str = include_str!("../clusters/mixed.toml");

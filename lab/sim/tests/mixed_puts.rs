@@ -14,7 +14,7 @@ use hostwire_sim::models::ht::opteron::OpteronConfig;
 use hostwire_sim::models::pcie::bridge::Bridge;
 use hostwire_sim::models::pcie::peach2::chip::Chip;
 use hostwire_sim::wire::{Settings, VirtualWire, WireError, run};
-use hostwire_transport::Transport;
+use hostwire_transport::Wire;
 use hostwire_transport::conformance::{Fabric, Program};
 
 const MIXED: &str = include_str!("../clusters/mixed.toml");
@@ -66,7 +66,7 @@ impl Fabric for Cluster {
         let mut machine = machine(0);
         let settings = settings(&sockets, segment_bytes);
         let ran = run(&mut machine, &settings, &|wire| {
-            program(wire as Arc<dyn Transport>)
+            program(wire as Arc<dyn Wire>)
         });
         if let Err(error) = ran {
             panic!("{error}");

@@ -13,7 +13,7 @@ use hostwire_sim::tca::{Config, Engine, Puts, SubCluster};
 use hostwire_sim::wire::{Settings, WireError, run};
 use hostwire_testing::or_long;
 use hostwire_transport::conformance::{Case, Fabric, Program};
-use hostwire_transport::{Block, BlockSource, PeId, Transport, TransportError};
+use hostwire_transport::{Block, BlockSource, PeId, TransportError, Wire};
 
 /// No case needs so many; a job that polls for ever ends here.
 const EVENTS_MAX: u64 = 500_000_000;
@@ -94,7 +94,7 @@ mod wire {
 
 /// Each PE stores to the next one and waits for what the one before stores: sizes around a line and
 /// beyond what goes over a desk at a time.
-fn around(wire: &dyn Transport) {
+fn around(wire: &dyn Wire) {
     const FLAG: usize = 4096;
     const DATA: usize = 8192;
     let next = (wire.pe() + 1) % wire.pes();
@@ -139,7 +139,7 @@ fn around(wire: &dyn Transport) {
 }
 
 /// All wait for all.
-fn barrier(wire: &dyn Transport, round: u64) {
+fn barrier(wire: &dyn Wire, round: u64) {
     let slot = |pe: PeId| 1024 + 8 * pe as usize;
     let memory = wire.segment().memory();
     for pe in (0..wire.pes()).filter(|pe| *pe != wire.pe()) {
@@ -172,7 +172,7 @@ fn both_on(machine: &dyn Fn() -> Machine, settings: &Settings) -> [Summary; 2] {
     };
     let inside = run(&mut machine(), &within, &|wire| around(&*wire)).unwrap();
     let mut machine = machine();
-    let program = |wire: Arc<dyn Transport>| around(&*wire);
+    let program = |wire: Arc<dyn Wire>| around(&*wire);
     let beside = run_threads(&mut machine, settings, SEGMENT_BYTES, &program).unwrap();
     [inside, beside]
 }
@@ -196,7 +196,7 @@ fn both_on_hosts(hosts: &SubClusters, pes: usize) -> [Summary; 2] {
     };
     let inside = run(&mut cluster, &settings, &|wire| around(&*wire)).unwrap();
     let (mut cluster, _) = hosts.ring(pes).unwrap();
-    let program = |wire: Arc<dyn Transport>| around(&*wire);
+    let program = |wire: Arc<dyn Wire>| around(&*wire);
     let beside = run_threads(&mut cluster, &settings, SEGMENT_BYTES, &program).unwrap();
     [inside, beside]
 }
@@ -271,7 +271,7 @@ fn a_sleep_keeps_no_core_busy() {
     let ended = |pes: usize| {
         let mut settings = Settings::new(0, 0);
         settings.sockets = vec![0; pes];
-        let program = |wire: Arc<dyn Transport>| {
+        let program = |wire: Arc<dyn Wire>| {
             if wire.pe() + 1 < wire.pes() {
                 wire.nap(std::time::Duration::from_micros(50));
             } else {
@@ -292,7 +292,7 @@ fn a_sleep_keeps_no_core_busy() {
 
 #[test]
 fn who_waits_for_ever_is_named() {
-    let program = |wire: Arc<dyn Transport>| {
+    let program = |wire: Arc<dyn Wire>| {
         if wire.pe() == 1 {
             wire.nap(std::time::Duration::from_micros(3));
             wire.sleep(std::time::Duration::MAX);
@@ -312,7 +312,7 @@ fn two_hosts() -> SubCluster<'static> {
 
 #[test]
 fn who_waits_for_ever_on_a_host_is_named() {
-    let program = |wire: Arc<dyn Transport>| {
+    let program = |wire: Arc<dyn Wire>| {
         if wire.pe() == 1 {
             wire.nap(std::time::Duration::from_micros(3));
             wire.sleep(std::time::Duration::MAX);
@@ -328,7 +328,7 @@ fn who_waits_for_ever_on_a_host_is_named() {
 
 #[test]
 fn time_that_is_spent_on_hosts_ends_the_run() {
-    let program = |wire: Arc<dyn Transport>| {
+    let program = |wire: Arc<dyn Wire>| {
         // The last put is under way when the time has come.
         let data = vec![1; 1 << 20];
         while wire.store(1 - wire.pe(), 0, &data).is_ok() {}
@@ -375,7 +375,7 @@ fn hosts_that_are_too_small_are_told() {
 
 #[test]
 fn time_that_is_spent_ends_the_run() {
-    let program = |wire: Arc<dyn Transport>| {
+    let program = |wire: Arc<dyn Wire>| {
         while wire.fence().is_ok() {
             wire.nap(std::time::Duration::from_micros(1));
         }
@@ -394,7 +394,7 @@ fn time_that_is_spent_ends_the_run() {
 
 #[test]
 fn a_second_thread_of_a_pe_is_refused() {
-    let program = |wire: Arc<dyn Transport>| {
+    let program = |wire: Arc<dyn Wire>| {
         wire.fence().unwrap();
         let other = std::thread::scope(|scope| scope.spawn(|| wire.fence()).join().unwrap());
         assert!(

@@ -15,7 +15,7 @@ use hostwire_sim::models::ht::opteron::OpteronConfig;
 use hostwire_sim::models::htea::adapter::Adapter;
 use hostwire_sim::models::pcie::peach2::chip::Chip;
 use hostwire_sim::wire::{Settings, VirtualWire, run};
-use hostwire_transport::Transport;
+use hostwire_transport::Wire;
 use hostwire_transport::conformance::{Fabric, Program};
 
 const SEVERAL: &str = include_str!("../clusters/several.toml");

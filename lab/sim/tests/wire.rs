@@ -15,7 +15,7 @@ use hostwire_sim::firmware::boot_all;
 use hostwire_sim::machine::Machine;
 use hostwire_sim::models::ht::opteron::{Op, OpteronConfig, Script};
 use hostwire_sim::wire::{Settings, VirtualWire, WireError, run, run_watched};
-use hostwire_transport::{Transport, TransportError};
+use hostwire_transport::{TransportError, Wire};
 
 const SIZES: Sizes = Sizes {
     ring_bytes: 4096,

@@ -30,9 +30,7 @@ use hostwire_address::Place;
 use hostwire_transport::operation::apply;
 use hostwire_transport::ring::PAYLOAD_BYTES;
 use hostwire_transport::wait::{Backoff, WaitLimits, WaitStep};
-use hostwire_transport::{
-    Operation, PeId, Request, Route, Transport, TransportError, Window, worker,
-};
+use hostwire_transport::{Operation, PeId, Request, Route, TransportError, Window, Wire, worker};
 
 use crate::attachment::{Attachment, Pace, Watch};
 use crate::error::{Error, Misbehaviour, Result};
@@ -186,7 +184,7 @@ impl Agent {
     /// Starts the thread, if one is needed. It ends with [`stop`](Self::stop).
     pub(crate) fn start(
         self: &Arc<Self>,
-        wire: &Arc<dyn Transport>,
+        wire: &Arc<dyn Wire>,
         mode: AgentMode,
     ) -> Result<Option<std::thread::JoinHandle<()>>> {
         if !self.needed.load(Ordering::Acquire) || mode == AgentMode::Polled {
@@ -200,12 +198,12 @@ impl Agent {
     }
 
     /// Ends the thread.
-    pub(crate) fn stop(&self, wire: &dyn Transport) {
+    pub(crate) fn stop(&self, wire: &dyn Wire) {
         self.stop.store(true, Ordering::Release);
         wire.segment().notify();
     }
 
-    fn run(&self, wire: &dyn Transport) {
+    fn run(&self, wire: &dyn Wire) {
         // The program may want this core more than a spinning agent.
         let limits = WaitLimits {
             looks: 0,
@@ -244,7 +242,7 @@ impl Agent {
 
     /// Answers the requests that have arrived.
     #[inline]
-    pub(crate) fn serve(&self, wire: &dyn Transport) -> Result<()> {
+    pub(crate) fn serve(&self, wire: &dyn Wire) -> Result<()> {
         if self.needed.load(Ordering::Relaxed) {
             self.attended.store(true, Ordering::Relaxed);
             self.serve_some(wire)?;
@@ -258,7 +256,7 @@ impl Agent {
         drop(self.serving.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    fn serve_some(&self, wire: &dyn Transport) -> Result<bool> {
+    fn serve_some(&self, wire: &dyn Wire) -> Result<bool> {
         let mut next = match self.serving.try_lock() {
             Ok(next) => next,
             // Somebody else is at it.
@@ -280,7 +278,7 @@ impl Agent {
         Ok(served)
     }
 
-    fn read_request(&self, wire: &dyn Transport, pe: PeId, number: u32) -> Result<Option<Asked>> {
+    fn read_request(&self, wire: &dyn Wire, pe: PeId, number: u32) -> Result<Option<Asked>> {
         let segment = wire.segment();
         let at = self.layout.request(pe, number);
         let header = segment.load_word(at)?;
@@ -292,7 +290,7 @@ impl Agent {
         Ok(Some(Asked::read(header, &payload)))
     }
 
-    fn answer(&self, wire: &dyn Transport, pe: PeId, number: u32, asked: &Asked) -> Result<()> {
+    fn answer(&self, wire: &dyn Wire, pe: PeId, number: u32, asked: &Asked) -> Result<()> {
         let mut payload = [0; PAYLOAD_BYTES];
         let (head, data) = payload.split_at_mut(REPLY_HEAD_BYTES);
         let mut data_bytes = 0;
@@ -319,7 +317,7 @@ impl Agent {
     /// The memory of this PE that a peer names, if the program lets peers read and change it.
     fn programs_memory(
         &self,
-        wire: &dyn Transport,
+        wire: &dyn Wire,
         offset_bytes: usize,
         len: usize,
     ) -> Option<(Window, usize)> {
@@ -340,7 +338,7 @@ impl Agent {
     /// Copies what is asked for to `in_line`, and says how many bytes, or to where it is asked for.
     fn answer_get(
         &self,
-        wire: &dyn Transport,
+        wire: &dyn Wire,
         pe: PeId,
         request: Request,
         in_line: &mut [u8],
@@ -365,7 +363,7 @@ impl Agent {
     }
 
     /// Only to registered memory: what else a PE has, others store to by themselves.
-    fn answer_put(&self, wire: &dyn Transport, pe: PeId, asked: &Asked) -> Option<u64> {
+    fn answer_put(&self, wire: &dyn Wire, pe: PeId, asked: &Asked) -> Option<u64> {
         if !Place::is_registered(asked.offset_bytes as u64) {
             return None;
         }
@@ -389,7 +387,7 @@ impl Agent {
         Some(0)
     }
 
-    fn apply(&self, wire: &dyn Transport, request: Request) -> Option<u64> {
+    fn apply(&self, wire: &dyn Wire, request: Request) -> Option<u64> {
         let operand_bytes = usize::from(request.operand_bytes);
         if !matches!(operand_bytes, 4 | 8) {
             return None;

@@ -14,7 +14,7 @@ use hostwire_transport::record::{self, Recorder};
 use hostwire_transport::shm::{self, Gathering, Host, Meeting, Shm, ShmOptions};
 use hostwire_transport::terms::Terms;
 use hostwire_transport::wrap::StoresOnly;
-use hostwire_transport::{Origin, Transport};
+use hostwire_transport::{Origin, Wire};
 
 use crate::attachment::Attachment;
 use crate::board::{Activity, BOARD_FD_VARIABLE};
@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::launch::{self, Bootstrap, Deadline, LaunchError, LaunchStep, Launched, Nodes};
 use crate::layout::{self, Layout, Sizes};
 use crate::settings::{
-    FAULTS, INSECURE_WIRE, INSECURE_WIRE_WARNING, RECORD, Settings, Wire, WireChoice, misspelt,
+    FAULTS, INSECURE_WIRE, INSECURE_WIRE_WARNING, RECORD, Settings, WireChoice, WireName, misspelt,
 };
 use crate::status::Status;
 
@@ -73,23 +73,23 @@ fn connect(
     segment: &Segment,
     launcher: Option<Box<dyn Bootstrap>>,
     is_ours: bool,
-) -> Result<(Arc<dyn Transport>, Launched, &'static str)> {
-    let in_window = settings.wire == WireChoice::Named(Wire::Window);
+) -> Result<(Arc<dyn Wire>, Launched, &'static str)> {
+    let in_window = settings.wire == WireChoice::Named(WireName::Window);
     // A launcher of virtual time says it beside the settings.
     let model = modelled::inherited()?;
     let is_modelled = model.is_some();
     let mut taken = match in_window {
-        true => Wire::Window,
-        false => Wire::Shm,
+        true => WireName::Window,
+        false => WireName::Shm,
     };
     let within_host = |wire| {
-        let wire: Arc<dyn Transport> = match model {
+        let wire: Arc<dyn Wire> = match model {
             Some(fds) => Arc::new(Modelled::new(wire, fds)?),
             None => Arc::new(wire),
         };
         within_host(wire, settings)
     };
-    let (wire, launched): (Arc<dyn Transport>, _) = match launcher {
+    let (wire, launched): (Arc<dyn Wire>, _) = match launcher {
         None => {
             let wire = match in_window {
                 true => window::attach(settings, segment, None)?,
@@ -104,7 +104,7 @@ fn connect(
                 true => (None, Nodes::meet(&mut *launcher).map_err(launch_failed)?),
                 false => meet(&mut *launcher)?,
             };
-            let wire: Arc<dyn Transport> = match meeting {
+            let wire: Arc<dyn Wire> = match meeting {
                 Some(meeting) => {
                     let wire = segment.attach(Host::only(pe, pes)?, meeting)?;
                     within_host(wire)?
@@ -141,8 +141,8 @@ fn terms(settings: &Settings, pes: u32, sizes: Sizes) -> Result<Terms> {
     let set = [
         settings.record.is_some(),
         settings.faults.is_some(),
-        settings.wire == WireChoice::Named(Wire::Stores),
-        settings.wire == WireChoice::Named(Wire::Fabric),
+        settings.wire == WireChoice::Named(WireName::Stores),
+        settings.wire == WireChoice::Named(WireName::Fabric),
     ];
     let bits = set.iter().zip(0..).map(|(set, bit)| u64::from(*set) << bit);
     Ok(Terms {
@@ -170,10 +170,10 @@ impl Segment {
 }
 
 /// The wire of a job of one host, as the settings want it.
-fn within_host(wire: Arc<dyn Transport>, settings: &Settings) -> Result<Arc<dyn Transport>> {
+fn within_host(wire: Arc<dyn Wire>, settings: &Settings) -> Result<Arc<dyn Wire>> {
     Ok(match settings.faults {
         Some(faults) => Arc::new(Faulty::new(wire, faults)?),
-        None if settings.wire == WireChoice::Named(Wire::Stores) => {
+        None if settings.wire == WireChoice::Named(WireName::Stores) => {
             Arc::new(StoresOnly::new(wire)?)
         }
         None => wire,
@@ -181,15 +181,12 @@ fn within_host(wire: Arc<dyn Transport>, settings: &Settings) -> Result<Arc<dyn 
 }
 
 /// The wire of a PE whose hardware is a model and that joins no job, as the settings want it.
-pub(crate) fn as_settings_want(
-    wire: Arc<dyn Transport>,
-    settings: &Settings,
-) -> Result<Arc<dyn Transport>> {
+pub(crate) fn as_settings_want(wire: Arc<dyn Wire>, settings: &Settings) -> Result<Arc<dyn Wire>> {
     recorded(within_host(wire, settings)?, settings)
 }
 
 /// A wire of any job, with a recorder around it if the settings want one.
-fn recorded(wire: Arc<dyn Transport>, settings: &Settings) -> Result<Arc<dyn Transport>> {
+fn recorded(wire: Arc<dyn Wire>, settings: &Settings) -> Result<Arc<dyn Wire>> {
     let Some(folder) = &settings.record else {
         return Ok(wire);
     };

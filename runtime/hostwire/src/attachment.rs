@@ -18,7 +18,7 @@ use std::thread::JoinHandle;
 use hostwire_address::Place;
 use hostwire_transport::operation::apply;
 use hostwire_transport::wait::WaitLimits;
-use hostwire_transport::{Origin, PeId, Route, Transport, TransportError, Visibility, Window};
+use hostwire_transport::{Origin, PeId, Route, TransportError, Visibility, Window, Wire};
 
 pub use crate::agent::Getting;
 use crate::agent::{Agent, AgentMode};
@@ -44,7 +44,7 @@ use posted::Posted;
 /// [`Error::Copied`], and dropping it does nothing to the PE.
 pub struct Attachment {
     origin: Origin,
-    pub(crate) wire: Arc<dyn Transport>,
+    pub(crate) wire: Arc<dyn Wire>,
     /// The own segment.
     segment: Window,
     pub(crate) pe: PeId,
@@ -58,7 +58,7 @@ pub struct Attachment {
     routes: Box<[Route]>,
     /// See [`is_plain`](Self::is_plain).
     is_plain: bool,
-    /// See [`Transport::is_in_virtual_time`].
+    /// See [`Wire::is_in_virtual_time`].
     is_in_virtual_time: bool,
     /// Stores to some PEs may stay here until something follows them.
     keeps_stores: bool,
@@ -154,13 +154,13 @@ impl Attachment {
     }
 
     /// One over a wire that is already connected.
-    pub fn over(wire: Arc<dyn Transport>, sizes: Sizes) -> Result<Self> {
+    pub fn over(wire: Arc<dyn Wire>, sizes: Sizes) -> Result<Self> {
         let launched = Launched::by_nobody(wire.pes());
         Self::assemble(wire, sizes, Status::default(), launched)
     }
 
     pub(crate) fn assemble(
-        wire: Arc<dyn Transport>,
+        wire: Arc<dyn Wire>,
         sizes: Sizes,
         status: Status,
         launched: Launched,
@@ -248,7 +248,7 @@ impl Attachment {
     }
 
     /// The wire.
-    pub fn wire(&self) -> &Arc<dyn Transport> {
+    pub fn wire(&self) -> &Arc<dyn Wire> {
         &self.wire
     }
 

@@ -50,7 +50,7 @@ pub(crate) enum Publisher {}
 
 #[cfg(not(target_os = "linux"))]
 impl Publisher {
-    pub(crate) fn publish(&self, _wire: &dyn hostwire_transport::Transport) {
+    pub(crate) fn publish(&self, _wire: &dyn hostwire_transport::Wire) {
         match *self {}
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use hostwire_address::place::REGISTERED_BYTES_MAX;
 use hostwire_transport::ring::SendOrder;
-use hostwire_transport::{Memory, Transport};
+use hostwire_transport::{Memory, Wire};
 use zerocopy::IntoBytes;
 
 use crate::PeId;
@@ -90,7 +90,7 @@ impl Job {
     /// A job over a wire that is already connected: for tests, and for wires that exist
     /// only in simulation. All PEs must pass the same sizes; the segment must have at
     /// least [`Layout::segment_bytes`](crate::Layout::segment_bytes) zeroed bytes.
-    pub fn over(wire: Arc<dyn Transport>, sizes: Sizes, mode: AgentMode) -> Result<Self> {
+    pub fn over(wire: Arc<dyn Wire>, sizes: Sizes, mode: AgentMode) -> Result<Self> {
         Self::on(Attachment::over(wire, sizes)?, mode)
     }
 

@@ -15,7 +15,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use hostwire_transport::origin::OriginWords;
-use hostwire_transport::{Entry, Loss, PeId, Reach, Roll, Transport, TransportError, worker};
+use hostwire_transport::{Entry, Loss, PeId, Reach, Roll, TransportError, Wire, worker};
 
 use crate::attachment::Departure;
 use crate::counters::Publisher;
@@ -52,7 +52,7 @@ pub(crate) struct Lost {
 
 impl Lost {
     pub(crate) fn new(
-        wire: &Arc<dyn Transport>,
+        wire: &Arc<dyn Wire>,
         layout: Layout,
         nodes: Nodes,
         obituaries: Obituaries,
@@ -111,7 +111,7 @@ impl Lost {
 
     /// Looks whether `pe` is lost, or, where that takes long and a thread of somebody does it
     /// anyway, whether anybody says so.
-    pub(crate) fn look_or_hear(&self, wire: &dyn Transport, pe: PeId) -> Result<bool> {
+    pub(crate) fn look_or_hear(&self, wire: &dyn Wire, pe: PeId) -> Result<bool> {
         let own = wire.pe();
         let crowded = self.watched.load(Ordering::Relaxed)
             && self.nodes.share_memory(own, pe)
@@ -123,7 +123,7 @@ impl Lost {
     }
 
     /// Looks whether `pe` is lost. May cost a system call.
-    pub(crate) fn look(&self, wire: &dyn Transport, pe: PeId) -> Result<bool> {
+    pub(crate) fn look(&self, wire: &dyn Wire, pe: PeId) -> Result<bool> {
         let Some(there) = self.there.get(pe as usize) else {
             return Err(TransportError::NoSuchPe {
                 pe,
@@ -156,7 +156,7 @@ impl Lost {
     }
 
     /// Whether another PE of its host, or the launcher, has told that it is lost.
-    fn is_told(&self, wire: &dyn Transport, pe: PeId) -> Result<bool> {
+    fn is_told(&self, wire: &dyn Wire, pe: PeId) -> Result<bool> {
         // Where there is a roll, all PEs share memory, and their locks show whether they live. So
         // nobody says it but on the roll.
         if let Some(roll) = self.roll() {
@@ -170,12 +170,12 @@ impl Lost {
     }
 
     /// Whether `pe` has said goodbye to everybody.
-    fn has_left(&self, wire: &dyn Transport, pe: PeId) -> bool {
+    fn has_left(&self, wire: &dyn Wire, pe: PeId) -> bool {
         self.departure(wire, pe) == Ok(Departure::Gone as u64)
     }
 
     /// How far `pe` says that it is on its way out: a [`Departure`], if it is a correct peer.
-    pub(crate) fn departure(&self, wire: &dyn Transport, pe: PeId) -> Result<u64> {
+    pub(crate) fn departure(&self, wire: &dyn Wire, pe: PeId) -> Result<u64> {
         match self.roll() {
             Some(roll) => Ok(roll.said(pe, Entry::Own)),
             None => {
@@ -186,7 +186,7 @@ impl Lost {
     }
 
     /// Tells all peers how far this PE is on its way out.
-    pub(crate) fn tell_departure(&self, wire: &dyn Transport, departure: Departure) {
+    pub(crate) fn tell_departure(&self, wire: &dyn Wire, departure: Departure) {
         let own = wire.pe();
         if let Some(roll) = self.roll() {
             roll.say(own, Entry::Own, departure as u64);
@@ -202,7 +202,7 @@ impl Lost {
     /// Tells of a PE that has died on this host, where it shows at once: the PEs of other
     /// hosts, who would have to wait until it has been silent for long, and those of this
     /// one, unless it is from them that we know.
-    fn tell(&self, wire: &dyn Transport, pe: PeId, told: bool) {
+    fn tell(&self, wire: &dyn Wire, pe: PeId, told: bool) {
         if let Some(roll) = self.roll() {
             roll.say(pe, Entry::Others, LOST);
             return;
@@ -220,7 +220,7 @@ impl Lost {
 
     /// Looks at the PEs of other hosts, at the next few of this one, and at those that
     /// others have found. An error shows itself in the operation that needs the peer.
-    fn look_around(&self, wire: &dyn Transport) {
+    fn look_around(&self, wire: &dyn Wire) {
         let own = wire.pe();
         let mut near = 0;
         for pe in (own + 1..wire.pes()).chain(0..own) {
@@ -280,7 +280,7 @@ impl Stop {
 impl Watcher {
     /// It also shows what the wire has counted.
     pub(crate) fn start(
-        wire: Arc<dyn Transport>,
+        wire: Arc<dyn Wire>,
         lost: Arc<Lost>,
         publisher: Option<Arc<Publisher>>,
     ) -> Result<Self> {

@@ -40,7 +40,7 @@ pub use misspelt::{misspelt, nearest};
 pub use setting::{Choice, Flag, Kind, Setting, SettingError, expected};
 #[cfg(target_os = "linux")]
 pub use window::parse_window;
-pub use wire::{Wire, WireChoice};
+pub use wire::{WireChoice, WireName};
 
 #[doc(hidden)]
 pub use crate::settings_table as table;
@@ -75,13 +75,13 @@ table! {
         detail: || format!(
             "The order of `auto` between hosts is {}. It does not take a wire that some PE cannot \
              use, or over which PEs do not hear each other; {STATS} says why.",
-            listed(Wire::fastest_first().into_iter().map(Wire::name), "and"),
+            listed(WireName::fastest_first().into_iter().map(WireName::name), "and"),
         ),
         flag: Some(Flag::of_value("wire", "WIRE").with(|| format!(
             "With {}, and with auto and --hosts, the PEs are started on several hosts that are made \
              on this machine: network namespaces with a cable or a switch between them, which end \
              with the job. That needs root. See --hosts.",
-            Wire::listed(Wire::is_network, "and"),
+            WireName::listed(WireName::is_network, "and"),
         ))),
     }
 
@@ -125,7 +125,7 @@ table! {
     /// The EtherType of frames between hosts
     pub(crate) ether_type: u16 = ETHERTYPE("HOSTWIRE_ETHERTYPE": EtherType = EtherType::DEFAULT) {
         without: || format!("{:#06x}", EtherType::DEFAULT),
-        detail: || format!("For the wires {}.", Wire::listed(Wire::has_ether_type, "and")),
+        detail: || format!("For the wires {}.", WireName::listed(WireName::has_ether_type, "and")),
     }
 
     /// The provider of libfabric for the wire fabric, as `provider[:domain]`
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn a_value_is_read_into_its_field() {
-        for wire in Wire::ALL {
+        for wire in WireName::ALL {
             let read = with(&WIRE, wire.name()).unwrap().wire;
             assert_eq!(read, WireChoice::Named(wire));
         }

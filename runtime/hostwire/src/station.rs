@@ -19,7 +19,7 @@ use hostwire_transport::station::{
     Contacts, ModelledContacts, Network, NetworkPlace, NetworkWire, Options, PEERS_MAX, Stations,
     Terms,
 };
-use hostwire_transport::{EnvironmentFault, Loss, PeId, Transport, TransportError};
+use hostwire_transport::{EnvironmentFault, Loss, PeId, TransportError, Wire};
 
 use crate::attach;
 use crate::attachment::Attachment;
@@ -28,7 +28,7 @@ use crate::inner::Inner;
 use crate::layout::{self, Layout, Sizes};
 use crate::message::{Asking, Kind, Pattern, Payload, QueueId, Receiving, Sending, Target};
 use crate::message::{Envelope, Source, Tag, Ticket};
-use crate::settings::{Settings, Wire, WireChoice};
+use crate::settings::{Settings, WireChoice, WireName};
 
 use virtual_time::VirtualTime;
 
@@ -180,13 +180,13 @@ impl Station {
 
     fn over(options: Options, regions: Arc<Regions>) -> Result<Self> {
         let wire = Arc::new(Stations::open(terms()?, options)?);
-        let attachment = Attachment::over(Arc::clone(&wire) as Arc<dyn Transport>, SIZES)?;
+        let attachment = Attachment::over(Arc::clone(&wire) as Arc<dyn Wire>, SIZES)?;
         Ok(Self::among(wire, Inner::alone(attachment)?, regions, None))
     }
 
     /// One among those of a job, all of whom it knows.
     fn in_virtual_time(contacts: ModelledContacts, regions: Arc<Regions>) -> Result<Self> {
-        let wire = Arc::clone(contacts.wire()) as Arc<dyn Transport>;
+        let wire = Arc::clone(contacts.wire()) as Arc<dyn Wire>;
         let wire = attach::as_settings_want(wire, &Settings::from_env()?)?;
         let inner = Inner::new(Attachment::over(wire, SIZES)?)?;
         let contacts = Arc::new(contacts);
@@ -565,9 +565,9 @@ fn options() -> Result<Options> {
 /// What carries stores to stations of other hosts.
 fn wire(settings: &Settings) -> core::result::Result<NetworkWire, TransportError> {
     match settings.wire {
-        WireChoice::Auto | WireChoice::Named(Wire::Udp) => Ok(NetworkWire::Udp),
-        WireChoice::Named(Wire::Tcp) => Ok(NetworkWire::Tcp),
-        WireChoice::Named(Wire::Ether) => Ok(NetworkWire::Ether(settings.ether_type)),
+        WireChoice::Auto | WireChoice::Named(WireName::Udp) => Ok(NetworkWire::Udp),
+        WireChoice::Named(WireName::Tcp) => Ok(NetworkWire::Tcp),
+        WireChoice::Named(WireName::Ether) => Ok(NetworkWire::Ether(settings.ether_type)),
         WireChoice::Named(_) => {
             let missing = "processes without a launcher of hostwire reach other hosts by udp, tcp and ether alone, \
                            and HOSTWIRE_WIRE names another wire; it has to be auto or one of these";

@@ -10,9 +10,9 @@ use hostwire_transport::conformance::{InRegion, Threads, Wrapping};
 use hostwire_transport::faults::Faulty;
 use hostwire_transport::shm::ShmOptions;
 use hostwire_transport::wrap::StoresOnly;
-use hostwire_transport::{Transport, Visibility};
+use hostwire_transport::{Visibility, Wire};
 
-type Wire = Arc<dyn Transport>;
+type Brought = Arc<dyn Wire>;
 
 /// On the memory that most programs use: alone, a pair, odd, and more than there are cores.
 fn most() -> &'static [u32] {
@@ -26,21 +26,21 @@ fn few() -> &'static [u32] {
 
 const ALL: &[u32] = &[1, 2, 3, 4, 8];
 
-fn as_it_is(wire: Wire) -> Wire {
+fn as_it_is(wire: Brought) -> Brought {
     wire
 }
 
-fn stores_only(wire: Wire) -> Wire {
+fn stores_only(wire: Brought) -> Brought {
     Arc::new(StoresOnly::new(wire).unwrap())
 }
 
 /// Only what a wire may do.
-fn faulty(wire: Wire) -> Wire {
+fn faulty(wire: Brought) -> Brought {
     let faults = "reorder=0.3,dup=0.3,seed=7".parse().unwrap();
     Arc::new(Faulty::new(wire, faults).unwrap())
 }
 
-type Wrap = fn(Wire) -> Wire;
+type Wrap = fn(Brought) -> Brought;
 
 fn run(name: &str, visibility: Visibility, (wrap, mode): (Wrap, AgentMode), pes: &[u32]) {
     let case = CASES.iter().find(|case| case.name == name).unwrap();

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hostwire::settings::{self, Wire, page};
+use hostwire::settings::{self, WireName, page};
 
 /// Variables that are no settings: what the launcher hands its PEs, and what tests are told.
 const OTHERS: [&str; 19] = [
@@ -63,7 +63,7 @@ fn pages_name_every_wire_between_hosts() {
         "docs/openshmem.md",
     ] {
         let text = read(page);
-        for wire in Wire::ALL.into_iter().filter(|wire| wire.spans_hosts()) {
+        for wire in WireName::ALL.into_iter().filter(|wire| wire.spans_hosts()) {
             let named = text.contains(&format!("`{wire}`")) || text.contains(&format!("={wire}`"));
             assert!(named, "{page} does not name the wire {wire}");
         }

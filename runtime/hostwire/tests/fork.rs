@@ -18,7 +18,7 @@ use hostwire_transport::ether::{
     self, Ether, EtherOptions, FramePort, JobKey, Life, LocalOptions, LocalWire, Roster, Secrets,
     Socket,
 };
-use hostwire_transport::{Memory, Transport, TransportError, Visibility, Window};
+use hostwire_transport::{Memory, TransportError, Visibility, Window, Wire};
 
 const SIZES: Sizes = Sizes {
     ring_bytes: 4096,
@@ -39,7 +39,7 @@ struct Hands {
 }
 
 impl Hands {
-    fn new(wire: Arc<dyn Transport>, mode: AgentMode) -> Self {
+    fn new(wire: Arc<dyn Wire>, mode: AgentMode) -> Self {
         let job = Job::over(wire, SIZES, mode).unwrap();
         let words = job.alloc(64).unwrap();
         let lock = RefCell::new(job.lock().unwrap());
@@ -403,7 +403,7 @@ fn no_frame_of_a_child_has_the_number_of_another_frame() {
     });
 }
 
-fn store_in_parent_and_child(wire: Arc<dyn Transport>) {
+fn store_in_parent_and_child(wire: Arc<dyn Wire>) {
     let job = Job::over(wire, SIZES, AgentMode::Thread).unwrap();
     let words = job.alloc::<u64>(64).unwrap();
     let peer = 1 - job.pe();

@@ -10,7 +10,7 @@ use hostwire_testing::{left_out, need};
 use hostwire_transport::conformance::{Fabric, Program, Threads, Wrapping, run_on_threads};
 use hostwire_transport::ether::{self, LocalOptions, LocalWire};
 use hostwire_transport::shm::ShmOptions;
-use hostwire_transport::{Transport, Visibility};
+use hostwire_transport::{Visibility, Wire};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// More than a piece on its way to another PE.
@@ -87,7 +87,7 @@ const SIZES: Sizes = Sizes {
 /// A job of two PEs, each with so many devices.
 fn pair(devices: u32, program: impl Fn(&Job, &Tca) + Sync) {
     let layout = Layout::new(2, SIZES).unwrap();
-    Threads::default().run(2, layout.segment_bytes(), &|wire: Arc<dyn Transport>| {
+    Threads::default().run(2, layout.segment_bytes(), &|wire: Arc<dyn Wire>| {
         let job = Job::over(wire, SIZES, AgentMode::Thread).unwrap();
         let devices = Some(Devices::Modelled(devices));
         let tca = Tca::new(

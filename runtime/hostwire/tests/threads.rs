@@ -9,7 +9,7 @@ use std::time::Duration;
 use hostwire::{
     AgentMode, Compare, Error, Job, Layout, Queue, SignalOp, Sizes, Source, Symmetric, Tag, Team,
 };
-use hostwire_transport::Transport;
+use hostwire_transport::Wire;
 use hostwire_transport::conformance::{Fabric, Program, Threads, Wrapping, run_on_threads};
 use hostwire_transport::ether::{self, LocalOptions, LocalWire};
 use hostwire_transport::wrap::StoresOnly;
@@ -27,7 +27,7 @@ impl Fabric for Hosts {
 }
 
 fn run(pes: u32, program: impl Fn(&Job) + Sync) {
-    let stores_only = |wire| Arc::new(StoresOnly::new(wire).unwrap()) as Arc<dyn Transport>;
+    let stores_only = |wire| Arc::new(StoresOnly::new(wire).unwrap()) as Arc<dyn Wire>;
     let fabrics: [&dyn Fabric; 3] = [
         &Threads::default(),
         &Wrapping {

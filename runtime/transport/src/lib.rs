@@ -1,14 +1,14 @@
 //! The wires of hostwire.
 //!
 //! A *transport* carries posted stores from one PE into the segment of another,
-//! orders them ([`Transport::fence`]) and says when they are visible
-//! ([`Transport::quiet`]). It carries nothing else: a get or an atomic is a request to
+//! orders them ([`Wire::fence`]) and says when they are visible
+//! ([`Wire::quiet`]). It carries nothing else: a get or an atomic is a request to
 //! the target by a store, and an answer by a store. Where the [`Route`] to a PE can do
 //! better, the runtime takes the short way.
 //!
 //! | module | what it is |
 //! |---|---|
-//! | [`transport`], [`route`] | the waist: the [`Transport`] trait, and how a wire leads to a PE |
+//! | [`mod@wire`], [`route`] | the waist: the [`Wire`] trait, and how a wire leads to a PE |
 //! | [`wires`] | several wires of a job as one |
 //! | [`watch`] | who notices the end of a PE on another host |
 //! | [`wrap`] | a wire around another wire |
@@ -117,7 +117,6 @@ pub mod sync;
 #[cfg(not(loom))]
 pub mod terms;
 #[cfg(not(loom))]
-pub mod transport;
 #[cfg(not(loom))]
 pub mod values;
 #[cfg(not(loom))]
@@ -128,6 +127,7 @@ pub mod watch;
 #[cfg(not(loom))]
 pub mod window;
 #[cfg(not(loom))]
+pub mod wire;
 pub mod wires;
 #[cfg(not(loom))]
 pub mod worker;
@@ -164,12 +164,12 @@ pub use roll::{Entry, Roll};
 #[cfg(not(loom))]
 pub use route::Route;
 #[cfg(not(loom))]
-pub use transport::{Line, Offload, Transport};
-#[cfg(not(loom))]
 pub use values::Values;
 #[cfg(not(loom))]
 pub use visibility::Visibility;
 #[cfg(not(loom))]
 pub use window::Window;
+#[cfg(not(loom))]
+pub use wire::{Capabilities, Line, Offload, Wire};
 #[cfg(not(loom))]
 pub use wires::Wires;

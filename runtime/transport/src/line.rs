@@ -1,5 +1,5 @@
 //! A line: 64 bytes that a wire stores as one, a header of 8 bytes and what is behind it. See
-//! `Transport::store_line`.
+//! `Wire::store_line`.
 
 /// Bytes of a line behind its header.
 pub const PAYLOAD_BYTES: usize = 56;

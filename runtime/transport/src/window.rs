@@ -152,7 +152,7 @@ impl Window {
         self.visibility
     }
 
-    /// Copies `src` to `offset_bytes`. Posted: see [`crate::Transport::store`].
+    /// Copies `src` to `offset_bytes`. Posted: see [`crate::Wire::store`].
     #[inline(always)]
     pub fn put(&self, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
         self.put_unannounced(offset_bytes, src)?;

@@ -9,19 +9,23 @@ use std::sync::Arc;
 use hostwire_address::SegmentId;
 
 use crate::error::{Loss, PeId, TransportError};
+use crate::memory::Memory;
 use crate::operation::Request;
 use crate::reach::Reach;
 use crate::route::Route;
-use crate::transport::{Line, Offload, Transport};
 use crate::wait::WaitLimits;
 use crate::window::Window;
+use crate::wire::{self, Capabilities, Line, Offload, Wire};
 
 /// See the [module text](self).
 pub struct Wires {
     /// The first one has the own segment.
-    wires: Box<[Arc<dyn Transport>]>,
+    wires: Box<[Arc<dyn Wire>]>,
     /// By PE: which of them leads there.
     by_pe: Box<[usize]>,
+    /// Whether one of them does operations itself.
+    offloads: bool,
+    reach: Option<Arc<Reach>>,
 }
 
 impl Wires {
@@ -33,8 +37,8 @@ impl Wires {
     /// [`TransportError::Misused`] if they are not of the same PE, [`TransportError::NoWire`] if
     /// none of them leads to some PE.
     pub fn new(
-        first: Arc<dyn Transport>,
-        others: impl IntoIterator<Item = Arc<dyn Transport>>,
+        first: Arc<dyn Wire>,
+        others: impl IntoIterator<Item = Arc<dyn Wire>>,
     ) -> Result<Self, TransportError> {
         let (pe, pes) = (first.pe(), first.pes());
         let mut wires = vec![first];
@@ -43,7 +47,7 @@ impl Wires {
             .iter()
             .any(|wire| (wire.pe(), wire.pes()) != (pe, pes))
         {
-            let other = |wire: &Arc<dyn Transport>| format!("PE {} of {}", wire.pe(), wire.pes());
+            let other = |wire: &Arc<dyn Wire>| format!("PE {} of {}", wire.pe(), wire.pes());
             return Err(TransportError::misused(
                 "joining the wires of a PE",
                 format_args!("those of PE {pe} of {pes}"),
@@ -53,17 +57,19 @@ impl Wires {
         let by_pe = (0..pes).map(|pe| best(&wires, pe).ok_or(TransportError::NoWire { pe }));
         Ok(Self {
             by_pe: by_pe.collect::<Result<_, _>>()?,
+            offloads: wires.iter().any(|wire| wire.offload().is_some()),
+            reach: wires.iter().find_map(|wire| wire.reach()).cloned(),
             wires: wires.into(),
         })
     }
 
-    fn first(&self) -> &dyn Transport {
+    fn first(&self) -> &dyn Wire {
         &*self.wires[0]
     }
 
     /// The wire to `pe`.
     #[inline]
-    fn to(&self, pe: PeId) -> Result<&dyn Transport, TransportError> {
+    fn to(&self, pe: PeId) -> Result<&dyn Wire, TransportError> {
         match self.by_pe.get(pe as usize) {
             Some(wire) => Ok(&*self.wires[*wire]),
             None => Err(TransportError::NoSuchPe {
@@ -76,7 +82,7 @@ impl Wires {
     /// Asks all wires, and gives the first error when all have been asked.
     fn all(
         &self,
-        ask: impl Fn(&dyn Transport) -> Result<(), TransportError>,
+        ask: impl Fn(&dyn Wire) -> Result<(), TransportError>,
     ) -> Result<(), TransportError> {
         let mut all = Ok(());
         for wire in &self.wires {
@@ -87,22 +93,18 @@ impl Wires {
 }
 
 /// Which wire to take to `pe`.
-fn best(wires: &[Arc<dyn Transport>], pe: PeId) -> Option<usize> {
-    let maps = |wire: &Arc<dyn Transport>| matches!(wire.route(pe), Some(Route::Mapped(_)));
-    let leads = |wire: &Arc<dyn Transport>| wire.route(pe).is_some();
+fn best(wires: &[Arc<dyn Wire>], pe: PeId) -> Option<usize> {
+    let maps = |wire: &Arc<dyn Wire>| matches!(wire.route(pe), Some(Route::Mapped(_)));
+    let leads = |wire: &Arc<dyn Wire>| wire.route(pe).is_some();
     wires
         .iter()
         .position(maps)
         .or_else(|| wires.iter().position(leads))
 }
 
-impl Transport for Wires {
+impl Wire for Wires {
     fn pe(&self) -> PeId {
         self.first().pe()
-    }
-
-    fn begin(&self) -> Result<(), TransportError> {
-        self.all(|wire| wire.begin())
     }
 
     fn pes(&self) -> u32 {
@@ -117,6 +119,70 @@ impl Transport for Wires {
         self.to(pe).ok()?.route(pe)
     }
 
+    fn store(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
+        self.to(pe)?.store(pe, offset_bytes, src)
+    }
+
+    fn store_word(&self, pe: PeId, offset_bytes: usize, value: u64) -> Result<(), TransportError> {
+        self.to(pe)?.store_word(pe, offset_bytes, value)
+    }
+
+    fn store_line(
+        &self,
+        pe: PeId,
+        offset_bytes: usize,
+        header: u64,
+        payload: &[u8],
+    ) -> Result<(), TransportError> {
+        self.to(pe)?.store_line(pe, offset_bytes, header, payload)
+    }
+
+    fn fence(&self) -> Result<(), TransportError> {
+        self.all(|wire| wire.fence())
+    }
+
+    fn quiet(&self) -> Result<(), TransportError> {
+        self.all(|wire| wire.quiet())
+    }
+
+    fn poll(&self) -> Result<bool, TransportError> {
+        let mut came = false;
+        for wire in &self.wires {
+            came |= wire.poll()?;
+        }
+        Ok(came)
+    }
+
+    /// As the wire that has to be looked at most would have it.
+    fn wait_limits(&self) -> WaitLimits {
+        let limits = self.wires.iter().map(|wire| wire.wait_limits());
+        limits
+            .reduce(WaitLimits::joined)
+            .unwrap_or(WaitLimits::SHARED)
+    }
+
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities {
+            registration: Some(self),
+            offload: self.offloads.then_some(self as _),
+            // Of one wire a chain would go to some PEs only.
+            chains: None,
+            reach: self.reach.as_ref(),
+            batches: Some(self),
+            per_target: Some(self),
+            private_copies: Some(self),
+            liveness: Some(self),
+            lifetime: Some(self),
+            counting: Some(self),
+            bell: Some(self),
+            clock: Some(self),
+            // The PEs of a job number each other the same way.
+            numbering: None,
+        }
+    }
+}
+
+impl wire::Registration for Wires {
     fn registered_route(&self, pe: PeId, segment: SegmentId) -> Option<Route> {
         self.to(pe).ok()?.registered_route(pe, segment)
     }
@@ -131,36 +197,11 @@ impl Transport for Wires {
             wire.unregister(segment);
         }
     }
+}
 
-    fn offload(&self) -> Option<&dyn Offload> {
-        let offloads = self.wires.iter().any(|wire| wire.offload().is_some());
-        offloads.then_some(self)
-    }
-
-    fn reach(&self) -> Option<&Arc<Reach>> {
-        self.wires.iter().find_map(|wire| wire.reach())
-    }
-
-    fn store(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
-        self.to(pe)?.store(pe, offset_bytes, src)
-    }
-
-    fn store_word(&self, pe: PeId, offset_bytes: usize, value: u64) -> Result<(), TransportError> {
-        self.to(pe)?.store_word(pe, offset_bytes, value)
-    }
-
+impl wire::Batches for Wires {
     fn signal_word(&self, pe: PeId, offset_bytes: usize, value: u64) -> Result<(), TransportError> {
         self.to(pe)?.signal_word(pe, offset_bytes, value)
-    }
-
-    fn store_line(
-        &self,
-        pe: PeId,
-        offset_bytes: usize,
-        header: u64,
-        payload: &[u8],
-    ) -> Result<(), TransportError> {
-        self.to(pe)?.store_line(pe, offset_bytes, header, payload)
     }
 
     fn store_lines(
@@ -170,31 +211,19 @@ impl Transport for Wires {
     ) -> Result<(), TransportError> {
         self.to(pe)?.store_lines(pe, lines)
     }
+}
 
-    fn fence(&self) -> Result<(), TransportError> {
-        self.all(|wire| wire.fence())
-    }
-
+impl wire::PerTarget for Wires {
     fn fence_of(&self, pe: PeId) -> Result<(), TransportError> {
         self.to(pe)?.fence_of(pe)
-    }
-
-    fn quiet(&self) -> Result<(), TransportError> {
-        self.all(|wire| wire.quiet())
     }
 
     fn quiet_of(&self, pe: PeId) -> Result<(), TransportError> {
         self.to(pe)?.quiet_of(pe)
     }
+}
 
-    fn poll(&self) -> Result<bool, TransportError> {
-        let mut came = false;
-        for wire in &self.wires {
-            came |= wire.poll()?;
-        }
-        Ok(came)
-    }
-
+impl wire::Liveness for Wires {
     fn is_alive(&self, pe: PeId) -> Result<bool, TransportError> {
         self.to(pe)?.is_alive(pe)
     }
@@ -208,6 +237,12 @@ impl Transport for Wires {
             wire.give_up(pe);
         }
     }
+}
+
+impl wire::Lifetime for Wires {
+    fn begin(&self) -> Result<(), TransportError> {
+        self.all(|wire| wire.begin())
+    }
 
     fn finish(&self) {
         for wire in &self.wires {
@@ -215,16 +250,21 @@ impl Transport for Wires {
         }
     }
 
-    /// As the wire that has to be looked at most would have it.
-    fn wait_limits(&self) -> WaitLimits {
-        let limits = self.wires.iter().map(|wire| wire.wait_limits());
-        limits
-            .reduce(WaitLimits::joined)
-            .unwrap_or(WaitLimits::SHARED)
+    fn close_recording(&self) -> Result<(), TransportError> {
+        self.all(|wire| wire.close_recording())
     }
+}
 
+impl wire::Counting for Wires {
     fn tally(&self) -> Vec<(String, u64)> {
         self.wires.iter().flat_map(|wire| wire.tally()).collect()
+    }
+}
+
+/// The own segment is that of the first wire, which knows how its owner sleeps.
+impl wire::Bell for Wires {
+    fn arm(&self, wanted: Duration) -> Duration {
+        self.first().arm(wire::Bell::sleep_max(self, wanted))
     }
 
     fn sleep_max(&self, wanted: Duration) -> Duration {
@@ -232,6 +272,28 @@ impl Transport for Wires {
         limits.min().unwrap_or(wanted)
     }
 
+    fn sleep(&self, limit: Duration) -> bool {
+        self.first().sleep(limit)
+    }
+}
+
+impl wire::PrivateCopies for Wires {
+    fn lends_private(&self, pe: PeId) -> bool {
+        self.to(pe).is_ok_and(|wire| wire.lends_private(pe))
+    }
+
+    fn copy_private(&self, pe: PeId, address: u64, dst: &mut [u8]) -> bool {
+        self.to(pe)
+            .is_ok_and(|wire| wire.copy_private(pe, address, dst))
+    }
+
+    fn copy_private_to(&self, pe: PeId, address: u64, to: (&Memory, usize, usize)) -> bool {
+        self.to(pe)
+            .is_ok_and(|wire| wire.copy_private_to(pe, address, to))
+    }
+}
+
+impl wire::Clock for Wires {
     fn is_in_virtual_time(&self) -> bool {
         self.first().is_in_virtual_time()
     }
@@ -276,10 +338,11 @@ impl Offload for Wires {
 mod tests {
     use super::*;
     use crate::shm::{ShmOptions, local_part};
+    use crate::wire::PerTarget;
     use crate::wrap::StoresOnly;
 
     /// The wires of PE 0 of a job of `pes` to these, over segments of their own.
-    fn wire(pes: u32, members: &[PeId], stores_only: bool) -> Arc<dyn Transport> {
+    fn wire(pes: u32, members: &[PeId], stores_only: bool) -> Arc<dyn Wire> {
         let wires = local_part(pes, members, 1 << 16, ShmOptions::default()).unwrap();
         let wire = Arc::new(wires.into_iter().next().unwrap());
         match stores_only {
@@ -302,20 +365,20 @@ mod tests {
             [true, false, true, false]
         );
         wires.store_word(2, 8192, 7).unwrap();
-        let seen = |wire: &Arc<dyn Transport>| {
+        let seen = |wire: &Arc<dyn Wire>| {
             let Some(Route::Mapped(window)) = wire.route(2) else {
                 return None;
             };
             window.load_word(8192).ok()
         };
         assert_eq!(seen(&mapped), Some(7));
-        let reached = wires.reach().map(|reach| reach.pes());
+        let reached = wires.capabilities().reach.map(|reach| reach.pes());
         assert_eq!(reached, Some(0..1), "PE 1 is between them");
     }
 
     #[test]
     fn wires_that_do_not_belong_together_are_refused() {
-        let refused = |first, others: Vec<Arc<dyn Transport>>| match Wires::new(first, others) {
+        let refused = |first, others: Vec<Arc<dyn Wire>>| match Wires::new(first, others) {
             Ok(_) => panic!("they were taken"),
             Err(error) => error,
         };

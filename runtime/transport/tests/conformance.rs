@@ -11,9 +11,9 @@ use hostwire_transport::conformance::{CASES, Case, Fabric, InRegion, Threads, Wr
 use hostwire_transport::faults::Faulty;
 use hostwire_transport::record::{self, Recorder};
 use hostwire_transport::wrap::StoresOnly;
-use hostwire_transport::{Transport, Visibility};
+use hostwire_transport::{Visibility, Wire};
 
-type Wire = Arc<dyn Transport>;
+type Brought = Arc<dyn Wire>;
 
 /// Beside the suite, which also runs where PEs are no processes.
 const COPIES: Case = Case {
@@ -21,22 +21,22 @@ const COPIES: Case = Case {
     run: copies_of_a_pe_are_refused,
 };
 
-fn coherent(wire: Wire) -> Wire {
+fn coherent(wire: Brought) -> Brought {
     wire
 }
 
-fn stores_only(wire: Wire) -> Wire {
+fn stores_only(wire: Brought) -> Brought {
     Arc::new(StoresOnly::new(wire).unwrap())
 }
 
 /// Only what a wire may do.
-fn faulty(wire: Wire) -> Wire {
+fn faulty(wire: Brought) -> Brought {
     let faults = "reorder=0.3,dup=0.3,seed=7".parse().unwrap();
     Arc::new(Faulty::new(wire, faults).unwrap())
 }
 
 /// Nobody reads the files: tests that run at the same time write to the same ones.
-fn recorded(wire: Wire) -> Wire {
+fn recorded(wire: Brought) -> Brought {
     let options = record::Options {
         folder: env!("CARGO_TARGET_TMPDIR").into(),
         limit_bytes: 1 << 20,
@@ -51,7 +51,7 @@ const MOST: &[u32] = &[1, 2, 3, 8];
 const FEW: &[u32] = &[2, 3];
 const ALL: &[u32] = &[1, 2, 3, 4, 5, 6, 7, 8];
 
-fn run(name: &str, wrap: fn(Wire) -> Wire, pes: &[u32]) {
+fn run(name: &str, wrap: fn(Brought) -> Brought, pes: &[u32]) {
     let fabric: &dyn Fabric = &Threads::default();
     let fabric = Wrapping {
         fabric,

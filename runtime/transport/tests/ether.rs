@@ -5,6 +5,7 @@
 #[path = "ether/namespaces.rs"]
 mod namespaces;
 
+use hostwire_transport::wire::Liveness;
 use std::net::Ipv4Addr;
 use std::process::Command;
 use std::sync::Arc;
@@ -22,7 +23,7 @@ use hostwire_transport::ether::{
 };
 use hostwire_transport::limits::Side;
 use hostwire_transport::limits::ether::{BareEther, ping_pong};
-use hostwire_transport::{EnvironmentFault, Memory, Transport, TransportError, Visibility, Window};
+use hostwire_transport::{EnvironmentFault, Memory, TransportError, Visibility, Window, Wire};
 
 use namespaces::{cable, cables, switch};
 

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use hostwire_transport::model::{Outcome, explore};
 use hostwire_transport::window::FIRST_FREE_OFFSET_BYTES;
-use hostwire_transport::{Transport, Visibility, Window};
+use hostwire_transport::{Visibility, Window, Wire};
 
 /// Seeds of each test, unless `HOSTWIRE_MODEL_SEEDS` says so.
 const SEEDS: u64 = 240;
@@ -29,17 +29,17 @@ const SEGMENT_BYTES: usize = FIRST_FREE_OFFSET_BYTES + 4096;
 const AREA: usize = FIRST_FREE_OFFSET_BYTES;
 
 /// Both PEs run the program over windows of one contract, for all seeds.
-fn two(visibility: Visibility, program: impl Fn(Arc<dyn Transport>) + Sync) -> Vec<Outcome> {
+fn two(visibility: Visibility, program: impl Fn(Arc<dyn Wire>) + Sync) -> Vec<Outcome> {
     explore(visibility, SEEDS, 2, SEGMENT_BYTES, &program)
 }
 
 /// The window of a PE onto the segment of another.
-fn window(wire: &dyn Transport, pe: u32) -> Window {
+fn window(wire: &dyn Wire, pe: u32) -> Window {
     wire.route(pe).unwrap().window().unwrap().clone()
 }
 
 /// Waits until the own word is at least `least`.
-fn until(wire: &dyn Transport, offset_bytes: usize, least: u64) -> u64 {
+fn until(wire: &dyn Wire, offset_bytes: usize, least: u64) -> u64 {
     loop {
         let seen = wire.segment().load_word(offset_bytes).unwrap();
         if seen >= least {

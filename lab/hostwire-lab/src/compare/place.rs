@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::str::FromStr;
 
-use hostwire::settings::Wire;
+use hostwire::settings::WireName;
 use tempfile::TempDir;
 
 /// What is compared if nobody says.
@@ -23,7 +23,7 @@ const MODELS: [(&str, &str); 4] = [
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// A wire of this machine.
-    Wire(Wire),
+    Wire(WireName),
     /// A model that needs no file.
     Model {
         /// Its name.
@@ -49,7 +49,7 @@ impl FromStr for Place {
         {
             return Ok(Place::File(path, text.to_owned()));
         }
-        let wire = Wire::ALL.into_iter().find(|wire| wire.name() == text);
+        let wire = WireName::ALL.into_iter().find(|wire| wire.name() == text);
         let models = MODELS.map(|(name, _)| name).join(", ");
         wire.map(Place::Wire)
             .ok_or_else(|| format!("expected a wire such as shm or udp, {models}, or a file.toml"))

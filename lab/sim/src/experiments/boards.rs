@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hostwire_transport::Transport;
+use hostwire_transport::Wire;
 use hostwire_transport::conformance::{Fabric, Program};
 
 use super::ExperimentError;
@@ -49,7 +49,7 @@ impl Boards {
             ..Settings::new(pes, segment_bytes)
         };
         run(&mut machine, &settings, &|wire| {
-            program(wire as Arc<dyn Transport>)
+            program(wire as Arc<dyn Wire>)
         })?;
         Ok(())
     }

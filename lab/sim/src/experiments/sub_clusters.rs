@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hostwire_plan::Rejected;
-use hostwire_transport::Transport;
+use hostwire_transport::Wire;
 use hostwire_transport::conformance::{Fabric, Program};
 
 use crate::tca::{BuildError, Config, SubCluster};
@@ -74,7 +74,7 @@ impl SubClusters {
             ..Settings::new(0, segment_bytes)
         };
         run(&mut cluster, &settings, &|wire| {
-            program(wire as Arc<dyn Transport>)
+            program(wire as Arc<dyn Wire>)
         })?;
         Ok(())
     }

@@ -2,7 +2,7 @@
 //! processors of a booted machine.
 //!
 //! [`run`] starts one PE per chosen socket. A PE is a stackful coroutine; it gets a
-//! [`VirtualWire`], which is a [`Transport`](hostwire_transport::Transport) like any
+//! [`VirtualWire`], which is a [`Wire`](hostwire_transport::Wire) like any
 //! other: stores become stores of that socket's core, through its write-combining
 //! buffers, to the global address of the target's memory. A peer's store appears in the
 //! PE's segment at the moment when the modelled memory controller writes it.

@@ -4,13 +4,14 @@
 //! The coroutine and code that runs in it make the same events, so a program that is compiled into
 //! a run and the same program as a process have the same event hash.
 
+use hostwire_transport::wire::{Bell, Clock};
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
 use hostwire_transport::modelled::{Arming, Begun, ModelEnd, Next, Request};
-use hostwire_transport::{ChainLimits, PeId, Transport, TransportError};
+use hostwire_transport::{ChainLimits, PeId, TransportError, Wire};
 
 use crate::engine::{Ps, Summary};
 use crate::record::Recording;
@@ -130,7 +131,7 @@ fn serve(
         costs,
         watch,
     } = terms;
-    if let Some(chains) = wire.chains() {
+    if let Some(chains) = wire.capabilities().chains {
         end.tell_chains(chains.chain_limits());
     }
     let mut told = 0;
@@ -241,7 +242,7 @@ fn carry_out(wire: &VirtualWire, request: Request) -> Result<(), TransportError>
             header,
             payload,
         } => wire.store_line(pe, offset_bytes, header, &payload),
-        Request::Chain(blocks) => match wire.chains() {
+        Request::Chain(blocks) => match wire.capabilities().chains {
             Some(chains) => chains.put_chain(&blocks),
             None => ChainLimits::NONE.check(&blocks, wire.pes(), wire.segment().memory()),
         },

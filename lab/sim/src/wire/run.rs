@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hostwire_transport::coroutine::{self, Body, Coroutines, Resumed};
-use hostwire_transport::{Memory, Transport};
+use hostwire_transport::{Memory, Wire};
 
 use crate::engine::{Ps, RunError, StallReport, Summary};
 

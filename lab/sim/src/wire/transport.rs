@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use hostwire_transport::Loss;
 use hostwire_transport::wait::WaitLimits;
+use hostwire_transport::wire::{self, Capabilities};
 use hostwire_transport::{
-    Block, BlockSource, ChainLimits, Chains, Memory, PeId, Route, Transport, TransportError,
-    Window, coroutine,
+    Block, BlockSource, ChainLimits, Chains, Memory, PeId, Route, TransportError, Window, Wire,
+    coroutine,
 };
 
 use crate::engine::Ps;
@@ -210,7 +212,7 @@ fn not_running() -> TransportError {
     )
 }
 
-impl Transport for VirtualWire {
+impl Wire for VirtualWire {
     fn pe(&self) -> PeId {
         self.pe as PeId
     }
@@ -228,10 +230,6 @@ impl Transport for VirtualWire {
             return Some(Route::Mapped(self.segment.clone()));
         }
         ((pe as usize) < self.addresses.len()).then_some(Route::Carried)
-    }
-
-    fn chains(&self) -> Option<&dyn Chains> {
-        self.chains.map(|_| self as &dyn Chains)
     }
 
     fn store(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
@@ -341,21 +339,45 @@ impl Transport for VirtualWire {
         }
     }
 
+    fn wait_limits(&self) -> WaitLimits {
+        WaitLimits::SLEEP_ONLY
+    }
+
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities {
+            liveness: Some(self),
+            bell: Some(self),
+            clock: Some(self),
+            chains: self.chains.map(|_| self as &dyn Chains),
+            ..Capabilities::NONE
+        }
+    }
+}
+
+impl wire::Liveness for VirtualWire {
     fn is_alive(&self, pe: PeId) -> Result<bool, TransportError> {
         self.address(pe, 0)?;
         let board = self.board.lock();
         Ok(board.pes.get(pe as usize).is_some_and(|pe| !pe.ended))
     }
 
-    fn wait_limits(&self) -> WaitLimits {
-        WaitLimits::SLEEP_ONLY
+    fn loss(&self, _pe: PeId) -> Loss {
+        Loss::Ended
     }
 
+    fn give_up(&self, _pe: PeId) {}
+}
+
+impl wire::Bell for VirtualWire {
     fn arm(&self, wanted: Duration) -> Duration {
         let _ = self.own(|pe| {
             pe.armed = Some(pe.rings);
             pe.look_is_paid = true;
         });
+        wanted
+    }
+
+    fn sleep_max(&self, wanted: Duration) -> Duration {
         wanted
     }
 
@@ -367,7 +389,9 @@ impl Transport for VirtualWire {
         let _ = self.sleep_until_store(None);
         false
     }
+}
 
+impl wire::Clock for VirtualWire {
     fn is_in_virtual_time(&self) -> bool {
         true
     }

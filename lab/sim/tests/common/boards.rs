@@ -6,7 +6,7 @@ use hostwire_plan::Cluster;
 use hostwire_sim::machine::htx::HtxCluster;
 use hostwire_sim::models::ht::opteron::OpteronConfig;
 use hostwire_sim::wire::{Settings, run};
-use hostwire_transport::Transport;
+use hostwire_transport::Wire;
 use hostwire_transport::conformance::{Fabric, Program};
 
 /// So many hosts: two joined by a cable, more around a switch.
@@ -67,7 +67,7 @@ impl Fabric for Boards {
         let mut cluster = self.cluster(pes as usize);
         let settings = self.settings(pes as usize, segment_bytes);
         let ran = run(&mut cluster, &settings, &|wire| {
-            program(wire as Arc<dyn Transport>)
+            program(wire as Arc<dyn Wire>)
         });
         if let Err(error) = ran {
             panic!("{error}");

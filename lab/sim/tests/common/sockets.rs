@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hostwire_sim::experiments::tccluster::booted;
 use hostwire_sim::wire::{Settings, run};
-use hostwire_transport::Transport;
+use hostwire_transport::Wire;
 use hostwire_transport::conformance::Program;
 
 /// No case needs so many; a job that polls for ever ends here.
@@ -25,7 +25,7 @@ pub fn run_on(
     let sockets = sockets.iter().copied().cycle();
     settings.sockets = sockets.take(pes as usize).collect();
     let ran = run(&mut machine, &settings, &|wire| {
-        program(wire as Arc<dyn Transport>)
+        program(wire as Arc<dyn Wire>)
     });
     if let Err(error) = ran {
         panic!("{error}");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hostwire_sim::engine::Summary;
 use hostwire_sim::wire::{CallCosts, Platform, Settings, Watch, WireError, run_processes};
-use hostwire_transport::Transport;
+use hostwire_transport::Wire;
 use hostwire_transport::conformance::Program;
 use hostwire_transport::modelled::{Modelled, Seat};
 use hostwire_transport::shm::{ShmOptions, local};
@@ -33,7 +33,7 @@ pub fn run_threads<'a, 'w: 'a>(
             seats.push(seat);
             scope.spawn(move || {
                 let wire = Modelled::new(shm, (desk, socket)).unwrap();
-                let wire: Arc<dyn Transport> = Arc::new(wire);
+                let wire: Arc<dyn Wire> = Arc::new(wire);
                 wire.begin().unwrap();
                 program(Arc::clone(&wire));
                 wire.finish();

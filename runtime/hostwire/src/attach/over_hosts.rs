@@ -23,7 +23,7 @@ use hostwire_transport::ether::{
     Secrets, Socket,
 };
 use hostwire_transport::shm::{Gathering, Host, Meeting, Shm};
-use hostwire_transport::{PeId, Transport, Wires};
+use hostwire_transport::{PeId, Wire, Wires};
 
 pub(crate) use self::card::{Card, read_cards};
 use self::sockets::Sockets;
@@ -31,7 +31,7 @@ use super::{Segment, launch_failed};
 use crate::error::{Error, Result};
 use crate::launch::offers::{self, Common, Missing, NotTaken};
 use crate::launch::{self, Bootstrap, LaunchError, Nodes, NodesError};
-use crate::settings::{Settings, Wire, WireChoice};
+use crate::settings::{Settings, WireChoice, WireName};
 
 /// Key of what every PE publishes.
 const CARD: &str = "hostwire-ether";
@@ -51,14 +51,14 @@ pub(super) fn allow(settings: &Settings, pe: PeId, nodes: &Nodes) -> Result<()> 
 }
 
 /// Whether the settings allow a wire that does not encrypt what it carries.
-fn bare(settings: &Settings, wire: Wire) -> Result<()> {
+fn bare(settings: &Settings, wire: WireName) -> Result<()> {
     match settings.insecure_wire {
         true => Ok(()),
         false => Err(launch_failed(LaunchError::Insecure { wire })),
     }
 }
 
-fn several_hosts(pe: PeId, nodes: &Nodes, wire: Wire) -> Error {
+fn several_hosts(pe: PeId, nodes: &Nodes, wire: WireName) -> Error {
     let nodes = nodes.clone();
     launch_failed(LaunchError::SeveralHosts { pe, nodes, wire })
 }
@@ -70,10 +70,10 @@ pub(super) fn attach(
     segment: &Segment,
     launcher: &mut dyn Bootstrap,
     nodes: &Nodes,
-) -> Result<(Arc<dyn Transport>, Wire)> {
-    if settings.wire == WireChoice::Named(Wire::Fabric) {
+) -> Result<(Arc<dyn Wire>, WireName)> {
+    if settings.wire == WireChoice::Named(WireName::Fabric) {
         let wires = fabric::attach(settings, segment, launcher, nodes)?;
-        return Ok((wires, Wire::Fabric));
+        return Ok((wires, WireName::Fabric));
     }
     let (pe, pes) = (launcher.rank(), launcher.size());
     let here = host(pe, pes, nodes)?;
@@ -200,7 +200,7 @@ fn first_cards<'a>(nodes: &Nodes, cards: &'a [Card]) -> Result<Vec<(PeId, &'a Ca
 }
 
 /// One line from one PE: the user asked for it. It is no error if nobody reads it.
-fn say_choice(wire: Wire, not_taken: &[NotTaken]) {
+fn say_choice(wire: WireName, not_taken: &[NotTaken]) {
     let why = match not_taken {
         [] => "the fastest".to_owned(),
         _ => offers::not_taken(not_taken),
@@ -233,7 +233,7 @@ impl Between<'_> {
         launcher: &mut dyn Bootstrap,
         mut sockets: Option<Sockets>,
         common: Common,
-    ) -> Result<(Arc<dyn Transport>, Wire, Vec<NotTaken>)> {
+    ) -> Result<(Arc<dyn Wire>, WireName, Vec<NotTaken>)> {
         let Common {
             wires,
             mut not_taken,
@@ -265,11 +265,11 @@ impl Between<'_> {
     /// that.
     fn attempt(
         &self,
-        wire: Wire,
+        wire: WireName,
         attempt: usize,
         socket: Option<Socket>,
         deadline: Instant,
-    ) -> Result<Arc<dyn Transport>> {
+    ) -> Result<Arc<dyn Wire>> {
         let roster = self.roster(wire, attempt)?;
         match (&self.region, socket) {
             (None, Some(socket)) => {
@@ -296,7 +296,7 @@ impl Between<'_> {
 
     /// Who is where on this wire. Each attempt has a number and keys of its own, so that no frame of
     /// one is taken for one of another.
-    fn roster(&self, wire: Wire, attempt: usize) -> Result<Roster> {
+    fn roster(&self, wire: WireName, attempt: usize) -> Result<Roster> {
         let peers = (0..).zip(self.firsts).map(|(host, (first, card))| {
             let offers = card.offers.as_ref();
             match (host == self.host, offers.and_then(|it| it.address(wire))) {
@@ -364,11 +364,11 @@ mod tests {
             wire: WireChoice::Named(wire),
             ..Settings::from_lookup(|_| None).unwrap()
         };
-        for wire in [Wire::Ether, Wire::Xdp, Wire::Udp, Wire::Tcp] {
+        for wire in [WireName::Ether, WireName::Xdp, WireName::Udp, WireName::Tcp] {
             assert_eq!(allow(&settings(wire), 0, &nodes), Ok(()));
         }
-        let bare = settings(Wire::Fabric);
-        let wire = Wire::Fabric;
+        let bare = settings(WireName::Fabric);
+        let wire = WireName::Fabric;
         let refused = Err(launch_failed(LaunchError::Insecure { wire }));
         assert_eq!(allow(&bare, 0, &nodes), refused);
         let insecure_wire = true;
@@ -377,7 +377,7 @@ mod tests {
             ..bare
         };
         assert_eq!(allow(&allowed, 0, &nodes), Ok(()));
-        for wire in [Wire::Shm, Wire::Stores] {
+        for wire in [WireName::Shm, WireName::Stores] {
             let refused = allow(&settings(wire), 0, &nodes);
             let nodes = nodes.clone();
             let fault = LaunchError::SeveralHosts { pe: 0, nodes, wire };

@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 
 use hostwire_transport::os::process::inherited_fd;
-use hostwire_transport::{Memory, PeId, Transport, shm};
+use hostwire_transport::{Memory, PeId, Wire, shm};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use rustix::io::Errno;
 
@@ -33,7 +33,7 @@ impl Publisher {
     /// Writes the head and the names of a record: in the file of the launcher, if there is
     /// one with room for `pe`, else in one of its own. Does nothing if the system refuses,
     /// because a job does not depend on it.
-    pub(crate) fn new(wire: &dyn Transport, wire_name: &str) -> Option<Self> {
+    pub(crate) fn new(wire: &dyn Wire, wire_name: &str) -> Option<Self> {
         let (pe, pes) = (wire.pe(), wire.pes());
         let publisher = Self::inherited(pe).or_else(Self::own)?;
         let values = wire.tally().into_iter();
@@ -73,7 +73,7 @@ impl Publisher {
     }
 
     /// Stores what the wire has counted until now.
-    pub(crate) fn publish(&self, wire: &dyn Transport) {
+    pub(crate) fn publish(&self, wire: &dyn Wire) {
         let slots =
             (1..RECORD_BYTES / SLOT_BYTES).map(|slot| self.offset_bytes + slot * SLOT_BYTES);
         for (at, (_, value)) in slots.zip(wire.tally()) {

@@ -40,7 +40,7 @@ pub use crate::deadline::Deadline;
 use crate::deadline::silence;
 #[cfg(target_os = "linux")]
 use crate::pmi::{self, PmiError};
-use crate::settings::{INSECURE_WIRE, INSECURE_WIRE_WARNING, WIRE, Wire, WireChoice};
+use crate::settings::{INSECURE_WIRE, INSECURE_WIRE_WARNING, WIRE, WireChoice, WireName};
 
 /// The services of every launcher for the processes that it started.
 ///
@@ -175,7 +175,7 @@ pub enum LaunchError {
         /// Where the PEs are.
         nodes: Nodes,
         /// The wire that the settings name.
-        wire: Wire,
+        wire: WireName,
     },
     /// PEs of several hosts can use no wire together.
     #[cfg(target_os = "linux")]
@@ -195,7 +195,7 @@ pub enum LaunchError {
     )]
     Insecure {
         /// The wire.
-        wire: Wire,
+        wire: WireName,
     },
     /// The values of a PE about the wire make no sense.
     #[error("PE {pe} does not say clearly where it is: {seen:?}")]
@@ -208,7 +208,7 @@ pub enum LaunchError {
 }
 
 /// The whole text from PE 0, so that a user reads it once.
-fn several_hosts(pe: PeId, nodes: &Nodes, wire: Wire) -> String {
+fn several_hosts(pe: PeId, nodes: &Nodes, wire: WireName) -> String {
     let count = nodes.nodes().len();
     let own = nodes
         .node_of(pe)
@@ -368,7 +368,7 @@ mod tests {
     fn a_job_that_spans_hosts_is_told_where_its_pes_are_and_what_to_set() {
         let nodes = Nodes::one(2);
         let text = |pe| {
-            let (nodes, wire) = (nodes.clone(), Wire::Shm);
+            let (nodes, wire) = (nodes.clone(), WireName::Shm);
             LaunchError::SeveralHosts { pe, nodes, wire }.to_string()
         };
         assert_eq!(

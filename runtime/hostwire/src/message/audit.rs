@@ -6,7 +6,7 @@
 //! single words, which only ever grow, and how many lines it has stored in each ring. The
 //! count arrives behind the lines: a line below it that is not there is damaged.
 
-use hostwire_transport::{PeId, Route, Transport, Visibility, Window};
+use hostwire_transport::{PeId, Route, Visibility, Window, Wire};
 
 use super::{Messages, Peer, TALKS};
 use crate::error::Result;
@@ -66,7 +66,7 @@ impl Messages {
 }
 
 /// Tells `to` that this PE uses the ring to it, if that has to be said.
-pub(super) fn say_that_it_talks(wire: &dyn Transport, layout: &Layout, to: PeId) -> Result<()> {
+pub(super) fn say_that_it_talks(wire: &dyn Wire, layout: &Layout, to: PeId) -> Result<()> {
     // A segment to which no window leads is coherent memory of its host.
     let route = wire.route(to).filter(|_| layout.has_talks());
     let window = route.as_ref().and_then(Route::window);

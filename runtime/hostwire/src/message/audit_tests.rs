@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use hostwire_transport::ring::{CreditInlet, Outlet, RingSender};
 use hostwire_transport::shm::{ShmOptions, local};
 use hostwire_transport::wrap::StoresOnly;
-use hostwire_transport::{PeId, Transport};
+use hostwire_transport::{PeId, Wire};
 
 use super::super::Kind;
 use super::super::long::{Announcement, Origin};
@@ -28,7 +28,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// Two PEs, and what a test needs to do harm to them.
 #[derive(Clone)]
 struct Pair {
-    wires: [Arc<dyn Transport>; 2],
+    wires: [Arc<dyn Wire>; 2],
     layout: Layout,
     meeting: Arc<Barrier>,
 }
@@ -89,7 +89,7 @@ fn run<T: Send + 'static>(programs: [fn(Pair) -> T; 2]) -> [T; 2] {
     let wires = local(2, layout.segment_bytes(), ShmOptions::default()).unwrap();
     let mut wires = wires.into_iter().map(|wire| {
         let wire = StoresOnly::new(Arc::new(wire)).unwrap();
-        Arc::new(wire) as Arc<dyn Transport>
+        Arc::new(wire) as Arc<dyn Wire>
     });
     let pair = Pair {
         wires: [wires.next().unwrap(), wires.next().unwrap()],

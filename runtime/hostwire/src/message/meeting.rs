@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hostwire_transport::{PeId, Transport};
+use hostwire_transport::{PeId, Wire};
 
 use super::front::{PREFIX_BYTES, entry};
 use super::matching::Found;
@@ -26,7 +26,7 @@ pub(crate) struct Claims {
 
 impl Messages {
     /// Those of a PE that knows nobody but itself.
-    pub(crate) fn alone(wire: &Arc<dyn Transport>, layout: &Layout) -> Result<Self> {
+    pub(crate) fn alone(wire: &Arc<dyn Wire>, layout: &Layout) -> Result<Self> {
         let mut alone = Self::with(wire, layout, 1)?;
         alone.listens = false;
         alone.is_station = true;

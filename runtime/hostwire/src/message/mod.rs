@@ -32,7 +32,7 @@ use std::sync::Arc;
 use hostwire_transport::ring::{
     CreditInlet, Inlet, Outlet, RingReceiver, RingSender, SendOrder, Taken, WordOutlet,
 };
-use hostwire_transport::{PeId, Transport, TransportError};
+use hostwire_transport::{PeId, TransportError, Wire};
 
 use crate::error::{Error, Result};
 use crate::inner::Inner;
@@ -120,7 +120,7 @@ pub(crate) struct Messages {
     sending: Vec<PeId>,
     /// Whose long message is in the staging memory: of which PE, and its number.
     staging: Option<(PeId, u32)>,
-    wire: Arc<dyn Transport>,
+    wire: Arc<dyn Wire>,
     layout: Layout,
     audit: audit::Audit,
     order: SendOrder,
@@ -139,12 +139,12 @@ pub(crate) struct Messages {
 
 impl Messages {
     /// Those with all PEs of a job.
-    pub(crate) fn new(wire: &Arc<dyn Transport>, layout: &Layout) -> Result<Self> {
+    pub(crate) fn new(wire: &Arc<dyn Wire>, layout: &Layout) -> Result<Self> {
         Self::with(wire, layout, wire.pes())
     }
 
     /// Those with the first PEs.
-    fn with(wire: &Arc<dyn Transport>, layout: &Layout, pes: u32) -> Result<Self> {
+    fn with(wire: &Arc<dyn Wire>, layout: &Layout, pes: u32) -> Result<Self> {
         let own = wire.pe();
         let is_known = !layout.has_talks();
         let others = (wire.pes() as usize).saturating_sub(1).max(1);

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use hostwire_transport::ring::{CreditInlet, Inlet, Outlet, RingReceiver, RingSender, WordOutlet};
-use hostwire_transport::{PeId, Transport};
+use hostwire_transport::{PeId, Wire};
 
 use super::Kind;
 use super::awaited::Awaited;
@@ -96,7 +96,7 @@ pub(super) enum Arriving {
 }
 
 /// The rings to and from `pe`.
-fn rings(wire: &Arc<dyn Transport>, layout: &Layout, pe: PeId) -> Result<Rings> {
+fn rings(wire: &Arc<dyn Wire>, layout: &Layout, pe: PeId) -> Result<Rings> {
     let own = wire.number_at(pe);
     let slots = layout.slots();
     let segment = wire.segment();
@@ -121,7 +121,7 @@ type Rings = (
 );
 
 impl Peer {
-    pub(super) fn new(wire: &Arc<dyn Transport>, layout: &Layout, pe: PeId) -> Result<Self> {
+    pub(super) fn new(wire: &Arc<dyn Wire>, layout: &Layout, pe: PeId) -> Result<Self> {
         let own = wire.pe();
         let is_known = !layout.has_talks();
         let (sender, receiver) = rings(wire, layout, pe)?;
@@ -146,7 +146,7 @@ impl Peer {
     }
 
     /// From now on there is a way to it, over which nothing has gone.
-    pub(super) fn connect(&mut self, wire: &Arc<dyn Transport>, layout: &Layout) -> Result<()> {
+    pub(super) fn connect(&mut self, wire: &Arc<dyn Wire>, layout: &Layout) -> Result<()> {
         (self.sender, self.receiver) = rings(wire, layout, self.pe)?;
         (self.shut, self.told) = (false, true);
         self.settle();

@@ -1,7 +1,7 @@
 //! Tables of settings and wires for pages of documentation, in Markdown.
 
 use super::setting::listed;
-use super::{Choice, Setting, WIRE, Wire};
+use super::{Choice, Setting, WIRE, WireName};
 
 /// A row for each setting: what it sets, its values, what holds without it.
 pub fn of_settings(settings: &[&Setting]) -> String {
@@ -37,8 +37,8 @@ pub fn of_wires() -> String {
         .choices()
         .into_iter()
         .map(|Choice { name, summary, .. }| {
-            let wire = name.parse::<Wire>();
-            let needs = wire.map_or("what the wire needs that it takes", Wire::needs);
+            let wire = name.parse::<WireName>();
+            let needs = wire.map_or("what the wire needs that it takes", WireName::needs);
             format!("| `{name}` | {summary} | {needs} |\n")
         });
     head.to_owned() + &rows.collect::<String>()

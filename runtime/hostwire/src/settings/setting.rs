@@ -215,7 +215,7 @@ impl fmt::Display for Setting {
 /// the struct with `from_lookup`, which reads it.
 ///
 /// ```
-/// use hostwire::settings::{Wire, WireChoice, table};
+/// use hostwire::settings::{WireName, WireChoice, table};
 ///
 /// table! {
 ///     /// What the environment says.
@@ -228,7 +228,7 @@ impl fmt::Display for Setting {
 /// }
 ///
 /// let settings = Settings::from_lookup(|name| (name == WIRE.variable).then(|| "udp".into()));
-/// assert_eq!(settings?.wire, WireChoice::Named(Wire::Udp));
+/// assert_eq!(settings?.wire, WireChoice::Named(WireName::Udp));
 /// assert_eq!(TABLE.len(), 1);
 /// # hostwire::Result::Ok(())
 /// ```

@@ -36,7 +36,7 @@ impl Facts {
     }
 }
 
-/// Makes [`Wire`] from a table: the meaning, the variant, the name, and what is not as usual.
+/// Makes [`WireName`] from a table: the meaning, the variant, the name, and what is not as usual.
 macro_rules! wires {
     ($(
         $(#[doc = $summary:literal])+
@@ -46,11 +46,11 @@ macro_rules! wires {
         ///
         /// Not `#[non_exhaustive]`: whoever does something for each wire should hear of a new one.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum Wire {
+        pub enum WireName {
             $($(#[doc = $summary])+ $wire,)+
         }
 
-        impl Wire {
+        impl WireName {
             /// All wires.
             pub const ALL: [Self; [$(Self::$wire),+].len()] = [$(Self::$wire),+];
 
@@ -119,7 +119,7 @@ wires! {
     }
 }
 
-impl Wire {
+impl WireName {
     /// Its name, as in [`WIRE`](super::WIRE).
     pub const fn name(self) -> &'static str {
         self.facts().name
@@ -182,7 +182,7 @@ pub enum WireChoice {
     #[default]
     Auto,
     /// This one.
-    Named(Wire),
+    Named(WireName),
 }
 
 impl WireChoice {
@@ -192,7 +192,7 @@ impl WireChoice {
         "Shared memory within a host; between hosts the fastest wire that all PEs can use";
 
     /// The wire, if one is named.
-    pub const fn named(self) -> Option<Wire> {
+    pub const fn named(self) -> Option<WireName> {
         match self {
             Self::Auto => None,
             Self::Named(wire) => Some(wire),
@@ -209,14 +209,17 @@ impl WireChoice {
 
     /// What a job of several hosts may have, to choose from: `auto, ether, xdp, udp or fabric`.
     pub fn listed_between_hosts() -> String {
-        let wires = Wire::ALL.into_iter().filter(|wire| wire.spans_hosts());
-        listed([Self::AUTO].into_iter().chain(wires.map(Wire::name)), "or")
+        let wires = WireName::ALL.into_iter().filter(|wire| wire.spans_hosts());
+        listed(
+            [Self::AUTO].into_iter().chain(wires.map(WireName::name)),
+            "or",
+        )
     }
 }
 
 impl fmt::Display for WireChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.named().map_or(Self::AUTO, Wire::name))
+        f.write_str(self.named().map_or(Self::AUTO, WireName::name))
     }
 }
 
@@ -224,7 +227,7 @@ impl Kind for WireChoice {
     type Value = Self;
 
     fn expected() -> String {
-        let wires = Wire::ALL.into_iter().map(Wire::name);
+        let wires = WireName::ALL.into_iter().map(WireName::name);
         listed([Self::AUTO].into_iter().chain(wires), "or")
     }
 
@@ -244,7 +247,7 @@ impl Kind for WireChoice {
             summary: Self::AUTO_SUMMARY,
             is_for_tests: false,
         };
-        let named = Wire::ALL.into_iter().map(|wire| Choice {
+        let named = WireName::ALL.into_iter().map(|wire| Choice {
             name: wire.name(),
             summary: wire.summary(),
             is_for_tests: wire.is_for_tests(),
@@ -253,13 +256,13 @@ impl Kind for WireChoice {
     }
 }
 
-impl fmt::Display for Wire {
+impl fmt::Display for WireName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-impl FromStr for Wire {
+impl FromStr for WireName {
     type Err = String;
 
     /// By its name.
@@ -277,33 +280,36 @@ mod tests {
 
     #[test]
     fn all_have_names_and_lists_come_from_the_table() {
-        for wire in Wire::ALL {
+        for wire in WireName::ALL {
             assert_eq!(wire.name().parse(), Ok(wire));
             assert_eq!(wire.to_string(), wire.name());
-            let same = |other: &Wire| other.name() == wire.name();
-            assert_eq!(Wire::ALL.iter().filter(|other| same(other)).count(), 1);
+            let same = |other: &WireName| other.name() == wire.name();
+            assert_eq!(WireName::ALL.iter().filter(|other| same(other)).count(), 1);
         }
-        let networks = Wire::listed(Wire::is_network, "or");
+        let networks = WireName::listed(WireName::is_network, "or");
         assert_eq!(networks, "ether, xdp, udp, tcp or fabric");
-        let between = Wire::listed(Wire::spans_hosts, "or");
+        let between = WireName::listed(WireName::spans_hosts, "or");
         assert_eq!(between, "ether, xdp, udp, tcp, window or fabric");
-        assert_eq!(Wire::listed(Wire::has_ether_type, "and"), "ether and xdp");
-        let refused = "pigeon".parse::<Wire>().unwrap_err();
+        assert_eq!(
+            WireName::listed(WireName::has_ether_type, "and"),
+            "ether and xdp"
+        );
+        let refused = "pigeon".parse::<WireName>().unwrap_err();
         let expected = "expected shm, ether, xdp, udp, tcp, window, fabric or stores";
         assert_eq!(refused, expected);
     }
 
     #[test]
     fn the_order_of_speed_has_the_wires_that_auto_takes() {
-        let order = [Wire::Xdp, Wire::Ether, Wire::Udp];
-        assert_eq!(Wire::fastest_first(), order);
+        let order = [WireName::Xdp, WireName::Ether, WireName::Udp];
+        assert_eq!(WireName::fastest_first(), order);
     }
 
     #[test]
     fn a_wire_is_named_or_chosen() {
         assert_eq!(WireChoice::parse("auto"), Ok(WireChoice::Auto));
         assert_eq!(WireChoice::default().to_string(), "auto");
-        for wire in Wire::ALL {
+        for wire in WireName::ALL {
             let choice = WireChoice::Named(wire);
             assert_eq!(WireChoice::parse(wire.name()), Ok(choice));
             assert_eq!(choice.to_string(), wire.name());

@@ -34,7 +34,7 @@ impl Bad {
         let pe = wire.number(&other.name()).unwrap();
         wire.meet(pe).unwrap();
         let slots = layout.slots();
-        let shared = Arc::clone(&wire) as Arc<dyn Transport>;
+        let shared = Arc::clone(&wire) as Arc<dyn Wire>;
         let outlet = Outlet::new(&shared, pe, layout.ring(BAD), slots).unwrap();
         let credit = CreditInlet::new(wire.segment(), layout.mail(pe, Mail::Credit)).unwrap();
         let ring = RingSender::new(outlet, credit, pe, slots);

@@ -10,13 +10,13 @@ use std::time::Duration;
 use crate::region;
 #[cfg(target_os = "linux")]
 use crate::shm::{self, ShmOptions};
-use crate::transport::Transport;
 #[cfg(target_os = "linux")]
 use crate::visibility::Visibility;
+use crate::wire::Wire;
 use crate::wrap::StoresOnly;
 
 /// The program of each PE of a test, with its end of the wire.
-pub type Program<'a> = dyn Fn(Arc<dyn Transport>) + Sync + 'a;
+pub type Program<'a> = dyn Fn(Arc<dyn Wire>) + Sync + 'a;
 
 /// Makes connected transports and runs one program on each PE.
 pub trait Fabric: Sync {
@@ -56,14 +56,14 @@ pub struct Wrapping<'a> {
 }
 
 /// From a wire to one around it.
-pub type Wrap<'a> = dyn Fn(Arc<dyn Transport>) -> Arc<dyn Transport> + Sync + 'a;
+pub type Wrap<'a> = dyn Fn(Arc<dyn Wire>) -> Arc<dyn Wire> + Sync + 'a;
 
 impl<'a> Wrapping<'a> {
     /// With only posted stores used of the wire.
     pub fn stores_only(fabric: &'a dyn Fabric) -> Self {
         let wrap = &|wire| {
             let wire = StoresOnly::new(wire).expect("making the wire");
-            Arc::new(wire) as Arc<dyn Transport>
+            Arc::new(wire) as Arc<dyn Wire>
         };
         Self { fabric, wrap }
     }
@@ -101,7 +101,7 @@ impl Fabric for InRegion {
 ///
 /// # Panics
 /// If the program panicked on a PE: with what the first one said.
-pub fn run_on_threads<T: Transport + 'static>(wires: Vec<T>, program: &Program<'_>) {
+pub fn run_on_threads<T: Wire + 'static>(wires: Vec<T>, program: &Program<'_>) {
     let mut running: Vec<bool> = vec![true; wires.len()];
     let (ended, end) = channel();
     let mut panics: Vec<Box<dyn Any + Send>> = Vec::new();

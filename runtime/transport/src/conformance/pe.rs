@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::Fabric;
 use crate::error::PeId;
-use crate::transport::Transport;
 use crate::visibility::{LINE_BYTES, Visibility};
 use crate::wait::{Backoff, WaitStep};
 use crate::window::{FIRST_FREE_OFFSET_BYTES, Window};
+use crate::wire::Wire;
 
 /// A word per PE, for [`Pe::meet`], each in a line of its own: on flushed memory a line has
 /// one writing host.
@@ -25,7 +25,7 @@ const SEGMENT_BYTES: usize = if cfg!(memory_model) {
 
 /// One PE of a test.
 pub(super) struct Pe {
-    pub(super) wire: Arc<dyn Transport>,
+    pub(super) wire: Arc<dyn Wire>,
     pub(super) pe: PeId,
     pub(super) pes: u32,
     meetings: Cell<u64>,
@@ -109,7 +109,7 @@ impl Pe {
         route.window().map(Window::visibility)
     }
 
-    /// Waits for all PEs. Their earlier stores with a [`Transport::quiet`] behind them
+    /// Waits for all PEs. Their earlier stores with a [`Wire::quiet`] behind them
     /// are then visible.
     pub(super) fn meet(&self) {
         let meeting = self.meetings.get() + 1;

@@ -2,8 +2,8 @@
 
 use super::pe::{AREA, rounds};
 use super::{Fabric, Random, run};
-use crate::transport::Line;
 use crate::visibility::Visibility;
+use crate::wire::Line;
 
 /// Around words, lines, pages and more than any buffer on the way.
 const SIZES: &[usize] = &[

@@ -13,7 +13,7 @@ use super::{
 use crate::error::TransportError;
 use crate::faults::Faults;
 use crate::shm::{self, Shm};
-use crate::transport::Transport;
+use crate::wire::Wire;
 use crate::wires::Wires;
 
 /// How the hosts of a job in one process reach each other.
@@ -157,7 +157,7 @@ impl LocalHost {
             let ether = Ether::connect(segments, socket, &roster, &options, deadline)?;
             let ether = Arc::new(ether);
             let only = shm.into_iter().map(|shm| {
-                let between = Arc::clone(&ether) as Arc<dyn Transport>;
+                let between = Arc::clone(&ether) as Arc<dyn Wire>;
                 LocalPe::new(shm, between, Some(Arc::clone(&ether)))
             });
             return only.collect();
@@ -185,7 +185,7 @@ impl LocalHost {
 impl LocalPe {
     fn new(
         shm: Shm,
-        between: Arc<dyn Transport>,
+        between: Arc<dyn Wire>,
         ether: Option<Arc<Ether>>,
     ) -> Result<Self, TransportError> {
         let wires = Wires::new(Arc::new(shm), [between])?;

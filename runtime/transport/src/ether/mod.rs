@@ -64,6 +64,7 @@ pub(crate) mod socket;
 mod station;
 mod tally;
 
+use crate::wire::Lifetime;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
@@ -104,9 +105,9 @@ use crate::error::{Loss, PeId, TransportError};
 use crate::origin::Origin;
 use crate::ring::PAYLOAD_BYTES;
 use crate::route::Route;
-use crate::transport::{Line, Transport};
 use crate::wait::WaitLimits;
 use crate::window::Window;
+use crate::wire::{self, Capabilities, Line, Wire};
 
 /// Longest wait for frames before a store or a quiet looks at everything again.
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
@@ -421,7 +422,7 @@ impl Bytes {
     }
 }
 
-impl Transport for Ether {
+impl Wire for Ether {
     fn pe(&self) -> PeId {
         self.pe
     }
@@ -439,23 +440,6 @@ impl Transport for Ether {
             return Some(Route::Mapped(self.segment.clone()));
         }
         self.link_to(pe).map(|_| Route::Carried)
-    }
-
-    /// An adapter does not have what the PEs of its host register.
-    fn registered_route(&self, pe: PeId, _segment: SegmentId) -> Option<Route> {
-        let link = self.link_to(pe).filter(|_| self.is_alone(pe));
-        link.map(|_| Route::Carried)
-    }
-
-    fn register(&self, segment: SegmentId, window: &Window) -> Result<(), TransportError> {
-        self.hold()?.own.register(segment, window.clone());
-        Ok(())
-    }
-
-    fn unregister(&self, segment: SegmentId) {
-        if let Ok(mut core) = self.hold() {
-            core.own.unregister(segment);
-        }
     }
 
     fn store(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
@@ -478,17 +462,6 @@ impl Transport for Ether {
         self.put(pe, link, address, &value.to_ne_bytes())
     }
 
-    fn signal_word(&self, pe: PeId, offset_bytes: usize, value: u64) -> Result<(), TransportError> {
-        if pe == self.pe {
-            return self.store_word(pe, offset_bytes, value);
-        }
-        let link = self.link(pe)?;
-        let before = self.hold()?.endpoint.accepted(link);
-        self.store_word(pe, offset_bytes, value)?;
-        self.hold()?.note_signal(link, before);
-        Ok(())
-    }
-
     fn store_line(
         &self,
         pe: PeId,
@@ -504,6 +477,70 @@ impl Transport for Ether {
         let address = self.line_address(pe, offset_bytes)?;
         let line = Bytes::of(header, payload)?;
         self.put(pe, link, address, line.used())
+    }
+
+    /// A link keeps the order.
+    fn fence(&self) -> Result<(), TransportError> {
+        self.origin.check()
+    }
+
+    fn quiet(&self) -> Result<(), TransportError> {
+        let all = self.hosts.iter();
+        let all = all.filter_map(|path| Some((path.first, path.link()?)));
+        self.quiet_links(all, |core| core.died().first().copied())
+    }
+
+    fn poll(&self) -> Result<bool, TransportError> {
+        self.origin.check()?;
+        Ok(self.shared.look())
+    }
+
+    fn wait_limits(&self) -> WaitLimits {
+        self.limits
+    }
+
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities {
+            registration: Some(self),
+            batches: Some(self),
+            per_target: Some(self),
+            liveness: Some(self),
+            lifetime: Some(self),
+            counting: Some(self),
+            ..Capabilities::NONE
+        }
+    }
+}
+
+impl wire::Registration for Ether {
+    /// An adapter does not have what the PEs of its host register.
+    fn registered_route(&self, pe: PeId, _segment: SegmentId) -> Option<Route> {
+        let link = self.link_to(pe).filter(|_| self.is_alone(pe));
+        link.map(|_| Route::Carried)
+    }
+
+    fn register(&self, segment: SegmentId, window: &Window) -> Result<(), TransportError> {
+        self.hold()?.own.register(segment, window.clone());
+        Ok(())
+    }
+
+    fn unregister(&self, segment: SegmentId) {
+        if let Ok(mut core) = self.hold() {
+            core.own.unregister(segment);
+        }
+    }
+}
+
+impl wire::Batches for Ether {
+    fn signal_word(&self, pe: PeId, offset_bytes: usize, value: u64) -> Result<(), TransportError> {
+        if pe == self.pe {
+            return self.store_word(pe, offset_bytes, value);
+        }
+        let link = self.link(pe)?;
+        let before = self.hold()?.endpoint.accepted(link);
+        self.store_word(pe, offset_bytes, value)?;
+        self.hold()?.note_signal(link, before);
+        Ok(())
     }
 
     /// In as few frames as they need.
@@ -536,16 +573,11 @@ impl Transport for Ether {
         self.leave(core, link);
         Ok(())
     }
+}
 
-    /// A link keeps the order.
-    fn fence(&self) -> Result<(), TransportError> {
-        self.origin.check()
-    }
-
-    fn quiet(&self) -> Result<(), TransportError> {
-        let all = self.hosts.iter();
-        let all = all.filter_map(|path| Some((path.first, path.link()?)));
-        self.quiet_links(all, |core| core.died().first().copied())
+impl wire::PerTarget for Ether {
+    fn fence_of(&self, _pe: PeId) -> Result<(), TransportError> {
+        self.fence()
     }
 
     fn quiet_of(&self, pe: PeId) -> Result<(), TransportError> {
@@ -556,12 +588,9 @@ impl Transport for Ether {
             }),
         }
     }
+}
 
-    fn poll(&self) -> Result<bool, TransportError> {
-        self.origin.check()?;
-        Ok(self.shared.look())
-    }
-
+impl wire::Liveness for Ether {
     fn is_alive(&self, pe: PeId) -> Result<bool, TransportError> {
         if pe == self.pe {
             return Ok(true);
@@ -595,10 +624,6 @@ impl Transport for Ether {
         self.as_control_says(pe, loss)
     }
 
-    fn wait_limits(&self) -> WaitLimits {
-        self.limits
-    }
-
     fn give_up(&self, pe: PeId) {
         if !self.origin.is_here() {
             return;
@@ -618,13 +643,11 @@ impl Transport for Ether {
             self.shared.release(core);
         }
     }
+}
 
-    fn tally(&self) -> Vec<(String, u64)> {
-        let values = self
-            .hold()
-            .map(|core| tally_values(&core).collect::<Vec<_>>());
-        let names = counted().map(|(name, _)| name.to_owned());
-        names.zip(values.unwrap_or_default()).collect()
+impl wire::Lifetime for Ether {
+    fn begin(&self) -> Result<(), TransportError> {
+        Ok(())
     }
 
     fn finish(&self) {
@@ -650,6 +673,20 @@ impl Transport for Ether {
         }
         // The close frames.
         core.drive();
+    }
+
+    fn close_recording(&self) -> Result<(), TransportError> {
+        Ok(())
+    }
+}
+
+impl wire::Counting for Ether {
+    fn tally(&self) -> Vec<(String, u64)> {
+        let values = self
+            .hold()
+            .map(|core| tally_values(&core).collect::<Vec<_>>());
+        let names = counted().map(|(name, _)| name.to_owned());
+        names.zip(values.unwrap_or_default()).collect()
     }
 }
 

@@ -1,5 +1,6 @@
 //! From a provider to a connected wire.
 
+use crate::wire::Liveness;
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -17,7 +18,6 @@ use crate::addresses::Addresses;
 use crate::error::{EnvironmentFault, PeId, Silence, TransportError};
 use crate::origin::Origin;
 use crate::os::{random, signals};
-use crate::transport::Transport;
 use crate::wait::WaitLimits;
 use crate::watch::Watch;
 use crate::window::Window;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::{Choice, Fabric, Opened, Party, Ticket};
 use crate::error::{LOST_AFTER, PeId, TransportError};
 use crate::shm;
-use crate::transport::Transport;
+use crate::wire::Wire;
 use crate::wires::Wires;
 
 /// For a hang: nobody waits so long.
@@ -28,7 +28,7 @@ pub fn local(
     let hosts = hosts.clamp(1, pes.max(1));
     let by_host = shm::local_hosts(pes, hosts, segment_bytes)?;
     let mut by_host: Vec<_> = by_host.into_iter().map(Vec::into_iter).collect();
-    let mut near: Vec<Arc<dyn Transport>> = Vec::new();
+    let mut near: Vec<Arc<dyn Wire>> = Vec::new();
     for pe in 0..pes {
         let shm = by_host.get_mut((pe % hosts) as usize);
         let shm = shm.and_then(Iterator::next);
@@ -36,7 +36,7 @@ pub fn local(
     }
     let far = connect(&near, hosts, choice)?;
     let wires = near.into_iter().zip(far).map(|(near, far)| {
-        let far: Arc<dyn Transport> = Arc::new(far);
+        let far: Arc<dyn Wire> = Arc::new(far);
         Wires::new(near, [far])
     });
     wires.collect()
@@ -44,7 +44,7 @@ pub fn local(
 
 /// Connects PEs over the segments of other wires.
 fn connect(
-    others: &[Arc<dyn Transport>],
+    others: &[Arc<dyn Wire>],
     hosts: u32,
     choice: &Choice,
 ) -> Result<Vec<Fabric>, TransportError> {

@@ -51,6 +51,7 @@ mod peer;
 mod ticket;
 mod transfer;
 
+use crate::wire::Lifetime;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -72,10 +73,10 @@ use crate::error::{Loss, PeId, TransportError};
 use crate::origin::Origin;
 use crate::ring::PAYLOAD_BYTES;
 use crate::route::Route;
-use crate::transport::{Line, Offload, Transport};
 use crate::wait::WaitLimits;
 use crate::watch::Watch;
 use crate::window::Window;
+use crate::wire::{self, Capabilities, Line, Wire};
 
 /// Longest wait before a store or a quiet looks at everything again.
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
@@ -334,7 +335,7 @@ impl Fabric {
     }
 }
 
-impl Transport for Fabric {
+impl Wire for Fabric {
     fn pe(&self) -> PeId {
         self.pe
     }
@@ -352,28 +353,6 @@ impl Transport for Fabric {
             return Some(Route::Mapped(self.segment.clone()));
         }
         self.leads_to(pe).then_some(Route::Read { from_bytes: 0 })
-    }
-
-    /// Whether the memory has a key, its owner says when it is used first.
-    fn registered_route(&self, pe: PeId, _segment: SegmentId) -> Option<Route> {
-        self.leads_to(pe).then_some(Route::Read { from_bytes: 0 })
-    }
-
-    fn register(&self, segment: SegmentId, window: &Window) -> Result<(), TransportError> {
-        self.hold()?.home.register(segment, window.clone());
-        Ok(())
-    }
-
-    fn unregister(&self, segment: SegmentId) {
-        if let Ok(mut core) = self.hold() {
-            core.home.unregister(segment);
-            drop(core);
-            self.take_back(segment);
-        }
-    }
-
-    fn offload(&self) -> Option<&dyn Offload> {
-        Some(self)
     }
 
     fn store(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
@@ -408,16 +387,6 @@ impl Transport for Fabric {
         self.store_message(pe, Outgoing::one(Kind::Word, offset_bytes, &[&word]))
     }
 
-    fn signal_word(&self, pe: PeId, offset_bytes: usize, value: u64) -> Result<(), TransportError> {
-        if pe == self.pe {
-            return self.store_word(pe, offset_bytes, value);
-        }
-        self.origin.check()?;
-        self.addresses.of(pe, offset_bytes, 8, 8)?;
-        let word = value.to_ne_bytes();
-        self.send(pe, Outgoing::one(Kind::Word, offset_bytes, &[&word]), false)
-    }
-
     fn store_line(
         &self,
         pe: PeId,
@@ -438,6 +407,75 @@ impl Transport for Fabric {
         let mut message = Outgoing::new();
         self.line(pe, &line, &mut message)?;
         self.store_message(pe, message)
+    }
+
+    fn fence(&self) -> Result<(), TransportError> {
+        let mut core = self.hold()?;
+        for pe in core.others() {
+            if let Some(peer) = core.peer_mut(pe) {
+                peer.fenced = peer.ordered;
+            }
+        }
+        Ok(())
+    }
+
+    fn quiet(&self) -> Result<(), TransportError> {
+        let others = self.hold()?.others();
+        self.quiet_with(others)
+    }
+
+    fn poll(&self) -> Result<bool, TransportError> {
+        self.origin.check()?;
+        Ok(self.shared.look())
+    }
+
+    fn wait_limits(&self) -> WaitLimits {
+        self.limits
+    }
+
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities {
+            registration: Some(self),
+            batches: Some(self),
+            per_target: Some(self),
+            liveness: Some(self),
+            lifetime: Some(self),
+            counting: Some(self),
+            offload: Some(self),
+            ..Capabilities::NONE
+        }
+    }
+}
+
+impl wire::Registration for Fabric {
+    /// Whether the memory has a key, its owner says when it is used first.
+    fn registered_route(&self, pe: PeId, _segment: SegmentId) -> Option<Route> {
+        self.leads_to(pe).then_some(Route::Read { from_bytes: 0 })
+    }
+
+    fn register(&self, segment: SegmentId, window: &Window) -> Result<(), TransportError> {
+        self.hold()?.home.register(segment, window.clone());
+        Ok(())
+    }
+
+    fn unregister(&self, segment: SegmentId) {
+        if let Ok(mut core) = self.hold() {
+            core.home.unregister(segment);
+            drop(core);
+            self.take_back(segment);
+        }
+    }
+}
+
+impl wire::Batches for Fabric {
+    fn signal_word(&self, pe: PeId, offset_bytes: usize, value: u64) -> Result<(), TransportError> {
+        if pe == self.pe {
+            return self.store_word(pe, offset_bytes, value);
+        }
+        self.origin.check()?;
+        self.addresses.of(pe, offset_bytes, 8, 8)?;
+        let word = value.to_ne_bytes();
+        self.send(pe, Outgoing::one(Kind::Word, offset_bytes, &[&word]), false)
     }
 
     /// In as few messages as they need.
@@ -471,27 +509,14 @@ impl Transport for Fabric {
         }
         all
     }
+}
 
-    fn fence(&self) -> Result<(), TransportError> {
-        let mut core = self.hold()?;
-        for pe in core.others() {
-            if let Some(peer) = core.peer_mut(pe) {
-                peer.fenced = peer.ordered;
-            }
-        }
-        Ok(())
-    }
-
+impl wire::PerTarget for Fabric {
     fn fence_of(&self, pe: PeId) -> Result<(), TransportError> {
         if let Some(peer) = self.hold()?.peer_mut(pe) {
             peer.fenced = peer.ordered;
         }
         Ok(())
-    }
-
-    fn quiet(&self) -> Result<(), TransportError> {
-        let others = self.hold()?.others();
-        self.quiet_with(others)
     }
 
     fn quiet_of(&self, pe: PeId) -> Result<(), TransportError> {
@@ -507,12 +532,9 @@ impl Transport for Fabric {
                 .and(Err(TransportError::NoSuchPe { pe, pes })),
         }
     }
+}
 
-    fn poll(&self) -> Result<bool, TransportError> {
-        self.origin.check()?;
-        Ok(self.shared.look())
-    }
-
+impl wire::Liveness for Fabric {
     fn is_alive(&self, pe: PeId) -> Result<bool, TransportError> {
         if pe == self.pe {
             return Ok(true);
@@ -550,22 +572,11 @@ impl Transport for Fabric {
             peer.ends(End::Lost(Loss::Ended));
         }
     }
+}
 
-    fn wait_limits(&self) -> WaitLimits {
-        self.limits
-    }
-
-    fn tally(&self) -> Vec<(String, u64)> {
-        let counted = self.hold().map(|core| core.counted).unwrap_or_default();
-        let values = [
-            counted.messages_sent,
-            counted.messages_received,
-            counted.writes,
-            counted.reads,
-            counted.strangers,
-        ];
-        let names = counted_names().map(|(name, _)| name.to_owned());
-        names.zip(values).collect()
+impl wire::Lifetime for Fabric {
+    fn begin(&self) -> Result<(), TransportError> {
+        Ok(())
     }
 
     fn finish(&self) {
@@ -609,6 +620,25 @@ impl Transport for Fabric {
                 self.look_after(pe, begin);
             }
         }
+    }
+
+    fn close_recording(&self) -> Result<(), TransportError> {
+        Ok(())
+    }
+}
+
+impl wire::Counting for Fabric {
+    fn tally(&self) -> Vec<(String, u64)> {
+        let counted = self.hold().map(|core| core.counted).unwrap_or_default();
+        let values = [
+            counted.messages_sent,
+            counted.messages_received,
+            counted.writes,
+            counted.reads,
+            counted.strangers,
+        ];
+        let names = counted_names().map(|(name, _)| name.to_owned());
+        names.zip(values).collect()
     }
 }
 

@@ -13,7 +13,7 @@ use super::peer::End;
 use super::{Fabric, LAST_ERRORS, Patience};
 use crate::error::{PeId, TransportError};
 use crate::operation::Request;
-use crate::transport::Offload;
+use crate::wire::Offload;
 
 /// Memory of a peer as the provider reaches it.
 #[derive(Debug, Clone, Copy)]

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{COUNTER, Dice, Faults};
 use crate::error::{PeId, TransportError};
-use crate::transport::Transport;
+use crate::wire::Wire;
 use crate::wrap::{Stage, Store, Wrapped};
 
 /// A wire around another one, whose stores to other PEs meet [`Faults`].
@@ -43,7 +43,7 @@ impl Faulty {
     ///
     /// # Errors
     /// As [`Wrapped::around`].
-    pub fn new(wire: Arc<dyn Transport>, faults: Faults) -> Result<Self, TransportError> {
+    pub fn new(wire: Arc<dyn Wire>, faults: Faults) -> Result<Self, TransportError> {
         let stage = FaultyStores {
             state: Mutex::new(State {
                 dice: Dice::new(faults, wire.pe()),
@@ -68,13 +68,13 @@ impl FaultyStores {
 
 impl State {
     /// Makes the store to `pe` that was held back, if there is one.
-    fn let_out(&mut self, wire: &dyn Transport, pe: PeId) -> Result<(), TransportError> {
+    fn let_out(&mut self, wire: &dyn Wire, pe: PeId) -> Result<(), TransportError> {
         let held = self.held.remove(&pe);
         held.map_or(Ok(()), |store| store.send(wire, pe))
     }
 
     /// As [`let_out`](Self::let_out), to all PEs; the first error when all have been tried.
-    fn let_all_out(&mut self, wire: &dyn Transport) -> Result<(), TransportError> {
+    fn let_all_out(&mut self, wire: &dyn Wire) -> Result<(), TransportError> {
         let mut all = Ok(());
         while let Some((pe, store)) = self.held.pop_first() {
             all = all.and(store.send(wire, pe));
@@ -86,12 +86,7 @@ impl State {
 /// The lock is held while the wire stores: a word that waits for it comes after what another
 /// thread lets out.
 impl Stage for FaultyStores {
-    fn store(
-        &self,
-        wire: &dyn Transport,
-        pe: PeId,
-        mut store: Store<'_>,
-    ) -> Result<(), TransportError> {
+    fn store(&self, wire: &dyn Wire, pe: PeId, mut store: Store<'_>) -> Result<(), TransportError> {
         let mut state = self.lock();
         if store.is_ordered() {
             state.let_out(wire, pe)?;
@@ -120,7 +115,7 @@ impl Stage for FaultyStores {
         Ok(())
     }
 
-    fn settle(&self, wire: &dyn Transport, pe: Option<PeId>) -> Result<(), TransportError> {
+    fn settle(&self, wire: &dyn Wire, pe: Option<PeId>) -> Result<(), TransportError> {
         let mut state = self.lock();
         match pe {
             Some(pe) => state.let_out(wire, pe),
@@ -128,7 +123,7 @@ impl Stage for FaultyStores {
         }
     }
 
-    fn look(&self, wire: &dyn Transport) {
+    fn look(&self, wire: &dyn Wire) {
         // Who has the lock is storing and need not be waited for.
         if let Ok(mut state) = self.state.try_lock() {
             let _ = state.let_all_out(wire);
@@ -143,6 +138,7 @@ impl Stage for FaultyStores {
 
 #[cfg(test)]
 mod tests {
+    use crate::wire::{Bell, Clock, Counting, Lifetime, PerTarget};
     use core::time::Duration;
     use std::collections::HashMap;
 

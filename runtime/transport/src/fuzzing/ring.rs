@@ -10,8 +10,8 @@ use crate::ring::{
     CreditInlet, Inlet, KIND_LIMIT, Outlet, RingReceiver, RingSender, SendOrder, Slots, Taken,
     WordOutlet,
 };
-use crate::transport::Transport;
 use crate::window::{FIRST_FREE_OFFSET_BYTES, Window};
+use crate::wire::Wire;
 
 /// The receiver of a ring. A script: the size of the ring, then steps of one byte and arguments.
 ///
@@ -73,7 +73,7 @@ impl Ring {
         let slots = Slots::of_bytes(bytes).expect("a size of rings");
         let idle = Box::new(|_: &Window| false);
         let wire = Arc::new(ScriptedWire::new(2, SEGMENT_BYTES, true, idle));
-        let shared: Arc<dyn Transport> = Arc::clone(&wire) as _;
+        let shared: Arc<dyn Wire> = Arc::clone(&wire) as _;
         let peer = wire.memory_of(1);
         let own = wire.memory_of(0);
         let mut outlet = Outlet::new(&shared, 0, RING, slots)?;

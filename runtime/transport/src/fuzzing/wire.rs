@@ -4,13 +4,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
-use crate::error::{PeId, TransportError};
+use crate::error::{Loss, PeId, TransportError};
 use crate::memory::Memory;
 use crate::route::Route;
-use crate::transport::Transport;
 use crate::visibility::Visibility;
 use crate::wait::WaitLimits;
 use crate::window::Window;
+use crate::wire::{self, Capabilities, Wire};
 
 /// The number of looks behind the end of the script after which a wait counts as
 /// endless.
@@ -75,7 +75,7 @@ impl ScriptedWire {
     }
 }
 
-impl Transport for ScriptedWire {
+impl Wire for ScriptedWire {
     fn pe(&self) -> PeId {
         0
     }
@@ -127,21 +127,54 @@ impl Transport for ScriptedWire {
         Ok(false)
     }
 
-    fn is_alive(&self, pe: PeId) -> Result<bool, TransportError> {
-        Ok(pe == 0 || !self.have_ended.load(Ordering::Relaxed))
-    }
-
     fn wait_limits(&self) -> WaitLimits {
         WaitLimits::SLEEP_ONLY
     }
 
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities {
+            liveness: Some(self),
+            bell: Some(self),
+            clock: Some(self),
+            ..Capabilities::NONE
+        }
+    }
+}
+
+impl wire::Liveness for ScriptedWire {
+    fn is_alive(&self, pe: PeId) -> Result<bool, TransportError> {
+        Ok(pe == 0 || !self.have_ended.load(Ordering::Relaxed))
+    }
+
+    fn loss(&self, _pe: PeId) -> Loss {
+        Loss::Ended
+    }
+
+    fn give_up(&self, _pe: PeId) {}
+}
+
+impl wire::Bell for ScriptedWire {
     fn arm(&self, wanted: Duration) -> Duration {
+        wanted
+    }
+
+    fn sleep_max(&self, wanted: Duration) -> Duration {
         wanted
     }
 
     fn sleep(&self, _: Duration) -> bool {
         self.step();
         false
+    }
+}
+
+impl wire::Clock for ScriptedWire {
+    fn is_in_virtual_time(&self) -> bool {
+        false
+    }
+
+    fn now(&self) -> Duration {
+        wire::now()
     }
 
     fn nap(&self, _: Duration) {

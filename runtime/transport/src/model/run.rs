@@ -9,8 +9,8 @@ use super::setting::Setting;
 use super::wire::ModelWire;
 use crate::conformance::Program;
 use crate::coroutine::{self, Body, Coroutines, Resumed};
-use crate::transport::Transport;
 use crate::visibility::Visibility;
+use crate::wire::Wire;
 
 /// Enough for the PEs of any suite.
 const STACK_BYTES: usize = 1 << 20;

@@ -4,13 +4,13 @@ use core::time::Duration;
 
 use super::door;
 use super::machine::{Aperture, Kind};
-use crate::error::{PeId, TransportError};
+use crate::error::{Loss, PeId, TransportError};
 use crate::memory::Memory;
 use crate::route::Route;
-use crate::transport::Transport;
 use crate::visibility::Visibility;
 use crate::wait::WaitLimits;
 use crate::window::Window;
+use crate::wire::{self, Capabilities, Wire};
 
 /// The wire of one PE of a [`run`](super::run).
 #[derive(Debug)]
@@ -64,7 +64,7 @@ impl ModelWire {
     }
 }
 
-impl Transport for ModelWire {
+impl Wire for ModelWire {
     fn pe(&self) -> PeId {
         self.pe
     }
@@ -109,6 +109,28 @@ impl Transport for ModelWire {
         Ok(())
     }
 
+    fn wait_limits(&self) -> WaitLimits {
+        WaitLimits {
+            spins: 2,
+            yields: 2,
+            ..WaitLimits::SLEEP_ONLY
+        }
+    }
+
+    fn poll(&self) -> Result<bool, TransportError> {
+        Ok(false)
+    }
+
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities {
+            liveness: Some(self),
+            clock: Some(self),
+            ..Capabilities::NONE
+        }
+    }
+}
+
+impl wire::Liveness for ModelWire {
     fn is_alive(&self, pe: PeId) -> Result<bool, TransportError> {
         self.peer(pe)?;
         let (asks, pe) = (self.pe as usize, pe as usize);
@@ -116,12 +138,20 @@ impl Transport for ModelWire {
         Ok(ended == Some(false))
     }
 
-    fn wait_limits(&self) -> WaitLimits {
-        WaitLimits {
-            spins: 2,
-            yields: 2,
-            ..WaitLimits::SLEEP_ONLY
-        }
+    fn loss(&self, _pe: PeId) -> Loss {
+        Loss::Ended
+    }
+
+    fn give_up(&self, _pe: PeId) {}
+}
+
+impl wire::Clock for ModelWire {
+    fn is_in_virtual_time(&self) -> bool {
+        false
+    }
+
+    fn now(&self) -> Duration {
+        wire::now()
     }
 
     fn nap(&self, _time: Duration) {

@@ -12,7 +12,7 @@
 //! | `desk.rs` | the memory over which a PE and the simulator speak |
 //! | `request.rs` | what a PE asks for |
 //! | `clock.rs`, `computing.rs` | the time of the model, and what computing takes of it |
-//! | `pe.rs` | the PE's end: a [`Transport`](crate::Transport) |
+//! | `pe.rs` | the PE's end: a [`Wire`](crate::Wire) |
 //! | `model.rs` | the simulator's end |
 //! | `hello.rs` | how a PE begins |
 //!

@@ -7,15 +7,15 @@ use std::thread::ThreadId;
 
 use crate::addresses::Addresses;
 use crate::chain::{Block, ChainLimits, Chains};
-use crate::error::{EnvironmentFault, PeId, TransportError};
+use crate::error::{EnvironmentFault, Loss, PeId, TransportError};
 use crate::origin::Origin;
 use crate::os;
 use crate::route::Route;
 use crate::shm::Shm;
-use crate::transport::Transport;
 use crate::visibility::Visibility;
 use crate::wait::WaitLimits;
 use crate::window::Window;
+use crate::wire::{self, Capabilities, Wire};
 
 use super::clock;
 use super::computing;
@@ -60,7 +60,7 @@ struct State {
 
 impl Modelled {
     /// The wire of a PE that shares memory with the others. It takes part in the run of the model
-    /// as soon as it [begins](Transport::begin), and asks for nothing before.
+    /// as soon as it [begins](Wire::begin), and asks for nothing before.
     ///
     /// # Errors
     /// [`TransportError::Environment`] if the descriptors are not those of a simulator.
@@ -129,8 +129,8 @@ impl Modelled {
         self.desk.spent_ps() > 0
     }
 
-    /// As [`sleep`](Transport::sleep), for `limit` at most, but as long as a look at memory takes. The look
-    /// before it, since the wire was [armed](Transport::arm), is a part of that.
+    /// As [`sleep`](Wire::sleep), for `limit` at most, but as long as a look at memory takes. The look
+    /// before it, since the wire was [armed](Wire::arm), is a part of that.
     ///
     /// # Errors
     /// Those of all calls.
@@ -259,23 +259,9 @@ fn refused(expected: &'static str, got: &'static str) -> TransportError {
     TransportError::misused("using a job in virtual time", expected, got)
 }
 
-impl Transport for Modelled {
+impl Wire for Modelled {
     fn pe(&self) -> PeId {
         self.pe
-    }
-
-    fn begin(&self) -> Result<(), TransportError> {
-        self.origin.check()?;
-        let mut state = self.state();
-        hello::send(&self.socket, self.pe, self.pes, self.segment.memory())?;
-        state.thread = Some(std::thread::current().id());
-        self.desk.set_thread(os::process::thread());
-        self.wait_for_turn()?;
-        if let Some(limits) = self.desk.chain_limits() {
-            let _ = self.chains.set(limits);
-        }
-        computing::begin(&self.desk);
-        Ok(())
     }
 
     fn pes(&self) -> u32 {
@@ -291,10 +277,6 @@ impl Transport for Modelled {
             true => Some(Route::Mapped(self.segment.clone())),
             false => (pe < self.pes).then_some(Route::Carried),
         }
-    }
-
-    fn chains(&self) -> Option<&dyn Chains> {
-        self.chains.get().map(|_| self as &dyn Chains)
     }
 
     fn store(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
@@ -356,21 +338,66 @@ impl Transport for Modelled {
         Ok(false)
     }
 
+    fn wait_limits(&self) -> WaitLimits {
+        WaitLimits::SLEEP_ONLY
+    }
+
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities {
+            liveness: Some(self),
+            lifetime: Some(self),
+            bell: Some(self),
+            clock: Some(self),
+            chains: self.chains.get().map(|_| self as &dyn Chains),
+            ..Capabilities::NONE
+        }
+    }
+}
+
+impl wire::Liveness for Modelled {
     fn is_alive(&self, pe: PeId) -> Result<bool, TransportError> {
         self.addresses.of(pe, 0, 0, 1)?;
         Ok(!self.desk.has_ended(pe as usize))
+    }
+
+    fn loss(&self, _pe: PeId) -> Loss {
+        Loss::Ended
+    }
+
+    fn give_up(&self, _pe: PeId) {}
+}
+
+impl wire::Lifetime for Modelled {
+    fn begin(&self) -> Result<(), TransportError> {
+        self.origin.check()?;
+        let mut state = self.state();
+        hello::send(&self.socket, self.pe, self.pes, self.segment.memory())?;
+        state.thread = Some(std::thread::current().id());
+        self.desk.set_thread(os::process::thread());
+        self.wait_for_turn()?;
+        if let Some(limits) = self.desk.chain_limits() {
+            let _ = self.chains.set(limits);
+        }
+        computing::begin(&self.desk);
+        Ok(())
     }
 
     fn finish(&self) {
         let _ = self.request(Kind::End);
     }
 
-    fn wait_limits(&self) -> WaitLimits {
-        WaitLimits::SLEEP_ONLY
+    fn close_recording(&self) -> Result<(), TransportError> {
+        Ok(())
     }
+}
 
+impl wire::Bell for Modelled {
     fn arm(&self, wanted: Duration) -> Duration {
         self.state().arming = Arming::Armed;
+        wanted
+    }
+
+    fn sleep_max(&self, wanted: Duration) -> Duration {
         wanted
     }
 
@@ -381,7 +408,9 @@ impl Transport for Modelled {
         let _ = self.request(Kind::Sleep);
         false
     }
+}
 
+impl wire::Clock for Modelled {
     fn is_in_virtual_time(&self) -> bool {
         true
     }

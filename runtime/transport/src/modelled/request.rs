@@ -21,7 +21,7 @@ pub enum Arming {
 /// What a PE asks for. Offsets are in the segment of the PE that is named.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
-    /// As [`Transport::store`](crate::Transport::store).
+    /// As [`Wire::store`](crate::Wire::store).
     Store {
         /// Whose segment.
         pe: PeId,
@@ -30,7 +30,7 @@ pub enum Request {
         /// What.
         bytes: Vec<u8>,
     },
-    /// As [`Transport::store_word`](crate::Transport::store_word).
+    /// As [`Wire::store_word`](crate::Wire::store_word).
     Word {
         /// Whose segment.
         pe: PeId,
@@ -39,7 +39,7 @@ pub enum Request {
         /// What.
         value: u64,
     },
-    /// As [`Transport::store_line`](crate::Transport::store_line).
+    /// As [`Wire::store_line`](crate::Wire::store_line).
     Line {
         /// Whose segment.
         pe: PeId,

@@ -17,7 +17,7 @@
 //! and at the end. What has gone there stays readable however the process ends. A file has a
 //! [limit](Options::limit_bytes); what is stored beyond it is counted, and the last block of a
 //! file that was ended in good order says how many frames are missing. That a file could not be written
-//! does not disturb the program until it [closes](Transport::close_recording) the recording.
+//! does not disturb the program until it [closes](Wire::close_recording) the recording.
 //!
 //! Stores of a PE to itself are not recorded: most do not pass a wire.
 
@@ -35,7 +35,7 @@ use self::frames::Frames;
 use crate::addresses::Addresses;
 use crate::error::{PeId, TransportError};
 use crate::printable::quoted;
-use crate::transport::Transport;
+use crate::wire::Wire;
 use crate::wrap::{Stage, Store, Wrapped};
 
 /// A wire around another one, whose stores to other PEs are written to a file. See the
@@ -49,7 +49,7 @@ pub struct Options {
     pub folder: PathBuf,
     /// Most bytes of a file.
     pub limit_bytes: u64,
-    /// What has to be added to [`Transport::now`] for the time since 1970, or since the
+    /// What has to be added to [`Wire::now`] for the time since 1970, or since the
     /// beginning of a simulation.
     pub epoch: Duration,
 }
@@ -101,7 +101,7 @@ impl Recorder {
     ///
     /// # Errors
     /// [`TransportError::Environment`] if the file cannot be made; as [`Wrapped::around`].
-    pub fn new(wire: Arc<dyn Transport>, options: &Options) -> Result<Self, TransportError> {
+    pub fn new(wire: Arc<dyn Wire>, options: &Options) -> Result<Self, TransportError> {
         prepare(&options.folder)?;
         let pe = wire.pe();
         let path = options.folder.join(format!("pe-{pe}.pcapng"));
@@ -130,19 +130,14 @@ impl Recording {
     }
 
     /// In nanoseconds.
-    fn time(&self, wire: &dyn Transport) -> u64 {
+    fn time(&self, wire: &dyn Wire) -> u64 {
         let time = self.epoch.saturating_add(wire.now());
         u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
     }
 }
 
 impl Stage for Recording {
-    fn store(
-        &self,
-        wire: &dyn Transport,
-        pe: PeId,
-        store: Store<'_>,
-    ) -> Result<(), TransportError> {
+    fn store(&self, wire: &dyn Wire, pe: PeId, store: Store<'_>) -> Result<(), TransportError> {
         let address = store.address(&self.addresses, pe)?;
         // Before anybody can answer it.
         let time = self.time(wire);
@@ -161,16 +156,16 @@ impl Stage for Recording {
     }
 
     /// Who looks what a PE that waits has done finds all of it.
-    fn rest(&self, _wire: &dyn Transport) {
+    fn rest(&self, _wire: &dyn Wire) {
         self.lock().file.flush();
     }
 
-    fn finish(&self, wire: &dyn Transport) {
+    fn finish(&self, wire: &dyn Wire) {
         let time = self.time(wire);
         self.lock().file.finish(time);
     }
 
-    fn close_recording(&self, wire: &dyn Transport) -> Result<(), TransportError> {
+    fn close_recording(&self, wire: &dyn Wire) -> Result<(), TransportError> {
         self.finish(wire);
         match self.lock().file.failed.take() {
             Some(error) => Err(cannot_record(&self.path, error)),
@@ -187,6 +182,7 @@ impl Stage for Recording {
 
 #[cfg(test)]
 mod tests {
+    use crate::wire::{Bell, Lifetime};
     use std::collections::BTreeMap;
 
     use hostwire_packet::htoe::{EthernetRepr, FrameRepr, MacAddress};

@@ -7,9 +7,9 @@ use super::format::{
 use super::lines::Lines;
 use super::table::{Place, Table, kernel_of};
 use crate::memory::Memory;
-use crate::transport::Transport;
 use crate::visibility::Visibility;
 use crate::window::FIRST_FREE_OFFSET_BYTES;
+use crate::wire::Wire;
 
 /// Of the tables, and of what comes before the segments of a job.
 const TABLES_BYTES: usize = BLOCKS_OFFSET_BYTES + 5 * 4096;
@@ -26,11 +26,11 @@ const WRITES: u64 = 40;
 const KERNELS: u32 = 8;
 
 /// Tells the other PE.
-fn say(wire: &dyn Transport, turn: u64) {
+fn say(wire: &dyn Wire, turn: u64) {
     wire.store_word(1 - wire.pe(), TURN, turn).expect("a word");
 }
 
-fn hear(wire: &dyn Transport, turn: u64) {
+fn hear(wire: &dyn Wire, turn: u64) {
     while wire.segment().load_word(TURN).expect("a word") < turn {}
 }
 
@@ -53,7 +53,7 @@ fn head(units: u64, kernels: u32, contract: Visibility) -> Head {
 }
 
 /// What PE `pe` sees of the tables, in the segment of PE 0.
-fn tables(wire: &dyn Transport) -> (Memory, Visibility) {
+fn tables(wire: &dyn Wire) -> (Memory, Visibility) {
     let route = wire.route(0).expect("PE 0");
     let window = route.window().expect("mapped memory");
     let memory = window.memory();
@@ -62,7 +62,7 @@ fn tables(wire: &dyn Transport) -> (Memory, Visibility) {
 }
 
 /// The tables, made by PE 0 and seen by all.
-fn made(wire: &dyn Transport, units: u64, kernels: u32) -> Table {
+fn made(wire: &dyn Wire, units: u64, kernels: u32) -> Table {
     let (memory, contract) = tables(wire);
     if wire.pe() == 0 {
         let table = Table::make(memory, head(units, kernels, contract)).expect("tables");
@@ -77,7 +77,7 @@ fn made(wire: &dyn Transport, units: u64, kernels: u32) -> Table {
 ///
 /// # Panics
 /// If they get the same.
-pub fn kernels_ask_at_once(wire: &dyn Transport) {
+pub fn kernels_ask_at_once(wire: &dyn Wire) {
     let table = made(wire, 8, KERNELS);
     let epoch = 7 + u64::from(wire.pe());
     let number = table.enter(epoch, epoch).expect("a number");
@@ -99,7 +99,7 @@ pub fn kernels_ask_at_once(wire: &dyn Transport) {
 ///
 /// # Panics
 /// If both have the same units, or a PE has none though there are enough.
-pub fn jobs_begin_at_once(wire: &dyn Transport, jobs: u64) {
+pub fn jobs_begin_at_once(wire: &dyn Wire, jobs: u64) {
     // A job takes one unit, and one for what comes before.
     let table = made(wire, 1 + 2 * jobs, KERNELS);
     let epoch = 7 + u64::from(wire.pe());
@@ -137,7 +137,7 @@ pub fn jobs_begin_at_once(wire: &dyn Transport, jobs: u64) {
 ///
 /// # Panics
 /// If PE 1 sees what no job had.
-pub fn places_change_while_they_are_read(wire: &dyn Transport) {
+pub fn places_change_while_they_are_read(wire: &dyn Wire) {
     let table = made(wire, 8, 1);
     if wire.pe() == 0 {
         for job in 1..=WRITES {
@@ -173,7 +173,7 @@ pub fn places_change_while_they_are_read(wire: &dyn Transport) {
 ///
 /// # Panics
 /// If a PE does not see what the other has stored.
-pub fn jobs_come_and_go(wire: &dyn Transport) {
+pub fn jobs_come_and_go(wire: &dyn Wire) {
     let route = wire.route(0).expect("PE 0");
     let window = route.window().expect("mapped memory");
     let (tables, contract) = tables(wire);
@@ -187,7 +187,7 @@ pub fn jobs_come_and_go(wire: &dyn Transport) {
     wire.quiet().expect("a quiet");
 }
 
-fn first(wire: &dyn Transport, tables: Memory, lines: &Lines, head: Head) {
+fn first(wire: &dyn Wire, tables: Memory, lines: &Lines, head: Head) {
     let table = Table::make(tables, head).expect("tables");
     for job in 1..=JOBS {
         let kernel = table.enter(7, 7).expect("a number");
@@ -216,7 +216,7 @@ fn first(wire: &dyn Transport, tables: Memory, lines: &Lines, head: Head) {
     }
 }
 
-fn second(wire: &dyn Transport, tables: &Memory, lines: &Lines) {
+fn second(wire: &dyn Wire, tables: &Memory, lines: &Lines) {
     for job in 1..=JOBS {
         // Copies that grow old.
         let mut stale: Bytes = [0; LINE_BYTES];

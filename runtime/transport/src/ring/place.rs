@@ -8,9 +8,9 @@ use crate::error::{PeId, TransportError};
 use crate::memory::Memory;
 use crate::route::Route;
 use crate::sync::{AtomicU64, Ordering};
-use crate::transport::{Line, Transport};
 use crate::visibility::Visibility;
 use crate::window::Window;
+use crate::wire::{Line, Wire};
 
 /// The slots of a ring in mapped memory, checked once.
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ pub enum Outlet {
     /// The wire takes whole lines.
     Posted {
         /// The wire.
-        wire: Arc<dyn Transport>,
+        wire: Arc<dyn Wire>,
         /// The receiver.
         pe: PeId,
         /// Where its ring begins.
@@ -79,7 +79,7 @@ pub struct MappedOutlet {
 impl Outlet {
     /// The ring at `offset_bytes` in the segment of `pe`.
     pub fn new(
-        wire: &Arc<dyn Transport>,
+        wire: &Arc<dyn Wire>,
         pe: PeId,
         offset_bytes: usize,
         slots: Slots,
@@ -336,7 +336,7 @@ pub enum WordOutlet {
     /// The wire takes whole words.
     Posted {
         /// The wire.
-        wire: Arc<dyn Transport>,
+        wire: Arc<dyn Wire>,
         /// Whose segment.
         pe: PeId,
         /// Where the word lies.
@@ -347,7 +347,7 @@ pub enum WordOutlet {
 impl WordOutlet {
     /// The word at `offset_bytes` in the segment of `pe`.
     pub fn new(
-        wire: &Arc<dyn Transport>,
+        wire: &Arc<dyn Wire>,
         pe: PeId,
         offset_bytes: usize,
     ) -> Result<Self, TransportError> {

@@ -9,9 +9,9 @@ use proptest::prelude::*;
 use super::*;
 use crate::error::{EnvironmentFault, Loss, TransportError};
 use crate::shm::{self, ShmOptions};
-use crate::transport::Transport;
 use crate::visibility::Visibility;
 use crate::window::FIRST_FREE_OFFSET_BYTES;
+use crate::wire::Wire;
 use crate::wrap::StoresOnly;
 
 const RING_OFFSET: usize = FIRST_FREE_OFFSET_BYTES;
@@ -26,21 +26,21 @@ struct Fixture {
     sender: Sender,
     receiver: Receiver,
     slots: Slots,
-    wires: Vec<Arc<dyn Transport>>,
+    wires: Vec<Arc<dyn Wire>>,
 }
 
 /// What the wire declares, and whether only its stores are used.
-type Wire = (Visibility, bool);
+type Kind = (Visibility, bool);
 
-const PLAIN: Wire = (Visibility::Coherent, false);
+const PLAIN: Kind = (Visibility::Coherent, false);
 
-fn fixture(ring_bytes: usize, (visibility, stores_only): Wire) -> Fixture {
+fn fixture(ring_bytes: usize, (visibility, stores_only): Kind) -> Fixture {
     let slots = Slots::of_bytes(ring_bytes).unwrap();
     let made = shm::local(2, RING_OFFSET + ring_bytes, ShmOptions { visibility });
     let wires = made.unwrap().into_iter();
-    let wires: Vec<Arc<dyn Transport>> = wires
+    let wires: Vec<Arc<dyn Wire>> = wires
         .map(|wire| match stores_only {
-            true => Arc::new(StoresOnly::new(Arc::new(wire)).unwrap()) as Arc<dyn Transport>,
+            true => Arc::new(StoresOnly::new(Arc::new(wire)).unwrap()) as Arc<dyn Wire>,
             false => Arc::new(wire),
         })
         .collect();
@@ -64,7 +64,7 @@ fn fixture(ring_bytes: usize, (visibility, stores_only): Wire) -> Fixture {
     }
 }
 
-const WIRES: [Wire; 4] = [
+const WIRES: [Kind; 4] = [
     PLAIN,
     (Visibility::WriteCombining, false),
     (Visibility::Flushed, false),

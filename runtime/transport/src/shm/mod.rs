@@ -37,10 +37,10 @@ use crate::reach::Reach;
 use crate::roll::Roll;
 use crate::route::Route;
 use crate::terms::Terms;
-use crate::transport::Transport;
 use crate::visibility::Visibility;
 use crate::wait::{UNRUNG_SLEEP_MAX, WaitLimits};
 use crate::window::{Bell, Window};
+use crate::wire::{self, Capabilities, Wire};
 use liveness::Liveness;
 
 /// The longest sleep of a PE that peers of other kernels cannot wake. Sleeps grow from a
@@ -269,7 +269,7 @@ fn whole_pages(segment_bytes: usize) -> Result<usize, TransportError> {
         })
 }
 
-impl Transport for Shm {
+impl Wire for Shm {
     fn pe(&self) -> PeId {
         self.host.pe()
     }
@@ -285,10 +285,6 @@ impl Transport for Shm {
     fn route(&self, pe: PeId) -> Option<Route> {
         let local = self.host.local_of(pe)?;
         Some(Route::Mapped(self.windows.get(local as usize)?.clone()))
-    }
-
-    fn reach(&self) -> Option<&Arc<Reach>> {
-        self.reach.as_ref()
     }
 
     fn store(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
@@ -321,6 +317,25 @@ impl Transport for Shm {
         Ok(())
     }
 
+    fn wait_limits(&self) -> WaitLimits {
+        self.limits
+    }
+
+    fn poll(&self) -> Result<bool, TransportError> {
+        Ok(false)
+    }
+
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities {
+            liveness: Some(self),
+            bell: Some(self),
+            reach: self.reach.as_ref(),
+            ..Capabilities::NONE
+        }
+    }
+}
+
+impl wire::Liveness for Shm {
     fn is_alive(&self, pe: PeId) -> Result<bool, TransportError> {
         let local = self.local(pe)?;
         if local == self.host.local() {
@@ -332,6 +347,23 @@ impl Transport for Shm {
     fn loss(&self, pe: PeId) -> Loss {
         self.local(pe)
             .map_or(Loss::Ended, |local| self.liveness.loss(local))
+    }
+
+    fn give_up(&self, _pe: PeId) {}
+}
+
+impl wire::Bell for Shm {
+    /// Where nobody could ring it, the doorbell stays at rest: peers then find nothing to do there.
+    fn arm(&self, wanted: Duration) -> Duration {
+        let limit = self.sleep_max(wanted);
+        if self.bells.is_some() {
+            self.segment().doorbell().arm_for_calls();
+            return limit;
+        }
+        match self.sharing.is_rung {
+            true => self.segment().doorbell().arm(limit),
+            false => limit,
+        }
     }
 
     fn sleep_max(&self, wanted: Duration) -> Duration {
@@ -346,19 +378,6 @@ impl Transport for Shm {
         }
     }
 
-    /// Where nobody could ring it, the doorbell stays at rest: peers then find nothing to do there.
-    fn arm(&self, wanted: Duration) -> Duration {
-        let limit = self.sleep_max(wanted);
-        if self.bells.is_some() {
-            self.segment().doorbell().arm_for_calls();
-            return limit;
-        }
-        match self.sharing.is_rung {
-            true => self.segment().doorbell().arm(limit),
-            false => limit,
-        }
-    }
-
     fn sleep(&self, limit: Duration) -> bool {
         if let Some(bells) = &self.bells {
             return bells.sleepers.sleep(self.segment().doorbell(), limit);
@@ -368,9 +387,5 @@ impl Transport for Shm {
         }
         std::thread::sleep(limit);
         false
-    }
-
-    fn wait_limits(&self) -> WaitLimits {
-        self.limits
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A *station* belongs to no job, unless its hardware is a model: see `modelled.rs`. It numbers the stations that it meets itself, in the order in which
 //! it hears of them: 0 is itself. So each has numbers of its own, and what a segment has for a peer lies
-//! at the number that the *owner of the segment* gave that peer: see [`Transport::number_at`].
+//! at the number that the *owner of the segment* gave that peer: see [`Wire::number_at`].
 //!
 //! Two stations meet when one first wants something of the other ([`Stations::meet`]): it connects
 //! to the Unix socket of the name, shows the key, and both hand over the memory of their segments and
@@ -42,10 +42,10 @@ use crate::operation::{Request, apply};
 use crate::origin::Origin;
 use crate::route::Route;
 use crate::shm::{create_file, handover, map_whole};
-use crate::transport::{Line, Offload, Transport};
 use crate::visibility::Visibility;
 use crate::wait::WaitLimits;
 use crate::window::Window;
+use crate::wire::{self, Capabilities, Line, Offload, Wire};
 
 pub use contacts::Contacts;
 use hello::{Answer, Hello};
@@ -332,17 +332,13 @@ impl Contacts for Stations {
     }
 }
 
-impl Transport for Stations {
+impl Wire for Stations {
     fn pe(&self) -> PeId {
         0
     }
 
     fn pes(&self) -> u32 {
         PEERS_MAX
-    }
-
-    fn number_at(&self, pe: PeId) -> PeId {
-        self.table.met(pe).map_or(0, |met| met.number)
     }
 
     fn segment(&self) -> &Window {
@@ -356,10 +352,6 @@ impl Transport for Stations {
             Some(Way::Carried) => Some(Route::Carried),
             None => (pe < PEERS_MAX).then_some(Route::Offloaded),
         }
-    }
-
-    fn offload(&self) -> Option<&dyn Offload> {
-        Some(self)
     }
 
     fn store(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
@@ -389,6 +381,43 @@ impl Transport for Stations {
         }
     }
 
+    fn fence(&self) -> Result<(), TransportError> {
+        self.origin.check()?;
+        Visibility::Coherent.fence();
+        Ok(())
+    }
+
+    fn quiet(&self) -> Result<(), TransportError> {
+        self.origin.check()?;
+        Visibility::Coherent.quiet();
+        self.far().map_or(Ok(()), Wire::quiet)
+    }
+
+    fn poll(&self) -> Result<bool, TransportError> {
+        self.far().map_or(Ok(false), Wire::poll)
+    }
+
+    fn wait_limits(&self) -> WaitLimits {
+        self.limits
+    }
+
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities {
+            batches: Some(self),
+            private_copies: Some(self),
+            liveness: Some(self),
+            numbering: Some(self),
+            offload: Some(self),
+            ..Capabilities::NONE
+        }
+    }
+}
+
+impl wire::Batches for Stations {
+    fn signal_word(&self, pe: PeId, offset_bytes: usize, value: u64) -> Result<(), TransportError> {
+        self.store_word(pe, offset_bytes, value)
+    }
+
     fn store_lines(
         &self,
         pe: PeId,
@@ -404,7 +433,9 @@ impl Transport for Stations {
             }
         }
     }
+}
 
+impl wire::PrivateCopies for Stations {
     fn lends_private(&self, pe: PeId) -> bool {
         let way = self.table.met(pe).map(|met| &met.way);
         pe != 0 && self.proof.is_some() && matches!(way, Some(Way::Mapped { .. }))
@@ -429,23 +460,9 @@ impl Transport for Stations {
             _ => false,
         }
     }
+}
 
-    fn fence(&self) -> Result<(), TransportError> {
-        self.origin.check()?;
-        Visibility::Coherent.fence();
-        Ok(())
-    }
-
-    fn quiet(&self) -> Result<(), TransportError> {
-        self.origin.check()?;
-        Visibility::Coherent.quiet();
-        self.far().map_or(Ok(()), Transport::quiet)
-    }
-
-    fn poll(&self) -> Result<bool, TransportError> {
-        self.far().map_or(Ok(false), Transport::poll)
-    }
-
+impl wire::Liveness for Stations {
     fn is_alive(&self, pe: PeId) -> Result<bool, TransportError> {
         Ok(!self.table.has_ended(pe))
     }
@@ -455,8 +472,12 @@ impl Transport for Stations {
         outside.map_or(Loss::Ended, |outside| outside.loss(pe))
     }
 
-    fn wait_limits(&self) -> WaitLimits {
-        self.limits
+    fn give_up(&self, _pe: PeId) {}
+}
+
+impl wire::Numbering for Stations {
+    fn number_at(&self, pe: PeId) -> PeId {
+        self.table.met(pe).map_or(0, |met| met.number)
     }
 }
 

@@ -3,6 +3,7 @@
 //! The TCP port is there from the beginning, since the name says it. The socket for frames, the links and
 //! their thread come with the first station of another host.
 
+use crate::wire::{Lifetime, Liveness};
 use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -22,7 +23,6 @@ use crate::ether::{
 };
 use crate::faults::Faults;
 use crate::origin::Origin;
-use crate::transport::Transport;
 use crate::window::Window;
 
 /// How a station reaches those of other hosts.

@@ -76,7 +76,7 @@ impl Beside {
         }
     }
 
-    /// See [`Transport::copy_private`](crate::Transport::copy_private).
+    /// See [`Wire::copy_private`](crate::Wire::copy_private).
     pub(super) fn copy(&self, address: u64, dst: &mut [u8]) -> bool {
         let len = dst.len();
         self.read(len, |proof| {
@@ -84,7 +84,7 @@ impl Beside {
         })
     }
 
-    /// See [`Transport::copy_private_to`](crate::Transport::copy_private_to).
+    /// See [`Wire::copy_private_to`](crate::Wire::copy_private_to).
     pub(super) fn copy_to(
         &self,
         address: u64,

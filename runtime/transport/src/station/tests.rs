@@ -1,4 +1,5 @@
 use super::*;
+use crate::wire::{Liveness, Numbering, PrivateCopies};
 
 const TERMS: Terms = Terms {
     version: 1,

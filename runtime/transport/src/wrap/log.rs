@@ -5,13 +5,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Store;
-use crate::error::{PeId, TransportError};
+use crate::error::{Loss, PeId, TransportError};
 use crate::memory::Memory;
 use crate::route::Route;
-use crate::transport::Transport;
 use crate::visibility::Visibility;
 use crate::wait::WaitLimits;
 use crate::window::Window;
+use crate::wire::{self, Capabilities, Wire};
 
 /// What it was asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl Log {
     }
 }
 
-impl Transport for Log {
+impl Wire for Log {
     fn pe(&self) -> PeId {
         0
     }
@@ -94,27 +94,64 @@ impl Transport for Log {
         self.push(Asked::Fence(None))
     }
 
-    fn fence_of(&self, pe: PeId) -> Result<(), TransportError> {
-        self.push(Asked::Fence(Some(pe)))
-    }
-
     fn quiet(&self) -> Result<(), TransportError> {
         self.push(Asked::Quiet(None))
-    }
-
-    fn quiet_of(&self, pe: PeId) -> Result<(), TransportError> {
-        self.push(Asked::Quiet(Some(pe)))
-    }
-
-    fn is_alive(&self, _pe: PeId) -> Result<bool, TransportError> {
-        Ok(true)
     }
 
     fn wait_limits(&self) -> WaitLimits {
         WaitLimits::SHARED
     }
 
+    fn poll(&self) -> Result<bool, TransportError> {
+        Ok(false)
+    }
+
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities {
+            per_target: Some(self),
+            liveness: Some(self),
+            clock: Some(self),
+            ..Capabilities::NONE
+        }
+    }
+}
+
+impl wire::PerTarget for Log {
+    fn fence_of(&self, pe: PeId) -> Result<(), TransportError> {
+        self.push(Asked::Fence(Some(pe)))
+    }
+
+    fn quiet_of(&self, pe: PeId) -> Result<(), TransportError> {
+        self.push(Asked::Quiet(Some(pe)))
+    }
+}
+
+impl wire::Liveness for Log {
+    fn is_alive(&self, _pe: PeId) -> Result<bool, TransportError> {
+        Ok(true)
+    }
+
+    fn loss(&self, _pe: PeId) -> Loss {
+        Loss::Ended
+    }
+
+    fn give_up(&self, _pe: PeId) {}
+}
+
+impl wire::Clock for Log {
+    fn is_in_virtual_time(&self) -> bool {
+        false
+    }
+
     fn now(&self) -> Duration {
         Duration::from_micros(self.looks.fetch_add(1, Ordering::Relaxed))
+    }
+
+    fn nap(&self, time: Duration) {
+        std::thread::sleep(time);
+    }
+
+    fn yield_now(&self) {
+        std::thread::yield_now();
     }
 }

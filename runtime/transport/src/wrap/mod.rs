@@ -19,9 +19,9 @@ use crate::addresses::Addresses;
 use crate::error::{Loss, PeId, TransportError};
 use crate::origin::Origin;
 use crate::route::Route;
-use crate::transport::Transport;
 use crate::wait::WaitLimits;
 use crate::window::Window;
+use crate::wire::{self, Capabilities, Wire};
 
 /// What stores pass through on their way to a wire.
 ///
@@ -29,43 +29,38 @@ use crate::window::Window;
 pub trait Stage: Send + Sync {
     /// Takes a store to another PE, which is one that the wire can make. Nothing is stored when
     /// an error is returned.
-    fn store(
-        &self,
-        wire: &dyn Transport,
-        pe: PeId,
-        store: Store<'_>,
-    ) -> Result<(), TransportError> {
+    fn store(&self, wire: &dyn Wire, pe: PeId, store: Store<'_>) -> Result<(), TransportError> {
         store.send(wire, pe)
     }
 
     /// Returns when the wire has all earlier stores to `pe`, or to all.
-    fn settle(&self, wire: &dyn Transport, pe: Option<PeId>) -> Result<(), TransportError> {
+    fn settle(&self, wire: &dyn Wire, pe: Option<PeId>) -> Result<(), TransportError> {
         let _ = (wire, pe);
         Ok(())
     }
 
     /// Called while a thread waits. What is kept back for no reason goes on its way.
-    fn look(&self, wire: &dyn Transport) {
+    fn look(&self, wire: &dyn Wire) {
         let _ = wire;
     }
 
     /// As [`look`](Self::look), by a thread that is about to sleep.
-    fn rest(&self, wire: &dyn Transport) {
+    fn rest(&self, wire: &dyn Wire) {
         self.look(wire);
     }
 
     /// No store follows. May be called twice.
-    fn finish(&self, wire: &dyn Transport) {
+    fn finish(&self, wire: &dyn Wire) {
         let _ = self.settle(wire, None);
     }
 
-    /// See [`Transport::close_recording`].
-    fn close_recording(&self, wire: &dyn Transport) -> Result<(), TransportError> {
+    /// See [`Wire::close_recording`].
+    fn close_recording(&self, wire: &dyn Wire) -> Result<(), TransportError> {
         let _ = wire;
         Ok(())
     }
 
-    /// What it has counted; see [`Transport::tally`].
+    /// What it has counted; see [`Wire::tally`].
     fn tally(&self) -> Vec<(String, u64)> {
         Vec::new()
     }
@@ -85,7 +80,7 @@ impl StoresOnly {
     ///
     /// # Errors
     /// As [`Wrapped::around`].
-    pub fn new(wire: Arc<dyn Transport>) -> Result<Self, TransportError> {
+    pub fn new(wire: Arc<dyn Wire>) -> Result<Self, TransportError> {
         Self::around(wire, Open)
     }
 }
@@ -93,7 +88,7 @@ impl StoresOnly {
 /// See the [module text](self).
 pub struct Wrapped<S: Stage> {
     origin: Origin,
-    wire: Arc<dyn Transport>,
+    wire: Arc<dyn Wire>,
     /// By PE: whether the wire leads there.
     leads: Box<[bool]>,
     addresses: Addresses,
@@ -105,7 +100,7 @@ impl<S: Stage> Wrapped<S> {
     ///
     /// # Errors
     /// As [`Origin::new`]; [`TransportError::Environment`] if there are more PEs than addresses.
-    pub fn around(wire: Arc<dyn Transport>, stage: S) -> Result<Self, TransportError> {
+    pub fn around(wire: Arc<dyn Wire>, stage: S) -> Result<Self, TransportError> {
         let leads = (0..wire.pes()).map(|pe| wire.route(pe).is_some());
         let segment = wire.segment().memory();
         Ok(Self {
@@ -153,13 +148,9 @@ impl<S: Stage> Wrapped<S> {
     }
 }
 
-impl<S: Stage> Transport for Wrapped<S> {
+impl<S: Stage> Wire for Wrapped<S> {
     fn pe(&self) -> PeId {
         self.wire.pe()
-    }
-
-    fn begin(&self) -> Result<(), TransportError> {
-        self.wire.begin()
     }
 
     fn pes(&self) -> u32 {
@@ -176,24 +167,6 @@ impl<S: Stage> Transport for Wrapped<S> {
             true => route,
             false => Route::Carried,
         })
-    }
-
-    fn registered_route(&self, pe: PeId, segment: SegmentId) -> Option<Route> {
-        let route = self.wire.registered_route(pe, segment)?;
-        match route {
-            _ if pe == self.wire.pe() => Some(route),
-            Route::Carried | Route::Read { .. } | Route::Offloaded => Some(Route::Carried),
-            // The wire need not take stores to it.
-            Route::Mapped(_) => None,
-        }
-    }
-
-    fn register(&self, segment: SegmentId, window: &Window) -> Result<(), TransportError> {
-        self.wire.register(segment, window)
-    }
-
-    fn unregister(&self, segment: SegmentId) {
-        self.wire.unregister(segment);
     }
 
     fn store(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
@@ -219,19 +192,9 @@ impl<S: Stage> Transport for Wrapped<S> {
         settled.and(self.wire.fence())
     }
 
-    fn fence_of(&self, pe: PeId) -> Result<(), TransportError> {
-        let settled = self.settle(Some(pe));
-        settled.and(self.wire.fence_of(pe))
-    }
-
     fn quiet(&self) -> Result<(), TransportError> {
         let settled = self.settle(None);
         settled.and(self.wire.quiet())
-    }
-
-    fn quiet_of(&self, pe: PeId) -> Result<(), TransportError> {
-        let settled = self.settle(Some(pe));
-        settled.and(self.wire.quiet_of(pe))
     }
 
     fn poll(&self) -> Result<bool, TransportError> {
@@ -239,6 +202,63 @@ impl<S: Stage> Transport for Wrapped<S> {
         self.wire.poll()
     }
 
+    fn wait_limits(&self) -> WaitLimits {
+        self.wire.wait_limits()
+    }
+
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities {
+            registration: Some(self),
+            // What passes the stage by is not offered: every store passes through it, one at a time.
+            offload: None,
+            chains: None,
+            reach: None,
+            batches: None,
+            private_copies: None,
+            per_target: Some(self),
+            liveness: Some(self),
+            lifetime: Some(self),
+            counting: Some(self),
+            bell: Some(self),
+            clock: Some(self),
+            numbering: self.wire.capabilities().numbering,
+        }
+    }
+}
+
+impl<S: Stage> wire::Registration for Wrapped<S> {
+    fn registered_route(&self, pe: PeId, segment: SegmentId) -> Option<Route> {
+        let route = self.wire.registered_route(pe, segment)?;
+        match route {
+            _ if pe == self.wire.pe() => Some(route),
+            Route::Carried | Route::Read { .. } | Route::Offloaded => Some(Route::Carried),
+            // The wire need not take stores to it.
+            Route::Mapped(_) => None,
+        }
+    }
+
+    fn register(&self, segment: SegmentId, window: &Window) -> Result<(), TransportError> {
+        self.wire.register(segment, window)
+    }
+
+    fn unregister(&self, segment: SegmentId) {
+        self.wire.unregister(segment);
+    }
+}
+
+impl<S: Stage> wire::PerTarget for Wrapped<S> {
+    fn fence_of(&self, pe: PeId) -> Result<(), TransportError> {
+        let settled = self.settle(Some(pe));
+        settled.and(self.wire.fence_of(pe))
+    }
+
+    fn quiet_of(&self, pe: PeId) -> Result<(), TransportError> {
+        let settled = self.settle(Some(pe));
+        settled.and(self.wire.quiet_of(pe))
+    }
+}
+
+impl<S: Stage> wire::Liveness for Wrapped<S> {
     fn is_alive(&self, pe: PeId) -> Result<bool, TransportError> {
         self.wire.is_alive(pe)
     }
@@ -249,6 +269,12 @@ impl<S: Stage> Transport for Wrapped<S> {
 
     fn give_up(&self, pe: PeId) {
         self.wire.give_up(pe);
+    }
+}
+
+impl<S: Stage> wire::Lifetime for Wrapped<S> {
+    fn begin(&self) -> Result<(), TransportError> {
+        self.wire.begin()
     }
 
     fn finish(&self) {
@@ -265,17 +291,17 @@ impl<S: Stage> Transport for Wrapped<S> {
         };
         closed.and(self.wire.close_recording())
     }
+}
 
-    fn wait_limits(&self) -> WaitLimits {
-        self.wire.wait_limits()
-    }
-
+impl<S: Stage> wire::Counting for Wrapped<S> {
     fn tally(&self) -> Vec<(String, u64)> {
         let mut tally = self.wire.tally();
         tally.extend(self.stage.tally());
         tally
     }
+}
 
+impl<S: Stage> wire::Bell for Wrapped<S> {
     fn arm(&self, wanted: Duration) -> Duration {
         self.rest();
         self.wire.arm(wanted)
@@ -288,7 +314,9 @@ impl<S: Stage> Transport for Wrapped<S> {
     fn sleep(&self, limit: Duration) -> bool {
         self.wire.sleep(limit)
     }
+}
 
+impl<S: Stage> wire::Clock for Wrapped<S> {
     fn is_in_virtual_time(&self) -> bool {
         self.wire.is_in_virtual_time()
     }
@@ -321,6 +349,7 @@ impl<S: Stage> Drop for Wrapped<S> {
 mod tests {
     use super::log::{Asked, Log};
     use super::*;
+    use crate::wire::PerTarget;
 
     #[test]
     fn everything_but_the_own_segment_is_carried() {
@@ -339,7 +368,7 @@ mod tests {
             ),
             "{routes:?}"
         );
-        assert!(wire.reach().is_none());
+        assert!(wire.capabilities().reach.is_none());
         wire.store(1, 8192, b"bytes").unwrap();
         wire.store_word(2, 8192, 7).unwrap();
         wire.fence_of(2).unwrap();

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::addresses::Addresses;
 use crate::error::{PeId, TransportError};
 use crate::ring::PAYLOAD_BYTES;
-use crate::transport::Transport;
+use crate::wire::Wire;
 
 const WORD_BYTES: usize = 8;
 const LINE_BYTES: usize = WORD_BYTES + PAYLOAD_BYTES;
@@ -17,7 +17,7 @@ pub struct Store<'a> {
     what: What<'a>,
 }
 
-/// As the three functions of [`Transport`].
+/// As the three functions of [`Wire`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum What<'a> {
     Bytes(Cow<'a, [u8]>),
@@ -26,7 +26,7 @@ enum What<'a> {
 }
 
 impl<'a> Store<'a> {
-    /// As [`Transport::store`] makes it.
+    /// As [`Wire::store`] makes it.
     pub(crate) fn bytes(offset_bytes: usize, src: &'a [u8]) -> Self {
         Self {
             offset_bytes,
@@ -34,7 +34,7 @@ impl<'a> Store<'a> {
         }
     }
 
-    /// As [`Transport::store_word`] makes it.
+    /// As [`Wire::store_word`] makes it.
     pub(crate) fn word(offset_bytes: usize, value: u64) -> Self {
         Self {
             offset_bytes,
@@ -42,7 +42,7 @@ impl<'a> Store<'a> {
         }
     }
 
-    /// As [`Transport::store_line`] makes it.
+    /// As [`Wire::store_line`] makes it.
     pub(crate) fn line(offset_bytes: usize, header: u64, payload: &'a [u8]) -> Self {
         Self {
             offset_bytes,
@@ -74,7 +74,7 @@ impl<'a> Store<'a> {
     ///
     /// # Errors
     /// Those of the wire.
-    pub fn send(&self, wire: &dyn Transport, pe: PeId) -> Result<(), TransportError> {
+    pub fn send(&self, wire: &dyn Wire, pe: PeId) -> Result<(), TransportError> {
         let at = self.offset_bytes;
         match &self.what {
             What::Bytes(bytes) => wire.store(pe, at, bytes),

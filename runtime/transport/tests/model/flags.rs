@@ -230,7 +230,7 @@ fn a_change_brings_what_was_stored_before_it() {
 fn loads_behind_a_quiet_see_what_others_made_quiet(visibility: Visibility) {
     use std::sync::atomic::{AtomicU64, Ordering};
     let seen = AtomicU64::new(0);
-    let program = |wire: std::sync::Arc<dyn hostwire_transport::Transport>| {
+    let program = |wire: std::sync::Arc<dyn hostwire_transport::Wire>| {
         let (other, one) = (1 - wire.pe(), 1_u64);
         wire.store(other, FLAG, &one.to_ne_bytes()).unwrap();
         wire.quiet().unwrap();

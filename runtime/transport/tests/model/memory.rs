@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use hostwire_transport::model::{Processor, Setting, chosen, run};
 use hostwire_transport::sync::{Ordering, fence};
-use hostwire_transport::{Transport, Visibility};
+use hostwire_transport::{Visibility, Wire};
 
 use super::{AREA, SEEDS, SEGMENT_BYTES, until};
 
@@ -21,14 +21,14 @@ type Pair = (u64, u64);
 fn outcomes(
     visibility: Visibility,
     processor: Processor,
-    program: impl Fn(&dyn Transport) -> u64 + Sync,
+    program: impl Fn(&dyn Wire) -> u64 + Sync,
 ) -> BTreeSet<Pair> {
     let mut all = BTreeSet::new();
     for seed in 0..SEEDS {
         let setting = Setting::new(visibility, seed);
         if setting.processor() == processor {
             let said = Mutex::new((0, 0));
-            let body = |wire: Arc<dyn Transport>| {
+            let body = |wire: Arc<dyn Wire>| {
                 let word = program(&*wire);
                 match wire.pe() {
                     0 => said.lock().unwrap().0 = word,
@@ -224,7 +224,7 @@ fn flushed_memory_needs_hosts_that_write_back_no_clean_lines() {
             steps_max: 20_000,
             ..Setting::new(Visibility::Flushed, seed)
         };
-        let program = |wire: Arc<dyn Transport>| {
+        let program = |wire: Arc<dyn Wire>| {
             for round in 1..=20_u64 {
                 let (at, other) = (X + 64 * wire.pe() as usize, 1 - wire.pe());
                 wire.store_word(other, at, round).unwrap();
@@ -253,7 +253,7 @@ fn a_wait_for_what_nobody_stores_is_told() {
 /// The same seed gives the same run, to the step.
 #[test]
 fn a_seed_is_a_run() {
-    let program = |wire: Arc<dyn Transport>| {
+    let program = |wire: Arc<dyn Wire>| {
         wire.store_word(1 - wire.pe(), X, 1).unwrap();
         until(&*wire, X, 1);
     };

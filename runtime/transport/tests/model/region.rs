@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use hostwire_transport::model::explore;
 use hostwire_transport::region::model;
-use hostwire_transport::{Transport, Visibility};
+use hostwire_transport::{Visibility, Wire};
 
 use super::SEEDS;
 
-fn on_each(program: impl Fn(&dyn Transport) + Sync) {
+fn on_each(program: impl Fn(&dyn Wire) + Sync) {
     for contract in [Visibility::Coherent, Visibility::Flushed] {
-        let program = |wire: Arc<dyn Transport>| program(&*wire);
+        let program = |wire: Arc<dyn Wire>| program(&*wire);
         explore(contract, SEEDS, 2, model::SEGMENT_BYTES, &program);
     }
 }

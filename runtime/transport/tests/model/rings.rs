@@ -6,7 +6,7 @@ use hostwire_transport::model::explore;
 use hostwire_transport::ring::{
     CreditInlet, Inlet, Outlet, RingReceiver, RingSender, SendOrder, Sent, Slots, Taken, WordOutlet,
 };
-use hostwire_transport::{Transport, Visibility};
+use hostwire_transport::{Visibility, Wire};
 
 use super::{AREA, SEEDS, SEGMENT_BYTES, two};
 
@@ -30,7 +30,7 @@ struct Ends {
     receiver: RingReceiver<Inlet, WordOutlet>,
 }
 
-fn ends(wire: &Arc<dyn Transport>) -> Ends {
+fn ends(wire: &Arc<dyn Wire>) -> Ends {
     let (slots, other) = (Slots::of_bytes(RING_BYTES).unwrap(), 1 - wire.pe());
     Ends {
         sender: RingSender::new(

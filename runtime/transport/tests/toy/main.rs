@@ -4,7 +4,7 @@ mod wire;
 
 use std::sync::Arc;
 
-use hostwire_transport::Transport;
+use hostwire_transport::Wire;
 use hostwire_transport::conformance::{CASES, Fabric, Program, Wrapping, run_on_threads};
 use hostwire_transport::faults::Faulty;
 
@@ -22,7 +22,7 @@ impl Fabric for Toys {
 }
 
 /// With faults that no program may see.
-fn faulty(wire: Arc<dyn Transport>) -> Arc<dyn Transport> {
+fn faulty(wire: Arc<dyn Wire>) -> Arc<dyn Wire> {
     let faults = "reorder=0.3,dup=0.3,seed=1".parse().unwrap();
     Arc::new(Faulty::new(wire, faults).unwrap())
 }

@@ -8,11 +8,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::JoinHandle;
 
 use hostwire_address::{Place, SegmentId};
+use hostwire_transport::Loss;
 use hostwire_transport::conformance::Random;
 use hostwire_transport::operation::apply;
 use hostwire_transport::wait::WaitLimits;
+use hostwire_transport::wire::{self, Capabilities};
 use hostwire_transport::{
-    Memory, Offload, PeId, Request, Route, Transport, TransportError, Visibility, Window,
+    Memory, Offload, PeId, Request, Route, TransportError, Visibility, Window, Wire,
     ring::PAYLOAD_BYTES,
 };
 
@@ -223,7 +225,7 @@ impl Toy {
     }
 }
 
-impl Transport for Toy {
+impl Wire for Toy {
     fn pe(&self) -> PeId {
         self.pe
     }
@@ -243,31 +245,6 @@ impl Transport for Toy {
             false if self.network.offloads => Route::Offloaded,
             false => Route::Carried,
         })
-    }
-
-    fn registered_route(&self, pe: PeId, _segment: SegmentId) -> Option<Route> {
-        self.check(pe).ok()?;
-        Some(match self.network.offloads {
-            true => Route::Offloaded,
-            false => Route::Carried,
-        })
-    }
-
-    fn register(&self, segment: SegmentId, window: &Window) -> Result<(), TransportError> {
-        let registered = self.network.registered.lock();
-        let mut registered = registered.unwrap_or_else(PoisonError::into_inner);
-        registered.insert((self.pe, segment), window.clone());
-        Ok(())
-    }
-
-    fn unregister(&self, segment: SegmentId) {
-        let registered = self.network.registered.lock();
-        let mut registered = registered.unwrap_or_else(PoisonError::into_inner);
-        registered.remove(&(self.pe, segment));
-    }
-
-    fn offload(&self) -> Option<&dyn Offload> {
-        self.network.offloads.then_some(self)
     }
 
     fn store(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
@@ -318,19 +295,70 @@ impl Transport for Toy {
         Ok(())
     }
 
+    fn wait_limits(&self) -> WaitLimits {
+        WaitLimits::SHARED
+    }
+
+    fn poll(&self) -> Result<bool, TransportError> {
+        Ok(false)
+    }
+
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities {
+            registration: Some(self),
+            per_target: Some(self),
+            liveness: Some(self),
+            offload: self.network.offloads.then_some(self),
+            ..Capabilities::NONE
+        }
+    }
+}
+
+impl wire::Registration for Toy {
+    fn registered_route(&self, pe: PeId, _segment: SegmentId) -> Option<Route> {
+        self.check(pe).ok()?;
+        Some(match self.network.offloads {
+            true => Route::Offloaded,
+            false => Route::Carried,
+        })
+    }
+
+    fn register(&self, segment: SegmentId, window: &Window) -> Result<(), TransportError> {
+        let registered = self.network.registered.lock();
+        let mut registered = registered.unwrap_or_else(PoisonError::into_inner);
+        registered.insert((self.pe, segment), window.clone());
+        Ok(())
+    }
+
+    fn unregister(&self, segment: SegmentId) {
+        let registered = self.network.registered.lock();
+        let mut registered = registered.unwrap_or_else(PoisonError::into_inner);
+        registered.remove(&(self.pe, segment));
+    }
+}
+
+impl wire::PerTarget for Toy {
+    fn fence_of(&self, _pe: PeId) -> Result<(), TransportError> {
+        self.fence()
+    }
+
     fn quiet_of(&self, pe: PeId) -> Result<(), TransportError> {
         self.wait_for(|to| to == pe);
         Ok(())
     }
+}
 
+impl wire::Liveness for Toy {
     fn is_alive(&self, pe: PeId) -> Result<bool, TransportError> {
         self.check(pe)?;
         Ok(self.network.lock().alive[pe as usize])
     }
 
-    fn wait_limits(&self) -> WaitLimits {
-        WaitLimits::SHARED
+    fn loss(&self, _pe: PeId) -> Loss {
+        Loss::Ended
     }
+
+    fn give_up(&self, _pe: PeId) {}
 }
 
 impl Offload for Toy {

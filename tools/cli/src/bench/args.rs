@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use hostwire::settings::{WIRE, Wire};
+use hostwire::settings::{WIRE, WireName};
 
 use crate::run::{parse_size, wire_parser};
 
@@ -74,9 +74,9 @@ impl Bench {
 
 /// What is below the options.
 fn after_help() -> String {
-    let between = Wire::listed(Wire::is_network, "or");
-    let frames = Wire::listed(Wire::has_ether_type, "or");
-    let (shm, ether) = (Wire::Shm, Wire::Ether);
+    let between = WireName::listed(WireName::is_network, "or");
+    let frames = WireName::listed(WireName::has_ether_type, "or");
+    let (shm, ether) = (WireName::Shm, WireName::Ether);
     format!(
         "\
 WHAT THE FIGURES MEAN
@@ -129,8 +129,8 @@ pub struct Args {
     pub size: Vec<u64>,
 
     #[arg(long, value_name = "WIRE", help = WIRE.summary())]
-    #[arg(value_parser = wire_parser(), default_value = Wire::Shm.name())]
-    pub wire: Wire,
+    #[arg(value_parser = wire_parser(), default_value = WireName::Shm.name())]
+    pub wire: WireName,
 
     /// Send the frames between hosts as they are, without encryption.
     ///
@@ -188,8 +188,8 @@ pub struct PeArgs {
     pub progress: bool,
     #[arg(long, default_value_t = 7)]
     pub repeats: u32,
-    #[arg(long, value_parser = wire_parser(), default_value = Wire::Shm.name())]
-    pub wire: Wire,
+    #[arg(long, value_parser = wire_parser(), default_value = WireName::Shm.name())]
+    pub wire: WireName,
     /// Files for the figures, in addition to standard output.
     #[arg(long)]
     pub record: Option<PathBuf>,

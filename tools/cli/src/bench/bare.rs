@@ -14,7 +14,7 @@ use hostwire_transport::limits::ether::{self, BareEther};
 use super::measure::Loop;
 use super::pe::{Context, time};
 use super::stream::{Stream, word_of};
-use hostwire::settings::Wire;
+use hostwire::settings::WireName;
 
 /// IEEE 802: local experimental EtherType 2. The first one is the wire's.
 const ETHER_TYPE: u16 = 0x88b6;
@@ -73,7 +73,10 @@ impl Bare {
     /// Opens a socket here and there. Both PEs have to call it.
     pub fn open(bench: &Context) -> Result<Self> {
         let interface = Interface::choose(None)?;
-        if matches!(bench.wire(), Wire::Udp | Wire::Tcp | Wire::Fabric) {
+        if matches!(
+            bench.wire(),
+            WireName::Udp | WireName::Tcp | WireName::Fabric
+        ) {
             return Ok(Self::Ip {
                 datagrams: Datagrams::open(bench, &interface)?,
                 stream: Stream::open(bench, interface.address()?)?,

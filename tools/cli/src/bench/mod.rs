@@ -41,7 +41,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 pub use args::{Args, PeArgs};
-use hostwire::settings::{INSECURE_WIRE, Wire};
+use hostwire::settings::{INSECURE_WIRE, WireName};
 pub use pe::main as pe_main;
 pub use tca::{CHAIN, Shape};
 
@@ -183,7 +183,7 @@ fn check(args: &Args) -> Result<(), String> {
         )),
         _ if args.bench == Bench::Pingpong && !args.wire.is_network() => Err(format!(
             "bench {name} is for wires between hosts; say --wire {}",
-            Wire::listed(Wire::is_network, "or")
+            WireName::listed(WireName::is_network, "or")
         )),
         _ => Ok(()),
     }

@@ -15,7 +15,7 @@ use super::bare::Opener;
 use super::measure::{Loop, Plan};
 use super::report::{self, Line};
 use super::{atomic, bandwidth, collective, hosts, latency, rate, record, rma, tca};
-use hostwire::settings::Wire;
+use hostwire::settings::WireName;
 
 /// Runs one PE.
 pub fn main(args: &PeArgs) -> ExitCode {
@@ -115,7 +115,7 @@ pub struct Context {
     says_progress: bool,
     /// When anything was said last.
     said: Cell<Instant>,
-    wire: Wire,
+    wire: WireName,
     pub opener: Opener,
     /// Files for the figures, in addition to standard output.
     record: Option<File>,
@@ -166,7 +166,7 @@ impl Context {
         1 - self.job.pe().min(1)
     }
 
-    pub fn wire(&self) -> Wire {
+    pub fn wire(&self) -> WireName {
         self.wire
     }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use hostwire::settings::Wire;
+use hostwire::settings::WireName;
 use hostwire_transport::flush::{Instructions, instructions};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use rustix::process::{Resource, getrlimit};
@@ -10,7 +10,7 @@ use rustix::thread::{MembarrierCommand, membarrier};
 
 use super::Finding;
 
-pub const TOPIC: Wire = Wire::Shm;
+pub const TOPIC: WireName = WireName::Shm;
 /// The approximate memory that a PE maps of each peer with the default heap.
 const SEGMENT_BYTES: u64 = 256 << 20;
 
@@ -29,13 +29,13 @@ fn flushes() -> Finding {
     let (name, found) = ("flushed lines", instructions());
     match found {
         Instructions::None => Finding::no(
-            Wire::Window,
+            WireName::Window,
             name,
             "this processor has no instruction that is known to write lines back",
             "windows with another contract",
         ),
         found => Finding::ok(
-            Wire::Window,
+            WireName::Window,
             name,
             format!("written back and dropped by {}", found.name()),
         ),

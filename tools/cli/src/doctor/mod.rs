@@ -22,7 +22,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use hostwire::settings::Wire;
+use hostwire::settings::WireName;
 use serde::Serialize;
 
 use crate::report;
@@ -68,12 +68,12 @@ pub enum State {
 /// What a part of the report is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Topic {
-    Wire(Wire),
+    Wire(WireName),
     Other(&'static str),
 }
 
-impl From<Wire> for Topic {
-    fn from(wire: Wire) -> Self {
+impl From<WireName> for Topic {
+    fn from(wire: WireName) -> Self {
         Self::Wire(wire)
     }
 }
@@ -222,9 +222,9 @@ mod tests {
     #[test]
     fn findings_read_well() {
         let findings = [
-            Finding::ok(Wire::Shm, "memory files", "sealed"),
-            Finding::no(Wire::Ether, "raw sockets", "not allowed", "run as root"),
-            Finding::note(Wire::Ether, "buffers", "small", "raise it"),
+            Finding::ok(WireName::Shm, "memory files", "sealed"),
+            Finding::no(WireName::Ether, "raw sockets", "not allowed", "run as root"),
+            Finding::note(WireName::Ether, "buffers", "small", "raise it"),
         ];
         let expected = "wire shm\n  ok    memory files   sealed\n\
                         wire ether\n  no    raw sockets    not allowed\n\

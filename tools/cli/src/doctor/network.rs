@@ -4,7 +4,7 @@ use std::fs;
 use std::net::IpAddr;
 use std::path::Path;
 
-use hostwire::settings::{IFACE, WIRE, Wire};
+use hostwire::settings::{IFACE, WIRE, WireName};
 use hostwire_transport::TransportError;
 use hostwire_transport::ether::{FramePort, Interface, Offload, StreamPort};
 use hostwire_transport::os::hosts::Hosts;
@@ -13,11 +13,11 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 
 use super::{Finding, State};
 
-const ETHER: Wire = Wire::Ether;
-const XDP: Wire = Wire::Xdp;
-const UDP: Wire = Wire::Udp;
-const TCP: Wire = Wire::Tcp;
-const FABRIC: Wire = Wire::Fabric;
+const ETHER: WireName = WireName::Ether;
+const XDP: WireName = WireName::Xdp;
+const UDP: WireName = WireName::Udp;
+const TCP: WireName = WireName::Tcp;
+const FABRIC: WireName = WireName::Fabric;
 const AUTO: &str = "wire auto";
 const HOSTS: &str = "hosts of this machine (run --hosts)";
 const RDMA: &str = "RDMA";
@@ -27,19 +27,19 @@ const BUFFER_BYTES: u64 = 8 << 20;
 const AF_XDP: u16 = 44;
 
 pub fn findings() -> Vec<Finding> {
-    let wires = Wire::ALL.into_iter().flat_map(of_wire);
+    let wires = WireName::ALL.into_iter().flat_map(of_wire);
     wires.chain([choice(), hosts(), rdma()]).collect()
 }
 
-fn of_wire(wire: Wire) -> Vec<Finding> {
+fn of_wire(wire: WireName) -> Vec<Finding> {
     match wire {
         // Memory is looked at elsewhere.
-        Wire::Shm | Wire::Window | Wire::Stores => Vec::new(),
-        Wire::Ether => [vec![raw_sockets()], interfaces()].concat(),
-        Wire::Xdp => vec![xdp()],
-        Wire::Udp => [at_addresses(udp_port), vec![buffers()]].concat(),
-        Wire::Tcp => at_addresses(tcp_port),
-        Wire::Fabric => providers(),
+        WireName::Shm | WireName::Window | WireName::Stores => Vec::new(),
+        WireName::Ether => [vec![raw_sockets()], interfaces()].concat(),
+        WireName::Xdp => vec![xdp()],
+        WireName::Udp => [at_addresses(udp_port), vec![buffers()]].concat(),
+        WireName::Tcp => at_addresses(tcp_port),
+        WireName::Fabric => providers(),
     }
 }
 
@@ -48,7 +48,7 @@ fn choice() -> Finding {
     let has_interface = used().is_ok();
     let mut usable = Vec::new();
     let mut not_taken = Vec::new();
-    for wire in Wire::fastest_first() {
+    for wire in WireName::fastest_first() {
         match obstacle(wire, has_interface) {
             None => usable.push(wire),
             Some(why) => not_taken.push(format!("not {wire} ({why})")),
@@ -77,16 +77,16 @@ fn used() -> Result<Vec<Interface>, TransportError> {
 }
 
 /// Why this host cannot use a wire between hosts.
-fn obstacle(wire: Wire, has_interface: bool) -> Option<String> {
+fn obstacle(wire: WireName, has_interface: bool) -> Option<String> {
     if !has_interface {
         return Some("no interface to use".to_owned());
     }
     let findings = match wire {
-        Wire::Shm | Wire::Window | Wire::Fabric | Wire::Stores => Vec::new(),
-        Wire::Ether => vec![raw_sockets()],
-        Wire::Xdp => vec![raw_sockets(), xdp()],
-        Wire::Udp => at_addresses(udp_port),
-        Wire::Tcp => at_addresses(tcp_port),
+        WireName::Shm | WireName::Window | WireName::Fabric | WireName::Stores => Vec::new(),
+        WireName::Ether => vec![raw_sockets()],
+        WireName::Xdp => vec![raw_sockets(), xdp()],
+        WireName::Udp => at_addresses(udp_port),
+        WireName::Tcp => at_addresses(tcp_port),
     };
     let mut findings = findings.into_iter();
     let found = findings.find(|finding| finding.state == State::No)?;
@@ -267,12 +267,12 @@ fn at_addresses(port: fn(Result<IpAddr, TransportError>) -> Vec<Finding>) -> Vec
     }
 }
 
-fn no_address(wire: Wire, error: &TransportError) -> Vec<Finding> {
+fn no_address(wire: WireName, error: &TransportError) -> Vec<Finding> {
     let advice = format!("an interface with an IPv4 address: ip address add, or {IFACE}");
     vec![Finding::no(wire, "address", error.to_string(), advice)]
 }
 
-fn no_port(wire: Wire, error: &TransportError) -> Vec<Finding> {
+fn no_port(wire: WireName, error: &TransportError) -> Vec<Finding> {
     let advice = format!("a sandbox that allows {wire} sockets");
     vec![Finding::no(wire, "address", error.to_string(), advice)]
 }

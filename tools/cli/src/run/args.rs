@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use hostwire::settings::{Setting, TABLE, WIRE, Wire};
+use hostwire::settings::{Setting, TABLE, WIRE, WireName};
 
 use super::bind::Bind;
 use super::given::Given;
@@ -19,7 +19,7 @@ fn after_help() -> String {
     let options = and(options.map(|flag| format!("--{}", flag.long)));
     let names = |settings: Vec<&Setting>| and(settings.iter().map(ToString::to_string));
     let (with_options, others) = (names(with_option), names(others));
-    let between = Wire::listed(Wire::spans_hosts, "or");
+    let between = WireName::listed(WireName::spans_hosts, "or");
     format!(
         "\
 EXAMPLES
@@ -159,7 +159,7 @@ pub struct Args {
 
 impl Args {
     /// A job with no options: what another command starts.
-    pub fn quiet(pes: u32, wire: Wire, command: Vec<OsString>) -> Self {
+    pub fn quiet(pes: u32, wire: WireName, command: Vec<OsString>) -> Self {
         Self {
             pes,
             settings: Given::default().with(&WIRE, wire.name()),

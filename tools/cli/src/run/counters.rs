@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use hostwire::counters::create;
-use hostwire::settings::{Wire, WireChoice};
+use hostwire::settings::{WireChoice, WireName};
 use rustix::io::Errno;
 
 use crate::stats;
@@ -32,7 +32,7 @@ impl Counters {
     pub fn print(&self, choice: WireChoice) {
         let records = stats::read(&*self.fd);
         // Only who has joined a job of several PEs says which wire it has taken.
-        let wire = choice.named().unwrap_or(Wire::Shm).name();
+        let wire = choice.named().unwrap_or(WireName::Shm).name();
         let wire = records.first().map_or(wire, |record| &record.wire);
         let title = format!("what the wire {wire} has counted");
         stats::print_table(&title, &records);

@@ -2,7 +2,7 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use hostwire::settings::{Setting, SettingError, Settings, TABLE, WIRE, Wire, WireChoice};
+use hostwire::settings::{Setting, SettingError, Settings, TABLE, WIRE, WireChoice, WireName};
 
 /// What a switch that is given means.
 const ON: &str = "1";
@@ -150,9 +150,9 @@ fn parser(setting: &'static Setting) -> ValueParser {
 /// The wire of `--wire`, where that is all there is and has to be named.
 pub fn wire_parser() -> ValueParser {
     let mut names = names(&WIRE);
-    names.retain(|name| name.get_name().parse::<Wire>().is_ok());
+    names.retain(|name| name.get_name().parse::<WireName>().is_ok());
     PossibleValuesParser::new(names)
-        .try_map(|name| name.parse::<Wire>())
+        .try_map(|name| name.parse::<WireName>())
         .into()
 }
 
@@ -209,7 +209,7 @@ mod tests {
     fn options_come_before_the_environment_and_reach_the_pes_in_bytes() {
         let seen = given(&["--heap", "1M", "--insecure-wire"]).unwrap();
         assert_eq!(seen.settings().unwrap().heap_bytes, Some(1 << 20));
-        let environment = seen.environment(WireChoice::Named(Wire::Udp));
+        let environment = seen.environment(WireChoice::Named(WireName::Udp));
         for (setting, value) in [(&HEAP, "1048576"), (&INSECURE_WIRE, "1"), (&WIRE, "udp")] {
             let found = (setting.variable, value.to_owned());
             assert!(environment.contains(&found), "{environment:?}");

@@ -52,7 +52,7 @@ pub use parse::{duration as parse_duration, pes as parse_pes, size as parse_size
 pub use plan::StartError;
 pub use signals::is_ignored_here;
 
-use hostwire::settings::{INSECURE_WIRE, INSECURE_WIRE_WARNING, Wire, misspelt};
+use hostwire::settings::{INSECURE_WIRE, INSECURE_WIRE_WARNING, WireName, misspelt};
 
 use crate::{USAGE_STATUS, laboratory, report};
 
@@ -109,7 +109,7 @@ fn run(args: &Args, models: Option<&dyn Models>) -> ExitCode {
 fn insecure_by(args: &Args, plan: &plan::Plan) -> Option<String> {
     let settings = &plan.settings;
     let named = settings.wire.named();
-    let has_hosts = plan.has_hosts() || named.is_some_and(Wire::is_network);
+    let has_hosts = plan.has_hosts() || named.is_some_and(WireName::is_network);
     let is_insecure = settings.insecure_wire && has_hosts;
     let by = args.settings.name_of(&INSECURE_WIRE);
     is_insecure.then(|| match args.settings.has(&INSECURE_WIRE) {

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hostwire::settings::{HEAP, INSECURE_WIRE, RECORD, RING, Settings, WIRE, Wire, WireChoice};
+use hostwire::settings::{HEAP, INSECURE_WIRE, RECORD, RING, Settings, WIRE, WireChoice, WireName};
 use hostwire_transport::TransportError;
 use hostwire_transport::os::hosts::{HostPlace, Hosts};
 use hostwire_transport::record;
@@ -58,12 +58,12 @@ pub enum StartError {
     /// An option that is for hosts, and no wire between them.
     #[error(
         "--{what}: the wire {wire} joins PEs of one host; say --wire {}",
-        Wire::listed(Wire::spans_hosts, "or")
+        WireName::listed(WireName::spans_hosts, "or")
     )]
-    WireOfOneHost { what: &'static str, wire: Wire },
+    WireOfOneHost { what: &'static str, wire: WireName },
     /// An option that is for frames, and a wire that sends none.
     #[error("--{what}: the wire {wire} sends no frames")]
-    NoFrames { what: &'static str, wire: Wire },
+    NoFrames { what: &'static str, wire: WireName },
     /// Some hosts would have no PE.
     #[error("--hosts: {pes} PEs cannot be on {hosts} hosts")]
     TooManyHosts { pes: u32, hosts: u32 },
@@ -234,7 +234,7 @@ fn hosts(args: &Args, wire: WireChoice) -> Result<Option<Hosts>, StartError> {
 fn count_hosts(args: &Args, choice: WireChoice) -> Result<u32, StartError> {
     let pes = args.pes;
     // This host has no other wire than shared memory.
-    let wire = choice.named().unwrap_or(Wire::Shm);
+    let wire = choice.named().unwrap_or(WireName::Shm);
     let asked = args.hosts.is_some_and(|hosts| hosts > 1);
     let spans_hosts = wire.spans_hosts() || (choice == WireChoice::Auto && asked);
     if !spans_hosts {
@@ -250,7 +250,7 @@ fn count_hosts(args: &Args, choice: WireChoice) -> Result<u32, StartError> {
             (false, false) => Ok(1),
         };
     }
-    if wire == Wire::Window && args.settings.has(&INSECURE_WIRE) {
+    if wire == WireName::Window && args.settings.has(&INSECURE_WIRE) {
         return Err(StartError::NoFrames {
             what: "insecure-wire",
             wire,
@@ -301,26 +301,26 @@ mod tests {
         let chosen = |hosts| {
             let args = Args {
                 hosts,
-                ..Args::quiet(4, Wire::Shm, Vec::new())
+                ..Args::quiet(4, WireName::Shm, Vec::new())
             };
             count_hosts(&args, WireChoice::Auto)
         };
         assert_eq!([None, Some(1), Some(3)].map(chosen), [1, 1, 3].map(Ok));
         let several = StartError::WireOfOneHost {
             what: "hosts",
-            wire: Wire::Shm,
+            wire: WireName::Shm,
         };
-        assert_eq!(count(4, Wire::Shm, Some(2)), Err(several));
-        assert_eq!(count(4, Wire::Shm, None), Ok(1));
-        assert_eq!(count(4, Wire::Shm, Some(1)), Ok(1));
-        assert_eq!(count(4, Wire::Ether, None), Ok(2));
-        assert_eq!(count(1, Wire::Udp, None), Ok(1));
-        assert_eq!(count(4, Wire::Udp, Some(1)), Ok(1));
-        assert_eq!(count(5, Wire::Xdp, None), Ok(2));
-        assert_eq!(count(65, Wire::Xdp, Some(2)), Ok(2));
+        assert_eq!(count(4, WireName::Shm, Some(2)), Err(several));
+        assert_eq!(count(4, WireName::Shm, None), Ok(1));
+        assert_eq!(count(4, WireName::Shm, Some(1)), Ok(1));
+        assert_eq!(count(4, WireName::Ether, None), Ok(2));
+        assert_eq!(count(1, WireName::Udp, None), Ok(1));
+        assert_eq!(count(4, WireName::Udp, Some(1)), Ok(1));
+        assert_eq!(count(5, WireName::Xdp, None), Ok(2));
+        assert_eq!(count(65, WireName::Xdp, Some(2)), Ok(2));
         let (pes, hosts) = (2, 3);
         let empty = Err(StartError::TooManyHosts { pes, hosts });
-        assert_eq!(count(2, Wire::Ether, Some(3)), empty);
+        assert_eq!(count(2, WireName::Ether, Some(3)), empty);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use hostwire_transport::fabric::{Fabric, Opened, Party, Ticket};
 use hostwire_transport::faults::Faulty;
 use hostwire_transport::shm::Gathering;
 use hostwire_transport::watch::Watch;
-use hostwire_transport::{Transport, Window, Wires};
+use hostwire_transport::{Window, Wire, Wires};
 
 use super::card::{Card, read_cards};
 use super::{CARD, Segment, control, host, launch_failed, share, unclear};
@@ -28,7 +28,7 @@ pub(super) fn attach(
     segment: &Segment,
     launcher: &mut dyn Bootstrap,
     nodes: &Nodes,
-) -> Result<Arc<dyn Transport>> {
+) -> Result<Arc<dyn Wire>> {
     let (pe, pes) = (launcher.rank(), launcher.size());
     let here = host(pe, pes, nodes)?;
     let interface = interface(settings)?;
@@ -58,7 +58,7 @@ pub(super) fn attach(
         job: cards.first().map_or(0, |card| card.job),
         watch,
     };
-    let wire: Arc<dyn Transport> = Arc::new(joining.connect(launcher, shm.segment())?);
+    let wire: Arc<dyn Wire> = Arc::new(joining.connect(launcher, shm.segment())?);
     let wires = Wires::new(Arc::new(shm), [wire])?;
     Ok(match settings.faults {
         Some(faults) => Arc::new(Faulty::new(Arc::new(wires), faults)?),

@@ -9,10 +9,10 @@ use super::launch_failed;
 use crate::error::{Error, Result};
 use crate::launch::LaunchError;
 use crate::launch::offers::{Offers, Refusal};
-use crate::settings::{Settings, Wire, WireChoice};
+use crate::settings::{Settings, WireChoice, WireName};
 
 /// A socket for each wire that may be taken, or why there is none.
-pub(super) struct Sockets(Vec<(Wire, core::result::Result<Socket, Refusal>)>);
+pub(super) struct Sockets(Vec<(WireName, core::result::Result<Socket, Refusal>)>);
 
 impl Sockets {
     /// Of the wire that the settings name, or of all.
@@ -28,7 +28,7 @@ impl Sockets {
         let opened = |wire| open(settings, interfaces, (host, hosts), wire);
         let sockets = match settings.wire {
             WireChoice::Named(wire) => vec![(wire, Ok(opened(wire)?))],
-            WireChoice::Auto => Wire::fastest_first()
+            WireChoice::Auto => WireName::fastest_first()
                 .into_iter()
                 .map(|wire| {
                     let socket = opened(wire).map_err(|error| refusal(&error));
@@ -50,12 +50,12 @@ impl Sockets {
     }
 
     /// Closes those of all other wires: frames of one kind may come to the socket of another.
-    pub(super) fn keep(&mut self, wires: &[Wire]) {
+    pub(super) fn keep(&mut self, wires: &[WireName]) {
         self.0.retain(|(wire, _)| wires.contains(wire));
     }
 
     /// The socket of a wire, which can be taken once.
-    pub(super) fn take(&mut self, wire: Wire) -> Option<Socket> {
+    pub(super) fn take(&mut self, wire: WireName) -> Option<Socket> {
         let at = self.0.iter().position(|(kept, _)| *kept == wire)?;
         self.0.swap_remove(at).1.ok()
     }
@@ -79,23 +79,23 @@ fn open(
     settings: &Settings,
     interfaces: &[Interface],
     (host, hosts): (u32, u32),
-    wire: Wire,
+    wire: WireName,
 ) -> Result<Socket> {
     let sockets = interfaces.iter().map(|interface| {
         Ok(match wire {
-            Wire::Udp => Socket::Udp(FramePort::open(interface.address()?)?),
-            Wire::Tcp => Socket::Tcp(Box::new(StreamPort::open(interface.address()?)?)),
-            Wire::Xdp => {
+            WireName::Udp => Socket::Udp(FramePort::open(interface.address()?)?),
+            WireName::Tcp => Socket::Tcp(Box::new(StreamPort::open(interface.address()?)?)),
+            WireName::Xdp => {
                 let socket = XdpSocket::open(interface, settings.ether_type)?;
                 Socket::Xdp(Box::new(socket))
             }
-            Wire::Ether => {
+            WireName::Ether => {
                 let links = hosts.saturating_sub(1);
                 let socket = PacketSocket::open(interface, settings.ether_type, host, links)?;
                 Socket::Packet(socket)
             }
             // Refused before, joined in another way, or without a socket.
-            Wire::Shm | Wire::Window | Wire::Fabric | Wire::Stores => {
+            WireName::Shm | WireName::Window | WireName::Fabric | WireName::Stores => {
                 return Err(launch_failed(LaunchError::NoWire { why: vec![] }));
             }
         })

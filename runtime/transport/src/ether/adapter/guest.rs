@@ -1,5 +1,6 @@
 //! The side of a PE: a transport over the adapter of its host.
 
+use crate::wire::Lifetime;
 use core::time::Duration;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -19,9 +20,9 @@ use crate::ether::{Bytes, LINE_BYTES, LINGER, counted, end_as_result, rights};
 use crate::origin::Origin;
 use crate::route::Route;
 use crate::shm::{Shm, Watch};
-use crate::transport::{Line, Transport};
 use crate::wait::{Backoff, WaitLimits, WaitStep};
 use crate::window::Window;
+use crate::wire::{self, Capabilities, Line, Wire};
 
 /// Longest sleep of a PE that waits for its adapter: it then looks whether that lives.
 const SLEEP_MAX: Duration = Duration::from_millis(10);
@@ -358,7 +359,7 @@ fn unreadable() -> TransportError {
     )
 }
 
-impl Transport for Guest {
+impl Wire for Guest {
     fn pe(&self) -> PeId {
         self.pe
     }
@@ -376,11 +377,6 @@ impl Transport for Guest {
             return Some(Route::Mapped(self.segment.clone()));
         }
         self.host(pe).ok().map(|_| Route::Carried)
-    }
-
-    /// None: the adapter has no memory of PEs but their segments.
-    fn registered_route(&self, _pe: PeId, _segment: SegmentId) -> Option<Route> {
-        None
     }
 
     fn store(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
@@ -401,14 +397,6 @@ impl Transport for Guest {
         self.put(pe, address, &value.to_ne_bytes())
     }
 
-    fn signal_word(&self, pe: PeId, offset_bytes: usize, value: u64) -> Result<(), TransportError> {
-        if pe == self.pe {
-            return self.store_word(pe, offset_bytes, value);
-        }
-        let address = self.addresses.of(pe, offset_bytes, 8, 8)?;
-        self.put_as(false, pe, address, &value.to_ne_bytes())
-    }
-
     fn store_line(
         &self,
         pe: PeId,
@@ -425,6 +413,59 @@ impl Transport for Guest {
             .of(pe, offset_bytes, LINE_BYTES, LINE_BYTES)?;
         let line = Bytes::of(header, payload)?;
         self.put(pe, address, line.used())
+    }
+
+    /// A queue and a link keep the order.
+    fn fence(&self) -> Result<(), TransportError> {
+        self.origin.check()
+    }
+
+    fn quiet(&self) -> Result<(), TransportError> {
+        self.quiet_to(None)
+    }
+
+    fn poll(&self) -> Result<bool, TransportError> {
+        self.origin.check()?;
+        Ok(false)
+    }
+
+    fn wait_limits(&self) -> WaitLimits {
+        self.limits
+    }
+
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities {
+            registration: Some(self),
+            batches: Some(self),
+            per_target: Some(self),
+            liveness: Some(self),
+            lifetime: Some(self),
+            counting: Some(self),
+            ..Capabilities::NONE
+        }
+    }
+}
+
+impl wire::Registration for Guest {
+    /// None: the adapter has no memory of PEs but their segments.
+    fn registered_route(&self, _pe: PeId, _segment: SegmentId) -> Option<Route> {
+        None
+    }
+
+    fn register(&self, _segment: SegmentId, _window: &Window) -> Result<(), TransportError> {
+        Ok(())
+    }
+
+    fn unregister(&self, _segment: SegmentId) {}
+}
+
+impl wire::Batches for Guest {
+    fn signal_word(&self, pe: PeId, offset_bytes: usize, value: u64) -> Result<(), TransportError> {
+        if pe == self.pe {
+            return self.store_word(pe, offset_bytes, value);
+        }
+        let address = self.addresses.of(pe, offset_bytes, 8, 8)?;
+        self.put_as(false, pe, address, &value.to_ne_bytes())
     }
 
     /// The adapter sees them at once, and sends them in as few frames as they need.
@@ -466,14 +507,11 @@ impl Transport for Guest {
         mine.writer.show();
         Ok(())
     }
+}
 
-    /// A queue and a link keep the order.
-    fn fence(&self) -> Result<(), TransportError> {
-        self.origin.check()
-    }
-
-    fn quiet(&self) -> Result<(), TransportError> {
-        self.quiet_to(None)
+impl wire::PerTarget for Guest {
+    fn fence_of(&self, _pe: PeId) -> Result<(), TransportError> {
+        self.fence()
     }
 
     fn quiet_of(&self, pe: PeId) -> Result<(), TransportError> {
@@ -485,12 +523,9 @@ impl Transport for Guest {
             }
         }
     }
+}
 
-    fn poll(&self) -> Result<bool, TransportError> {
-        self.origin.check()?;
-        Ok(false)
-    }
-
+impl wire::Liveness for Guest {
     fn is_alive(&self, pe: PeId) -> Result<bool, TransportError> {
         if pe == self.pe {
             return Ok(true);
@@ -518,16 +553,34 @@ impl Transport for Guest {
         }
     }
 
-    fn wait_limits(&self) -> WaitLimits {
-        self.limits
-    }
-
     fn give_up(&self, pe: PeId) {
         if self.origin.is_here() && self.host(pe).is_ok() {
             self.ended.note(pe, End::Died);
         }
     }
+}
 
+impl wire::Lifetime for Guest {
+    fn begin(&self) -> Result<(), TransportError> {
+        Ok(())
+    }
+
+    fn finish(&self) {
+        if !self.origin.is_here() || self.has_finished.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        // Who cannot say farewell is missed.
+        if let Ok(question) = self.ask(|question| Record::Finish { question }) {
+            let _ = self.await_answer(question, Some(Instant::now() + LINGER));
+        }
+    }
+
+    fn close_recording(&self) -> Result<(), TransportError> {
+        Ok(())
+    }
+}
+
+impl wire::Counting for Guest {
     /// The adapter counts for all; the first PE of the host tells of it.
     fn tally(&self) -> Vec<(String, u64)> {
         let told = self.local == 0 && self.origin.is_here() && {
@@ -539,16 +592,6 @@ impl Transport for Guest {
         let names = counted().map(|(name, _)| name.to_owned()).enumerate();
         let value = |number| if told { self.region.counter(number) } else { 0 };
         names.map(|(number, name)| (name, value(number))).collect()
-    }
-
-    fn finish(&self) {
-        if !self.origin.is_here() || self.has_finished.swap(true, Ordering::AcqRel) {
-            return;
-        }
-        // Who cannot say farewell is missed.
-        if let Ok(question) = self.ask(|question| Record::Finish { question }) {
-            let _ = self.await_answer(question, Some(Instant::now() + LINGER));
-        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The adapter's loop: stores of the PEs into frames, answers back to them.
 
+use crate::wire::Lifetime;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
@@ -14,7 +15,6 @@ use crate::ether::core::Core;
 use crate::ether::ended_pes::End;
 use crate::ether::{Ether, HostPath, tally_values};
 use crate::shm::Watch;
-use crate::transport::Transport;
 use crate::wait::{Backoff, WaitLimits, WaitStep};
 use crate::window::Window;
 

@@ -8,13 +8,13 @@ use hostwire::launch::{self, Bootstrap, Deadline, Nodes};
 use hostwire::layout::VERSION;
 use hostwire::settings::Settings;
 use hostwire::{Layout, Sizes};
-use hostwire_transport::Transport;
+use hostwire_transport::Wire;
 use hostwire_transport::shm::{Host, Meeting, Shm, ShmOptions, Ticket};
 use hostwire_transport::terms::Terms;
 
 /// A PE that holds its wire in its own hands.
 pub struct ByHand {
-    pub wire: Arc<dyn Transport>,
+    pub wire: Arc<dyn Wire>,
     pub sizes: Sizes,
     pub launcher: Box<dyn Bootstrap>,
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use hostwire::{AgentMode, Job, Layout, Lock, Source, Symmetric};
 use hostwire_transport::conformance::Random;
-use hostwire_transport::{Route, Transport};
+use hostwire_transport::{Route, Wire};
 use rustix::process::{Signal, getpid, kill_process};
 
 use crate::by_hand;
@@ -122,7 +122,7 @@ fn scribbler(kind: &str, seed: u64) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn write(wire: &dyn Transport, kind: &str, seed: u64, system_bytes: usize) {
+fn write(wire: &dyn Wire, kind: &str, seed: u64, system_bytes: usize) {
     let mut random = Random::new(seed);
     let all_bytes = wire.segment().memory().len_bytes();
     std::thread::sleep(Duration::from_millis(100));

@@ -1,0 +1,239 @@
+//! What only some wires can do. Each is a small trait whose methods a wire has all, or hands none of them out.
+
+use core::time::Duration;
+use std::sync::Arc;
+
+use hostwire_address::SegmentId;
+
+use crate::chain::Chains;
+use crate::error::{Loss, PeId, TransportError};
+use crate::memory::Memory;
+use crate::operation::Request;
+use crate::reach::Reach;
+use crate::route::Route;
+use crate::window::Window;
+
+/// All that a wire hands out.
+///
+/// A wire around another one names every field, so that a new one cannot be forgotten there.
+#[derive(Clone, Copy, Default)]
+pub struct Capabilities<'w> {
+    /// Memory beside the own segment that peers may store to.
+    pub registration: Option<&'w dyn Registration>,
+    /// Gets and atomics on offloaded routes.
+    pub offload: Option<&'w dyn Offload>,
+    /// Whole chains of puts, to all PEs.
+    pub chains: Option<&'w dyn Chains>,
+    /// Segments that are mapped side by side, coherent and good for atomics: that of this PE and
+    /// those of the PEs around it.
+    pub reach: Option<&'w Arc<Reach>>,
+    /// Several stores at a time.
+    pub batches: Option<&'w dyn Batches>,
+    /// Order and completion for one target.
+    pub per_target: Option<&'w dyn PerTarget>,
+    /// Copies from private memory of peers.
+    pub private_copies: Option<&'w dyn PrivateCopies>,
+    /// Which peers live. Without it all do.
+    pub liveness: Option<&'w dyn Liveness>,
+    /// What there is to do at the begin and the end of a program.
+    pub lifetime: Option<&'w dyn Lifetime>,
+    /// Counters.
+    pub counting: Option<&'w dyn Counting>,
+    /// Another way to sleep than on the doorbell of the own segment.
+    pub bell: Option<&'w dyn Bell>,
+    /// Another time than that of this machine.
+    pub clock: Option<&'w dyn Clock>,
+    /// Numbers of PEs that differ from peer to peer.
+    pub numbering: Option<&'w dyn Numbering>,
+}
+
+impl Capabilities<'_> {
+    /// Nothing besides.
+    pub const NONE: Self = Self {
+        registration: None,
+        offload: None,
+        chains: None,
+        reach: None,
+        batches: None,
+        per_target: None,
+        private_copies: None,
+        liveness: None,
+        lifetime: None,
+        counting: None,
+        bell: None,
+        clock: None,
+        numbering: None,
+    };
+}
+
+/// Memory beside the own segment that peers may store to.
+pub trait Registration: Send + Sync {
+    /// How this PE reaches a registered segment of `pe`. `None` if this wire does not: then the
+    /// agent of `pe` stores there, too. A carried or offloaded route takes stores to any segment
+    /// of `pe`; what is not registered there is found there, and ends the link.
+    fn registered_route(&self, pe: PeId, segment: SegmentId) -> Option<Route>;
+
+    /// From now on peers may store to `window`, memory of this PE, as this segment.
+    ///
+    /// # Errors
+    /// Those of the wire.
+    fn register(&self, segment: SegmentId, window: &Window) -> Result<(), TransportError>;
+
+    /// From now on they may not: when this returns, the wire stores nothing more there.
+    fn unregister(&self, segment: SegmentId);
+}
+
+/// What a wire does itself where its route is [`Route::Offloaded`].
+///
+/// Each operation comes after all earlier stores of this PE to the same target. It returns when it
+/// is done.
+pub trait Offload: Send + Sync {
+    /// Copies bytes at `offset_bytes` of the memory of `pe` to `dst`.
+    ///
+    /// # Errors
+    /// As those of stores.
+    fn get(&self, pe: PeId, offset_bytes: usize, dst: &mut [u8]) -> Result<(), TransportError>;
+
+    /// Does an atomic operation to memory of `pe`, and returns the old value.
+    ///
+    /// # Errors
+    /// As those of stores.
+    fn atomic(&self, pe: PeId, request: Request) -> Result<u64, TransportError>;
+}
+
+/// A line to be stored: see [`Wire::store_line`](super::Wire::store_line).
+#[derive(Debug, Clone, Copy)]
+pub struct Line<'a> {
+    /// Where in the memory of the target.
+    pub offset_bytes: usize,
+    /// The word that is visible last.
+    pub header: u64,
+    /// Up to 56 bytes behind it.
+    pub payload: &'a [u8],
+}
+
+/// Several stores at a time.
+pub trait Batches: Send + Sync {
+    /// As [`store_word`](super::Wire::store_word), of a word for which no later [`quiet`](super::Wire::quiet) has to wait:
+    /// whoever it is for waits for it. So a barrier need not wait for the words of the one before.
+    ///
+    /// # Errors
+    /// Those of stores.
+    fn signal_word(&self, pe: PeId, offset_bytes: usize, value: u64) -> Result<(), TransportError>;
+
+    /// Stores lines one behind the other, each as [`store_line`](super::Wire::store_line) does: all the
+    /// lines of a message. A wire that sends several stores at a time sends these together.
+    ///
+    /// # Errors
+    /// Those of stores; the lines before the one at fault have been stored.
+    fn store_lines(
+        &self,
+        pe: PeId,
+        lines: &mut dyn Iterator<Item = Line<'_>>,
+    ) -> Result<(), TransportError>;
+}
+
+/// Order and completion for one target.
+pub trait PerTarget: Send + Sync {
+    /// Orders earlier stores to `pe` before later ones to it.
+    ///
+    /// # Errors
+    /// Those of stores.
+    fn fence_of(&self, pe: PeId) -> Result<(), TransportError>;
+
+    /// Returns when all earlier stores to `pe` are visible there.
+    ///
+    /// # Errors
+    /// Those of stores.
+    fn quiet_of(&self, pe: PeId) -> Result<(), TransportError>;
+}
+
+/// Copies from private memory of peers, at addresses that they name.
+pub trait PrivateCopies: Send + Sync {
+    /// Whether `pe` may be able to copy from private memory of this process, if it is told an address.
+    fn lends_private(&self, pe: PeId) -> bool;
+
+    /// Copies private memory of `pe` to `dst`, from an address that `pe` has named. `false` if this wire
+    /// cannot do that, or if `pe` is not what it was: what is in `dst` then means nothing.
+    fn copy_private(&self, pe: PeId, address: u64, dst: &mut [u8]) -> bool;
+
+    /// As [`copy_private`](Self::copy_private), to so many bytes at an offset of memory that others may use.
+    fn copy_private_to(&self, pe: PeId, address: u64, to: (&Memory, usize, usize)) -> bool;
+}
+
+/// Which peers live.
+pub trait Liveness: Send + Sync {
+    /// Looks whether `pe` still lives. May cost a system call: not for fast paths.
+    ///
+    /// # Errors
+    /// If it cannot be known any more.
+    fn is_alive(&self, pe: PeId) -> Result<bool, TransportError>;
+
+    /// How a PE that does not live was lost.
+    fn loss(&self, pe: PeId) -> Loss;
+
+    /// Somebody who must know says that `pe` has ended: nothing more has to be waited for.
+    /// A wire that finds out by itself need not listen.
+    fn give_up(&self, pe: PeId);
+}
+
+/// What there is to do at the begin and the end of a program.
+pub trait Lifetime: Send + Sync {
+    /// All PEs have joined, and the program is about to begin, on this thread.
+    ///
+    /// # Errors
+    /// Those of the wire.
+    fn begin(&self) -> Result<(), TransportError>;
+
+    /// This process is about to end, in good order: returns when all that it has stored has
+    /// arrived, or cannot, and tells peers not to wait for it. It stores nothing more.
+    fn finish(&self);
+
+    /// What is recorded of this process's stores is in its file, which is closed: it stores nothing more.
+    ///
+    /// # Errors
+    /// [`TransportError::Environment`] if a part could not be written.
+    fn close_recording(&self) -> Result<(), TransportError>;
+}
+
+/// Counters.
+pub trait Counting: Send + Sync {
+    /// What this wire has counted since it was made: names, always the same ones in the
+    /// same order, and values.
+    fn tally(&self) -> Vec<(String, u64)>;
+}
+
+/// Sleeping until a peer stores.
+pub trait Bell: Send + Sync {
+    /// Before sleeping: later stores of peers will wake this PE. Poll once more after
+    /// it. Returns the longest sleep that is safe.
+    fn arm(&self, wanted: Duration) -> Duration;
+
+    /// The longest sleep that is safe as far as this wire knows: where its peers cannot ring, it is short.
+    fn sleep_max(&self, wanted: Duration) -> Duration;
+
+    /// Sleeps until a peer stores, or for `limit`. Returns whether a peer stored.
+    fn sleep(&self, limit: Duration) -> bool;
+}
+
+/// The time of the program.
+pub trait Clock: Send + Sync {
+    /// Whether time is that of a model, in which this PE runs alone: no thread works beside it, and
+    /// a [sleep](Bell::sleep) does not end after its limit.
+    fn is_in_virtual_time(&self) -> bool;
+
+    /// The time since some moment of this process; it never goes back.
+    fn now(&self) -> Duration;
+
+    /// Sleeps for this long.
+    fn nap(&self, time: Duration);
+
+    /// Gives the core to somebody else.
+    fn yield_now(&self);
+}
+
+/// Numbers of PEs that differ from peer to peer: stations number those that they meet themselves.
+pub trait Numbering: Send + Sync {
+    /// The number that this PE has at `pe`: what the segment of `pe` has for this PE lies there.
+    fn number_at(&self, pe: PeId) -> PeId;
+}
