@@ -284,7 +284,11 @@ fn a_chain_of_a_program_is_one_of_the_chip() {
                 let begin = wire.now();
                 if wire.pe() == 0 {
                     let chain = blocks(1, count, bytes);
-                    wire.capabilities().chains.unwrap().put_chain(&chain).unwrap();
+                    wire.capabilities()
+                        .chains
+                        .unwrap()
+                        .put_chain(&chain)
+                        .unwrap();
                 }
                 wire.now() - begin
             });
@@ -332,7 +336,11 @@ fn chains_keep_their_order() {
                         offset_bytes: FLAG,
                         source: BlockSource::Word(round.into()),
                     });
-                    wire.capabilities().chains.unwrap().put_chain(&chain).unwrap();
+                    wire.capabilities()
+                        .chains
+                        .unwrap()
+                        .put_chain(&chain)
+                        .unwrap();
                     memory.copy_in(0, &vec![0; bytes]).unwrap();
                 }
                 if wire.pe() == to {

@@ -58,7 +58,7 @@ fn the_page_of_the_environment_is_what_the_tables_say() {
 #[test]
 fn pages_name_every_wire_between_hosts() {
     for page in [
-        "README.md",
+        "docs/launchers.md",
         "runtime/transport/README.md",
         "docs/openshmem.md",
     ] {
@@ -145,7 +145,11 @@ fn whatever_names_a_variable_or_a_wire_names_one_that_is_there() {
     let files = texts();
     assert!(files.len() > 300, "the repository is not where it was");
     let mut seen = BTreeSet::new();
-    for file in files {
+    // This list names all of them.
+    let others = files
+        .into_iter()
+        .filter(|file| !file.ends_with("hostwire/tests/documentation.rs"));
+    for file in others {
         let text = fs::read_to_string(&file).expect("a text");
         let shown = file.display();
         for word in words(&text, "HOSTWIRE_", true).filter(|word| !word.is_empty()) {

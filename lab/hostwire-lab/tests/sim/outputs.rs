@@ -79,12 +79,7 @@ fn texts_fit_a_terminal_and_name_their_units() {
         &["plan", "examples/clusters/two-boards.toml", "--registers"],
         &["plan", "examples/clusters/torus-48bit.toml", "--registers"],
         &["reproduce", "htx-board"],
-        &["doctor"],
     ] {
-        // No host lacks every wire for this test, but one may.
-        if arguments[0] == "doctor" && cfg!(not(target_os = "linux")) {
-            continue;
-        }
         let text = shown(arguments, None);
         assert!(widest(&text) <= 100, "{arguments:?}: {}", widest(&text));
         let wide = shown(arguments, Some("300"));

@@ -84,7 +84,7 @@ wires! {
     }
     /// As ether, past the network stack (AF_XDP): one job per interface
     Xdp = "xdp" {
-        needs: "CAP_NET_RAW, CAP_BPF",
+        needs: "CAP_NET_RAW, CAP_NET_ADMIN, CAP_BPF",
         spans_hosts: true,
         is_network: true,
         speed: 3,

@@ -131,6 +131,15 @@ fn help_of_a_command_is_that_of_its_program() {
 }
 
 #[test]
+fn what_the_doctor_says_fits_a_terminal() {
+    let text = printed(&["doctor"]);
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 100),
+        "{text}"
+    );
+}
+
+#[test]
 fn shells_complete_commands_options_and_values() {
     for shell in ["bash", "zsh", "fish"] {
         let script = printed(&["completions", shell]);
