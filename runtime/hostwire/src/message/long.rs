@@ -18,7 +18,7 @@
 use hostwire_transport::PeId;
 
 use super::front::{from_upper_word, upper_word};
-use crate::error::{PeerWord, Result};
+use crate::error::{Error, PeerWord, Result};
 use crate::inner::Inner;
 use crate::layout::{CHUNK_BYTES, Count};
 
@@ -165,6 +165,15 @@ pub(crate) fn store_count(
 ) -> Result<()> {
     let at = inner.layout.count(inner.wire.number_at(pe), word);
     inner.put_word(pe, at, u64::from(number) << 32 | count)
+}
+
+/// What came of a word that tells the sender of a message how far its receiver is. Who is lost need not know, and what
+/// it has put to its place can still be taken.
+pub(super) fn unless_lost<T>(told: Result<T>) -> Result<()> {
+    match told {
+        Ok(_) | Err(Error::PeerLost { .. }) => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 /// Sets a count that `pe` is going to write to 0, before it can know of message `number`.

@@ -6,7 +6,9 @@ use hostwire_transport::ring::{Head, Taken};
 use super::Messages;
 use super::buffer::Buffer;
 use super::front::{Form, Front};
-use super::long::{Announcement, Delivery, Origin, expect_count, load_count, pieces, store_count};
+use super::long::{
+    Announcement, Delivery, Origin, expect_count, load_count, pieces, store_count, unless_lost,
+};
 use super::matching::Found;
 use super::pattern::{Envelope, Pattern};
 use super::peer::{Arriving, Aside, Body};
@@ -616,7 +618,7 @@ impl<'a> Receiving<'a> {
         } = announcement;
         let from = self.envelope.from;
         if messages.peer(from)?.has_backlog() {
-            messages.flush(from)?;
+            unless_lost(messages.flush(from))?;
         }
         let all = pieces(len_bytes);
         let most = all.min(taken + CHUNKS);
@@ -627,7 +629,8 @@ impl<'a> Receiving<'a> {
             let at = inner.layout.staging() + (piece % CHUNKS) as usize * CHUNK_BYTES;
             let part = self.target.part(start, end);
             inner.segment().get_staged(at, part)?;
-            store_count(inner, from, Count::Freed, number, piece + 1)?;
+            let freed = store_count(inner, from, Count::Freed, number, piece + 1);
+            unless_lost(freed)?;
         }
         self.state = if there == all {
             messages.free_staging(from, number);

@@ -1,5 +1,7 @@
 //! What a PE keeps of messages that it does not receive is bounded, and nothing is lost.
 
+mod gone;
+
 use hostwire_transport::conformance::{Fabric, Threads, Wrapping};
 
 use crate::agent::AgentMode;

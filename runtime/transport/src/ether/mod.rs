@@ -49,6 +49,8 @@ pub(crate) mod control;
 mod core;
 pub(crate) mod ended_pes;
 mod ending;
+#[cfg(test)]
+mod finish_tests;
 pub(crate) mod interface;
 mod local;
 mod numbers;
@@ -391,6 +393,35 @@ impl Ether {
             }
         }
     }
+
+    /// Waits for at most that long until all that was stored has arrived, and closes the links.
+    fn finish_within(&self, linger: Duration) {
+        if !self.origin.is_here() || self.has_finished.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        self.shared.stop();
+        let mut core = self.shared.lock();
+        let now = core.now();
+        let links: Vec<LinkId> = core.endpoint.links().collect();
+        for link in &links {
+            core.endpoint.finish(now, *link);
+        }
+        let deadline = Instant::now() + linger;
+        loop {
+            core.drive();
+            let open = links.iter().any(|link| core.closed(*link).is_none());
+            if !open || Instant::now() >= deadline {
+                break;
+            }
+            let limit = core.idle_time(LOOK_AGAIN);
+            // Who sees a peer go says so meanwhile: it acknowledges nothing any more.
+            drop(core);
+            self.shared.wait_for_frames(limit);
+            core = self.shared.lock();
+        }
+        // The close frames.
+        core.drive();
+    }
 }
 
 /// A line as it is stored.
@@ -651,28 +682,7 @@ impl wire::Lifetime for Ether {
     }
 
     fn finish(&self) {
-        if !self.origin.is_here() || self.has_finished.swap(true, Ordering::AcqRel) {
-            return;
-        }
-        self.shared.stop();
-        let mut core = self.shared.lock();
-        let now = core.now();
-        let links: Vec<LinkId> = core.endpoint.links().collect();
-        for link in &links {
-            core.endpoint.finish(now, *link);
-        }
-        let deadline = Instant::now() + LINGER;
-        loop {
-            core.drive();
-            let open = links.iter().any(|link| core.closed(*link).is_none());
-            if !open || Instant::now() >= deadline {
-                break;
-            }
-            let limit = core.idle_time(LOOK_AGAIN);
-            self.shared.wait_for_frames(limit);
-        }
-        // The close frames.
-        core.drive();
+        self.finish_within(LINGER);
     }
 
     fn close_recording(&self) -> Result<(), TransportError> {

@@ -244,8 +244,7 @@ pub(super) fn call(
     };
     let mut stream = match TcpStream::connect_timeout(&at, left(deadline)) {
         Ok(stream) => stream,
-        Err(e) if e.kind() == io::ErrorKind::ConnectionRefused => return Ok(Call::NobodyThere),
-        Err(e) => return Err(failed(e)),
+        Err(e) => return unconnected(&e).ok_or_else(|| failed(e)),
     };
     let mut talk = || -> io::Result<Option<Answer>> {
         stream.set_nodelay(true)?;
@@ -295,6 +294,16 @@ pub(super) fn call(
 fn left(deadline: Instant) -> Duration {
     let left = deadline.saturating_duration_since(Instant::now());
     left.max(Duration::from_millis(1))
+}
+
+/// What has become of a call without a connection. `None` if that is no matter of who is called.
+fn unconnected(error: &io::Error) -> Option<Call> {
+    match error.kind() {
+        io::ErrorKind::ConnectionRefused => Some(Call::NobodyThere),
+        // The kernel there made it, and the process ended before this one looked.
+        _ if is_end(error) => Some(Call::Closed),
+        _ => None,
+    }
 }
 
 fn is_end(error: &io::Error) -> bool {
@@ -491,6 +500,21 @@ mod tests {
         assert!(heard);
         assert_eq!(answer, Ok(Some(Answer::Met { number, address })));
         assert_eq!(try_call(key, other), (false, Ok(None)));
+    }
+
+    /// So that it is called again, and is found to have ended: what waits for it ends then.
+    #[test]
+    fn who_ends_before_the_connection_is_seen_has_closed_it() {
+        use io::ErrorKind::{BrokenPipe, ConnectionRefused, ConnectionReset, TimedOut};
+        let unconnected = |kind: io::ErrorKind| unconnected(&kind.into());
+        assert!(matches!(
+            unconnected(ConnectionRefused),
+            Some(Call::NobodyThere)
+        ));
+        for kind in [ConnectionReset, BrokenPipe] {
+            assert!(matches!(unconnected(kind), Some(Call::Closed)), "{kind}");
+        }
+        assert!(unconnected(TimedOut).is_none());
     }
 
     #[test]

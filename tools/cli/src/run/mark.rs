@@ -96,20 +96,32 @@ impl Mark {
         all.into_iter().filter(is_found).collect()
     }
 
-    /// Whether a process has the mark in the environment with which it was started.
+    /// Whether a process has the mark in the environment with which it was started. A first thread that has ended
+    /// shows no environment any more; those that still run do.
     fn is_on(&self, pid: i32) -> bool {
-        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        String::from_utf8_lossy(&environment).contains(&self.0)
+        let is_in = |file: String| {
+            let environment = fs::read(file).unwrap_or_default();
+            String::from_utf8_lossy(&environment).contains(&self.0)
+        };
+        is_in(format!("/proc/{pid}/environ"))
+            || numbered(&format!("/proc/{pid}/task"))
+                .filter(|thread| *thread != pid)
+                .any(|thread| is_in(format!("/proc/{pid}/task/{thread}/environ")))
     }
 }
 
 fn processes() -> impl Iterator<Item = i32> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    numbered("/proc")
+}
+
+/// What has a number for a name in a folder of /proc.
+fn numbered(folder: &str) -> impl Iterator<Item = i32> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
 /// The parent, group and session of a process.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Process {
     pid: i32,
     parent: i32,
@@ -132,16 +144,19 @@ impl Process {
         let mut fields = fields.split_ascii_whitespace();
         let state = fields.next()?;
         let mut number = || fields.next()?.parse().ok();
-        let process = Process {
+        let [parent, group, session] = [number()?, number()?, number()?];
+        // The 20th field of all, and the 22nd.
+        let threads: u32 = fields.nth(13)?.parse().ok()?;
+        let start = fields.nth(1)?.parse().ok()?;
+        // A process that has ended needs no signal. One whose first thread alone has ended goes on.
+        let has_ended = state == "X" || (state == "Z" && threads <= 1);
+        (!has_ended).then_some(Process {
             pid,
-            parent: number()?,
-            group: number()?,
-            session: number()?,
-            // The 22nd field of all.
-            start: fields.nth(15)?.parse().ok()?,
-        };
-        // A process that has ended needs no signal.
-        (!matches!(state, "Z" | "X")).then_some(process)
+            parent,
+            group,
+            session,
+            start,
+        })
     }
 
     /// Kills it. By a descriptor, so that a number that has come to mean another process
@@ -184,11 +199,17 @@ mod tests {
             session: 6,
             start: 22,
         };
-        let rest = "7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23";
-        let line = format!("7 (a) S 9 9 9 b) S 1 5 6 {rest}");
-        assert_eq!(parse(&line), Some(expected));
-        let ended = format!("7 (sh) Z 1 5 6 {rest}");
-        for bad in ["", "7 (sh", "7 (sh) S 1 5", "7 (sh) S 1 x 6", &ended] {
+        let rest = |threads| format!("7 8 9 10 11 12 13 14 15 16 17 18 19 {threads} 21 22 23");
+        let line =
+            |state: &str, threads| format!("7 (a) S 9 9 9 b) {state} 1 5 6 {}", rest(threads));
+        // The first thread of the second one has ended, and another goes on.
+        for running in [line("S", 1), line("Z", 2)] {
+            assert_eq!(parse(&running), Some(expected), "{running}");
+        }
+        for ended in [line("Z", 1), line("Z", 0), line("X", 0)] {
+            assert_eq!(parse(&ended), None, "{ended}");
+        }
+        for bad in ["", "7 (sh", "7 (sh) S 1 5", "7 (sh) S 1 x 6"] {
             assert_eq!(parse(bad), None, "{bad}");
         }
     }

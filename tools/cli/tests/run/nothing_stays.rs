@@ -1,5 +1,8 @@
 //! No process outlives its job.
 
+use std::process::Command;
+
+use hostwire_testing::{is_installed, need};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::job::{Job, eventually, hostwire, is_running, run};
@@ -44,6 +47,68 @@ fn kill_9_of_the_launcher_takes_daemons_with_it() {
     assert_eq!(job.end().status, -9);
     for pid in &pids {
         eventually("daemons of PEs end", || !is_running(pid));
+    }
+}
+
+/// A daemon whose first thread has ended; its parent waits until that is so.
+const HEADLESS: &str = r#"
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static int told[2];
+
+static void *go_on(void *head)
+{
+    pthread_join(*(pthread_t *)head, NULL);
+    write(told[1], "", 1);
+    for (;;)
+        pause();
+}
+
+int main(void)
+{
+    static pthread_t head;
+    pthread_t other;
+    char byte;
+    pid_t child;
+
+    if (pipe(told) != 0 || (child = fork()) < 0)
+        return 1;
+    if (child > 0) {
+        printf("%d\n", (int)child);
+        return read(told[0], &byte, 1) != 1;
+    }
+    head = pthread_self();
+    if (setsid() < 0 || pthread_create(&other, NULL, go_on, &head) != 0)
+        _exit(1);
+    pthread_exit(NULL);
+}
+"#;
+
+#[test]
+fn kill_9_of_the_launcher_takes_daemons_with_it_whose_first_thread_has_ended() {
+    if !is_installed("cc", &need::C) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("headless.c"), HEADLESS).unwrap();
+    let compiled = Command::new("cc")
+        .args(["-pthread", "-o", "headless", "headless.c"])
+        .current_dir(folder.path())
+        .status();
+    assert!(compiled.unwrap().success());
+    let script = "\"$0\"; cd /; exec sleep 1000";
+    let program = folder.path().join("headless");
+    let program = program.to_str().unwrap();
+    let arguments = ["run", "-n", "2", "sh", "-c", script, program];
+    let mut job = Job::start(hostwire(&arguments));
+    let pids = pids([job.line(), job.line()]);
+    assert!(pids.iter().all(|pid| is_running(pid)));
+    job.signal(Signal::KILL);
+    assert_eq!(job.end().status, -9);
+    for pid in &pids {
+        eventually("what is left of daemons ends", || !is_running(pid));
     }
 }
 
