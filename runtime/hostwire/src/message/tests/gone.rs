@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use hostwire_transport::shm::{ShmOptions, local};
 use hostwire_transport::wrap::{Stage, Store, StoresOnly, Wrapped};
-use hostwire_transport::{Loss, Transport, TransportError};
+use hostwire_transport::{Loss, TransportError, Wire};
 
 use super::SIZES;
 use crate::agent::AgentMode;
@@ -26,7 +26,7 @@ struct Leads(AtomicBool);
 impl Stage for Leads {
     fn store(
         &self,
-        wire: &dyn Transport,
+        wire: &dyn Wire,
         pe: PeId,
         store: Store<'_>,
     ) -> core::result::Result<(), TransportError> {
