@@ -12,7 +12,7 @@ use hostwire_fabric_abi::{
     FI_CQ_FORMAT_UNSPEC, FI_EAVAIL, FI_WAIT_NONE, Fid, FidCq, FidDomain, FidOps,
 };
 
-use crate::ends::Ends;
+use crate::completions::Completions;
 use crate::ep::Endpoint;
 use crate::object::{Table, fid_ops_of, give, no_bind, take};
 use crate::post::Code;
@@ -68,7 +68,7 @@ impl Entry {
 /// What endpoints put their completions into.
 pub(crate) struct Queue {
     /// An atomic exchange here would wait for the lines that a send has just stored to another core.
-    entries: OwnerLock<Ends>,
+    entries: OwnerLock<Completions>,
     /// How many there are, for who looks without the lock. Written under it.
     count: AtomicUsize,
     waits: Waits,
@@ -83,7 +83,7 @@ pub(crate) struct Queue {
 impl Queue {
     fn new(waits: Waits, size: usize, format: c_int) -> Self {
         Self {
-            entries: OwnerLock::new(Ends::default()),
+            entries: OwnerLock::new(Completions::default()),
             count: AtomicUsize::new(0),
             waits,
             is_signalled: AtomicBool::new(false),
@@ -102,7 +102,7 @@ impl Queue {
     }
 
     #[inline(always)]
-    fn entries(&self) -> Guard<'_, Ends> {
+    fn entries(&self) -> Guard<'_, Completions> {
         self.entries.lock()
     }
 

@@ -10,7 +10,7 @@ use hostwire_fabric_abi::{
     Fid, FidDomain, FidFabric, FidOps, RawInfo,
 };
 
-use crate::members::Members;
+use crate::domain_endpoints::DomainEndpoints;
 use crate::object::{Table, UNSUPPORTED, fid_ops_of, give, take};
 use crate::{atomic, av, cntr, cq, ep, mr, poll};
 
@@ -37,7 +37,7 @@ pub(crate) struct Domain {
     fid: FidDomain,
     pub(crate) regions: Arc<Regions>,
     mr_mode: c_int,
-    pub(crate) members: Arc<Members>,
+    pub(crate) members: Arc<DomainEndpoints>,
     /// Its endpoints make progress while nobody reads.
     pub(crate) is_automatic: bool,
 }

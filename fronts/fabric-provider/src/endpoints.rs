@@ -5,23 +5,23 @@ use std::sync::{Arc, OnceLock};
 use hostwire::Error;
 use hostwire::station::{Guard, OwnerLock};
 
+use crate::backoff::Backoff;
 use crate::ep::Endpoint;
 use crate::post::Code;
-use crate::vain::Vain;
 
 /// See the [module text](self). An endpoint leaves all of them when it is closed.
 ///
 /// An atomic exchange at each look would wait for the lines that a send has just stored to another core.
 pub(crate) struct Endpoints {
     all: OwnerLock<Vec<Arc<Endpoint>>>,
-    vain: Vain,
+    backoff: Backoff,
 }
 
 impl Default for Endpoints {
     fn default() -> Self {
         Self {
             all: OwnerLock::new(Vec::new()),
-            vain: Vain::default(),
+            backoff: Backoff::default(),
         }
     }
 }
@@ -75,7 +75,7 @@ impl Endpoints {
         }
     }
 
-    /// Makes progress. Returns whether anything has ended. Who looks again and again in vain [now and then](Vain)
+    /// Makes progress. Returns whether anything has ended. Who looks again and again in backoff [now and then](Backoff)
     /// gives its core away between.
     #[inline]
     pub(crate) fn progress(&self) -> Result<bool, Error> {
@@ -86,8 +86,8 @@ impl Endpoints {
             looks_max = looks_max.min(endpoint.station.looks_max());
         }
         if any {
-            self.vain.clear();
-        } else if self.vain.add(looks_max) {
+            self.backoff.clear();
+        } else if self.backoff.add(looks_max) {
             std::thread::yield_now();
         }
         Ok(any)
@@ -96,7 +96,7 @@ impl Endpoints {
     /// Who looks has found something, by whatever way it came.
     #[inline(always)]
     pub(crate) fn have_brought(&self) {
-        self.vain.clear();
+        self.backoff.clear();
     }
 
     /// The endpoint, if there is one and no other.

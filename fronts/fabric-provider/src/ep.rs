@@ -21,8 +21,8 @@ use crate::buffer::Spare;
 use crate::calls::{MSG_OPS, TAGGED_OPS};
 use crate::cntr::Counters;
 use crate::cq::Queue;
+use crate::domain_endpoints::DomainEndpoints;
 use crate::info::can_be_opened_at;
-use crate::members::Members;
 use crate::object::{Table, UNSUPPORTED, fid_ops_of, give, take};
 use crate::post::Code;
 use crate::progress::Progress;
@@ -56,7 +56,7 @@ pub(crate) struct Endpoint {
     is_automatic: bool,
     /// It is for more than memory of others.
     has_messages: bool,
-    pub(crate) members: Arc<Members>,
+    pub(crate) members: Arc<DomainEndpoints>,
     helpers: Mutex<Helpers>,
 }
 
@@ -147,7 +147,7 @@ impl Endpoint {
         Ok(())
     }
 
-    /// Ends its threads.
+    /// Completions its threads.
     fn stop(&self) {
         let Helpers { watcher, progress } = core::mem::take(&mut *self.helpers());
         if let Some(watcher) = watcher {

@@ -14,7 +14,7 @@
 //! | `cq`, `cntr` | completions, and how many |
 //! | `wait`, `waitset`, `poll`, `watch` | waiting for them |
 //! | `endpoints`, `progress`, `thread` | who makes progress when somebody looks, or by itself |
-//! | `vain` | when who looks in vain gives its core away |
+//! | `backoff` | when who looks in backoff gives its core away |
 //! | `ep`, `post`, `calls` | endpoints: the object, what sends and receives, the functions of libfabric |
 //! | `access`, `rma`, `atomic` | memory of others: what uses it, the functions of libfabric |
 //! | `mr`, `members` | memory that others may use, and who makes progress for its counters |
@@ -36,19 +36,20 @@
 mod access;
 mod atomic;
 mod av;
+mod backoff;
 mod buffer;
 mod calls;
 mod cntr;
+mod completions;
 mod cq;
 mod domain;
+mod domain_endpoints;
 mod endpoints;
-mod ends;
 mod ep;
 mod eq;
 mod fabric;
 mod info;
 mod library;
-mod members;
 mod mr;
 mod object;
 mod poll;
@@ -56,7 +57,6 @@ mod post;
 mod progress;
 mod rma;
 mod thread;
-mod vain;
 mod wait;
 mod waitset;
 mod watch;

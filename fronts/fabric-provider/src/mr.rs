@@ -14,7 +14,7 @@ use hostwire_transport::memory::Backing;
 
 use crate::cntr::{self, Counter};
 use crate::domain;
-use crate::members::Members;
+use crate::domain_endpoints::DomainEndpoints;
 use crate::object::{Table, fid_ops_of, give, take};
 
 /// Parts that a registration may have.
@@ -35,7 +35,7 @@ static FID_OPS: Table<FidOps> = Table(fid_ops_of(close, bind, control));
 struct Mr {
     fid: FidMr,
     regions: Arc<Regions>,
-    members: Arc<Members>,
+    members: Arc<DomainEndpoints>,
     counts: Arc<Counts>,
 }
 

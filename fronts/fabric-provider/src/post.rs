@@ -22,7 +22,7 @@ use crate::wait::Waitable;
 /// The number of an error, negative.
 pub(crate) type Code = c_int;
 
-/// Ends that are told at a time, so that a flood of them does not keep a reader.
+/// Completions that are told at a time, so that a flood of them does not keep a reader.
 const BATCH: usize = 64;
 /// An endpoint that is closed goes on for so long, if sends have not ended: the receiver may never
 /// want them.

@@ -27,7 +27,7 @@ impl Progress {
         Ok(Self { stop, thread })
     }
 
-    /// Ends the thread. A copy of the process has none.
+    /// Completions the thread. A copy of the process has none.
     pub(crate) fn stop(self, endpoint: &Endpoint) {
         if !endpoint.is_here() {
             return core::mem::forget(self);

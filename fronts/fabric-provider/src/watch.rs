@@ -84,7 +84,7 @@ impl Watcher {
         }
     }
 
-    /// Ends the thread. A copy of the process has none.
+    /// Completions the thread. A copy of the process has none.
     pub(crate) fn stop(self, endpoint: &Endpoint) {
         if !endpoint.is_here() {
             return core::mem::forget(self);

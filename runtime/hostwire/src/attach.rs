@@ -14,7 +14,7 @@ use hostwire_transport::record::{self, Recorder};
 use hostwire_transport::shm::{self, Gathering, Host, Meeting, Shm, ShmOptions};
 use hostwire_transport::terms::Terms;
 use hostwire_transport::wrap::StoresOnly;
-use hostwire_transport::{Origin, Wire};
+use hostwire_transport::{ForkGuard, Wire};
 
 use crate::attachment::Attachment;
 use crate::board::{Activity, BOARD_FD_VARIABLE};
@@ -35,7 +35,7 @@ const MODEL: &str = "model";
 const TICKET: &str = "hostwire-ticket";
 
 pub(crate) fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<Attachment> {
-    Origin::process_has_joined_none()?;
+    ForkGuard::process_has_joined_none()?;
     let settings = Settings::from_env()?;
     let deadline = Deadline::after(Duration::from_secs(settings.attach_timeout_s));
     let board = board();

@@ -18,7 +18,7 @@ use std::thread::JoinHandle;
 use hostwire_address::Place;
 use hostwire_transport::operation::apply;
 use hostwire_transport::wait::WaitLimits;
-use hostwire_transport::{Origin, PeId, Route, TransportError, Visibility, Window, Wire};
+use hostwire_transport::{ForkGuard, PeId, Route, TransportError, Visibility, Window, Wire};
 
 pub use crate::agent::Getting;
 use crate::agent::{Agent, AgentMode};
@@ -29,13 +29,13 @@ use crate::board::Activity;
 use crate::core::Slots;
 use crate::counters::Publisher;
 use crate::error::{Error, Result};
+use crate::held_locks::HeldLocks;
 use crate::launch::{Bootstrap, Launched, Nodes};
 use crate::layout::{Layout, Sizes};
 use crate::lost::{Lost, Watcher};
 pub use crate::status::During;
 use crate::status::Status;
 pub use crate::symmetric::{Block, Heap};
-use crate::taken::Taken;
 use posted::Posted;
 
 /// See the [module text](self).
@@ -43,7 +43,7 @@ use posted::Posted;
 /// In a copy of the process that joined, a child that it forks for one, operations give
 /// [`Error::Copied`], and dropping it does nothing to the PE.
 pub struct Attachment {
-    origin: Origin,
+    fork_guard: ForkGuard,
     pub(crate) wire: Arc<dyn Wire>,
     /// The own segment.
     segment: Window,
@@ -77,7 +77,7 @@ pub struct Attachment {
     /// Whether a wait shall end: see [`end_waits_if`](Self::end_waits_if).
     interrupt: OnceLock<Box<Interrupt>>,
     /// Locks of the job that threads of this PE hold or wait for.
-    pub(crate) taken: Taken,
+    pub(crate) taken: HeldLocks,
 }
 
 /// Whether the wait that the calling thread is in shall end.
@@ -168,8 +168,8 @@ impl Attachment {
         let layout = Layout::new(wire.pes(), sizes)?;
         wire.segment().memory().range(0, layout.segment_bytes())?;
         let (pe, pes) = (wire.pe(), wire.pes());
-        let origin = Origin::new(pe)?;
-        let status = status.of(origin.clone());
+        let fork_guard = ForkGuard::new(pe)?;
+        let status = status.of(fork_guard.clone());
         let routes = (0..pes).map(|pe| {
             let route = wire.route(pe);
             route.ok_or(Error::from(TransportError::NoSuchPe { pe, pes }))
@@ -181,7 +181,7 @@ impl Attachment {
             .any(|route| visibility(route) == Some(Visibility::WriteCombining));
         let posted = routes.iter().filter(|_| keeps_stores);
         Ok(Self {
-            origin,
+            fork_guard,
             pe,
             pes,
             agent: Arc::new(Agent::new(&routes, layout, Arc::clone(&registry))),
@@ -211,7 +211,7 @@ impl Attachment {
             prints: AtomicBool::new(false),
             launcher: Mutex::new(launched.launcher),
             interrupt: OnceLock::new(),
-            taken: Taken::default(),
+            taken: HeldLocks::default(),
         })
     }
 
@@ -223,7 +223,7 @@ impl Attachment {
     /// Whether this process is the one that joined the job, and no copy of it.
     #[inline(always)]
     pub fn is_here(&self) -> bool {
-        self.origin.is_here()
+        self.fork_guard.is_here()
     }
 
     /// An error if it is a copy.
@@ -232,7 +232,7 @@ impl Attachment {
     /// [`Error::Copied`].
     #[inline(always)]
     pub fn check_is_here(&self) -> Result<()> {
-        Ok(self.origin.check()?)
+        Ok(self.fork_guard.check()?)
     }
 
     /// The number of this PE.
@@ -502,7 +502,7 @@ impl Attachment {
     /// An error if there is no such PE or it is known to be lost, and in a copy of the
     /// process.
     pub fn check(&self, pe: PeId) -> Result<()> {
-        self.origin.check()?;
+        self.fork_guard.check()?;
         if pe >= self.pes {
             Err(TransportError::NoSuchPe { pe, pes: self.pes }.into())
         } else if self.lost.contains(pe) {
@@ -527,21 +527,21 @@ impl Attachment {
     /// Orders earlier stores before later ones, per target.
     #[inline]
     pub fn fence(&self) -> Result<()> {
-        self.origin.check()?;
+        self.fork_guard.check()?;
         Ok(self.wire.fence()?)
     }
 
     /// Orders earlier stores to `pe` before later ones to it.
     #[inline]
     pub fn fence_of(&self, pe: PeId) -> Result<()> {
-        self.origin.check()?;
+        self.fork_guard.check()?;
         Ok(self.wire.fence_of(pe)?)
     }
 
     /// Returns when all earlier stores are visible.
     #[inline]
     pub fn quiet(&self) -> Result<()> {
-        self.origin.check()?;
+        self.fork_guard.check()?;
         self.wire.quiet()?;
         match self.keeps_stores {
             true => self.hear_of_posted(0..self.pes),
@@ -552,7 +552,7 @@ impl Attachment {
     /// Returns when all earlier stores to `pe` are visible there.
     #[inline]
     pub fn quiet_of(&self, pe: PeId) -> Result<()> {
-        self.origin.check()?;
+        self.fork_guard.check()?;
         self.wire.quiet_of(pe)?;
         match self.keeps_stores {
             true => self.hear_of_posted(core::iter::once(pe)),

@@ -15,9 +15,9 @@ pub(crate) use crate::attachment::{Departure, Watch};
 use crate::core::Caller;
 use crate::core::messages::Company;
 use crate::error::Result;
-use crate::helpers::Helpers;
 use crate::message::Messages;
 use crate::symmetric::Heap;
+use crate::wait_hooks::WaitHooks;
 
 /// See the [module text](self).
 pub(crate) struct Inner {
@@ -26,7 +26,7 @@ pub(crate) struct Inner {
     messages: OwnerLock<Messages>,
     /// Symmetric objects whose handles were dropped here, by offset in the segment.
     dropped: Mutex<Vec<usize>>,
-    pub(crate) helpers: Helpers,
+    pub(crate) helpers: WaitHooks,
 }
 
 impl Deref for Inner {
@@ -55,7 +55,7 @@ impl Inner {
             heap: Mutex::new(Heap::new(attachment.layout.heap_bytes())),
             messages: OwnerLock::new(messages),
             dropped: Mutex::new(Vec::new()),
-            helpers: Helpers::default(),
+            helpers: WaitHooks::default(),
             attachment,
         }
     }

@@ -69,7 +69,7 @@ mod error;
 #[cfg(all(feature = "fuzzing", target_os = "linux"))]
 #[doc(hidden)]
 pub mod fuzzing;
-mod helpers;
+mod held_locks;
 mod inner;
 mod job;
 pub mod launch;
@@ -89,9 +89,9 @@ mod sizes;
 pub mod station;
 mod status;
 mod symmetric;
-mod taken;
 pub mod tca;
 mod team;
+mod wait_hooks;
 
 pub use crate::core::Compare;
 pub use agent::AgentMode;

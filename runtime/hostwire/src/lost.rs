@@ -7,15 +7,15 @@
 //! To look at a peer of the same host is a system call that takes the longer the more PEs
 //! there are. If everybody looked at everybody, hundreds of PEs would do nothing else. So
 //! each looks at the few that follow it, and whoever finds a loss tells all others: on the
-//! roll of the host, where there is one, else by a store to each.
+//! membership of the host, where there is one, else by a store to each.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use hostwire_transport::origin::OriginWords;
-use hostwire_transport::{Entry, Loss, PeId, Reach, Roll, TransportError, Wire, worker};
+use hostwire_transport::fork_guard::ProcessWords;
+use hostwire_transport::{Entry, Loss, Membership, PeId, Reach, TransportError, Wire, worker};
 
 use crate::attachment::Departure;
 use crate::counters::Publisher;
@@ -37,7 +37,7 @@ const LOOKED_AT_IN_WAITS_MAX: u32 = 64;
 #[derive(Debug)]
 pub(crate) struct Lost {
     /// By PE: 1 while it is not lost.
-    there: OriginWords,
+    there: ProcessWords,
     /// How it was lost, where that is known.
     losses: Box<[OnceLock<Loss>]>,
     /// Whether a wait for anybody has told of it.
@@ -57,7 +57,7 @@ impl Lost {
         nodes: Nodes,
         obituaries: Obituaries,
     ) -> Result<Self> {
-        let there = OriginWords::new(wire.pes() as usize)?;
+        let there = ProcessWords::new(wire.pes() as usize)?;
         for word in &*there {
             word.store(1, Ordering::Relaxed);
         }
@@ -78,8 +78,8 @@ impl Lost {
         self.watched.store(watched, Ordering::Relaxed);
     }
 
-    fn roll(&self) -> Option<&Roll> {
-        self.reach.as_ref().and_then(|reach| reach.roll())
+    fn membership(&self) -> Option<&Membership> {
+        self.reach.as_ref().and_then(|reach| reach.membership())
     }
 
     /// Whether `pe` is known to be lost.
@@ -157,10 +157,10 @@ impl Lost {
 
     /// Whether another PE of its host, or the launcher, has told that it is lost.
     fn is_told(&self, wire: &dyn Wire, pe: PeId) -> Result<bool> {
-        // Where there is a roll, all PEs share memory, and their locks show whether they live. So
-        // nobody says it but on the roll.
-        if let Some(roll) = self.roll() {
-            return Ok(roll.said(pe, Entry::Others) == LOST);
+        // Where there is a membership, all PEs share memory, and their locks show whether they live. So
+        // nobody says it but on the membership.
+        if let Some(membership) = self.membership() {
+            return Ok(membership.said(pe, Entry::Others) == LOST);
         }
         if self.obituaries.contains(pe) {
             return Ok(true);
@@ -176,8 +176,8 @@ impl Lost {
 
     /// How far `pe` says that it is on its way out: a [`Departure`], if it is a correct peer.
     pub(crate) fn departure(&self, wire: &dyn Wire, pe: PeId) -> Result<u64> {
-        match self.roll() {
-            Some(roll) => Ok(roll.said(pe, Entry::Own)),
+        match self.membership() {
+            Some(membership) => Ok(membership.said(pe, Entry::Own)),
             None => {
                 let at = self.layout.mail(pe, Mail::Departure);
                 Ok(wire.segment().load_word(at)?)
@@ -188,8 +188,8 @@ impl Lost {
     /// Tells all peers how far this PE is on its way out.
     pub(crate) fn tell_departure(&self, wire: &dyn Wire, departure: Departure) {
         let own = wire.pe();
-        if let Some(roll) = self.roll() {
-            roll.say(own, Entry::Own, departure as u64);
+        if let Some(membership) = self.membership() {
+            membership.say(own, Entry::Own, departure as u64);
             return;
         }
         let at = self.layout.mail(own, Mail::Departure);
@@ -203,8 +203,8 @@ impl Lost {
     /// hosts, who would have to wait until it has been silent for long, and those of this
     /// one, unless it is from them that we know.
     fn tell(&self, wire: &dyn Wire, pe: PeId, told: bool) {
-        if let Some(roll) = self.roll() {
-            roll.say(pe, Entry::Others, LOST);
+        if let Some(membership) = self.membership() {
+            membership.say(pe, Entry::Others, LOST);
             return;
         }
         let at = self.layout.mail(pe, Mail::Lost);

@@ -37,7 +37,7 @@ pub use crate::region::{Atomic, Change, Number, Place, Refusal, Region, Regions,
 pub use hostwire_transport::modelled::is_inherited as is_in_virtual_time;
 pub use hostwire_transport::owner_lock::{Guard, OwnerLock};
 pub use hostwire_transport::station::Name;
-pub use turn::Turn;
+pub use progress::Progress;
 
 /// Longer messages than in a job go through the ring: a station has few peers at a time, and no
 /// symmetric memory for the rest.
@@ -210,7 +210,7 @@ impl Station {
             news: contacts.news(),
             looks_at_wire: AtomicBool::new(virtual_time.is_some()),
             looks_max: AtomicU32::new(match virtual_time {
-                None => turn::LOOKS,
+                None => progress::LOOKS,
                 Some(_) => u32::MAX,
             }),
             virtual_time,
@@ -589,7 +589,7 @@ fn network(settings: &Settings, wire: NetworkWire, place: NetworkPlace) -> Netwo
 }
 
 mod lengths;
-mod turn;
+mod progress;
 
 #[cfg(test)]
 mod tests;

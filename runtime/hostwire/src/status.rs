@@ -3,7 +3,7 @@
 
 use std::sync::atomic::Ordering;
 
-use hostwire_transport::{Memory, Origin, PeId};
+use hostwire_transport::{ForkGuard, Memory, PeId};
 
 use crate::board::{Activity, ENDED, ENDED_AT, LOST_AT, RECORD_BYTES, Record};
 
@@ -12,7 +12,7 @@ use crate::board::{Activity, ENDED, ENDED_AT, LOST_AT, RECORD_BYTES, Record};
 #[derive(Debug, Default)]
 pub(crate) struct Status {
     board: Option<(Memory, usize)>,
-    origin: Option<Origin>,
+    fork_guard: Option<ForkGuard>,
 }
 
 impl Status {
@@ -23,14 +23,14 @@ impl Status {
             board: board
                 .filter(|memory| memory.word(offset).is_ok())
                 .map(|memory| (memory, offset)),
-            origin: None,
+            fork_guard: None,
         }
     }
 
     /// From now on only this process writes to the board.
-    pub(crate) fn of(self, origin: Origin) -> Self {
+    pub(crate) fn of(self, fork_guard: ForkGuard) -> Self {
         Self {
-            origin: Some(origin),
+            fork_guard: Some(fork_guard),
             ..self
         }
     }
@@ -39,7 +39,7 @@ impl Status {
     #[inline]
     pub(crate) fn set(&self, activity: Activity, peer: Option<PeId>) {
         if let Some((memory, offset)) = &self.board
-            && self.origin.as_ref().is_none_or(Origin::is_here)
+            && self.fork_guard.as_ref().is_none_or(ForkGuard::is_here)
             && let Ok(word) = memory.word(*offset)
         {
             word.store(Record { activity, peer }.to_word(), Ordering::Relaxed);

@@ -15,7 +15,7 @@
 //! | [`memory`], [`window`], [`reach`] | typed access to shared memory; all of it by atomics or raw copies, never `&[u8]` |
 //! | [`operation`] | atomic operations on memory of others |
 //! | [`visibility`] | what a writer and a reader must do before bytes are seen |
-//! | [`origin`] | whether this process is the one that joined the job, or a copy of it |
+//! | [`fork_guard`] | whether this process is the one that joined the job, or a copy of it |
 //! | [`owner_lock`] | a lock that costs next to nothing while one thread uses it |
 //! | [`ring`] | 64-byte self-validating slots and credits: messages out of stores |
 //! | [`wait`] | spin, yield, sleep; and how a store wakes a sleeper |
@@ -55,7 +55,7 @@ compile_error!(
 );
 
 #[macro_use]
-mod site;
+mod named_fences;
 
 #[cfg(not(loom))]
 mod addresses;
@@ -75,6 +75,10 @@ pub mod fabric;
 pub mod faults;
 #[cfg(not(loom))]
 pub mod flush;
+#[cfg(not(loom))]
+pub mod fork_guard;
+#[cfg(not(loom))]
+mod futex;
 #[cfg(all(feature = "fuzzing", target_os = "linux", not(loom)))]
 #[doc(hidden)]
 pub mod fuzzing;
@@ -82,21 +86,19 @@ pub mod fuzzing;
 pub mod limits;
 mod line;
 #[cfg(not(loom))]
+mod membership;
+#[cfg(not(loom))]
 pub mod memory;
 #[cfg(memory_model)]
 pub mod model;
 #[cfg(all(target_os = "linux", not(loom)))]
 pub mod modelled;
+mod opaque;
 #[cfg(not(loom))]
 pub mod operation;
-#[cfg(not(loom))]
-pub mod origin;
 #[cfg(all(target_os = "linux", not(loom)))]
 pub mod os;
 pub mod owner_lock;
-#[cfg(not(loom))]
-mod park;
-mod pin;
 mod printable;
 #[cfg(not(loom))]
 pub mod reach;
@@ -105,8 +107,6 @@ pub mod record;
 #[cfg(all(target_os = "linux", not(loom)))]
 pub mod region;
 pub mod ring;
-#[cfg(not(loom))]
-mod roll;
 #[cfg(not(loom))]
 pub mod route;
 #[cfg(all(target_os = "linux", not(loom)))]
@@ -147,20 +147,20 @@ pub use chain::{Block, BlockSource, ChainLimits, Chains};
 pub use error::{
     EnvironmentFault, LOST_AFTER, Loss, Misbehaviour, PeId, SystemError, TransportError,
 };
+#[cfg(not(loom))]
+pub use fork_guard::ForkGuard;
 #[cfg(target_os = "linux")]
 pub use hostwire_link::silence::STOPPED_LIMITS;
+#[cfg(not(loom))]
+pub use membership::{Entry, Membership};
 #[cfg(not(loom))]
 pub use memory::Memory;
 #[cfg(not(loom))]
 pub use operation::{Operation, Request};
-#[cfg(not(loom))]
-pub use origin::Origin;
 pub use owner_lock::OwnerLock;
 pub use printable::{printable, quoted, visible};
 #[cfg(not(loom))]
 pub use reach::{Access, Bell, Extent, Reach};
-#[cfg(not(loom))]
-pub use roll::{Entry, Roll};
 #[cfg(not(loom))]
 pub use route::Route;
 #[cfg(not(loom))]

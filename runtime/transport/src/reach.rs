@@ -6,7 +6,7 @@
 //! the bare instruction.) In a job of one host these are all PEs; in a job of several, the
 //! PEs of the own host, as far as their numbers follow each other.
 //!
-//! In a copy of the process ([`crate::origin`]) nothing is within reach: the number behind that
+//! In a copy of the process ([`crate::fork_guard`]) nothing is within reach: the number behind that
 //! of the last PE lies in memory that a copy finds empty, so that the compare which a PE's number goes
 //! through anyway is the one that refuses it.
 
@@ -19,10 +19,10 @@ use std::sync::atomic::AtomicBool;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use crate::error::{PeId, TransportError};
+use crate::fork_guard::ProcessWords;
+use crate::membership::Membership;
 use crate::memory::Memory;
-use crate::origin::OriginWords;
-use crate::pin;
-use crate::roll::Roll;
+use crate::opaque;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::wait::Doorbell;
 use crate::window::{DOORBELL_OFFSET_BYTES, FIRST_FREE_OFFSET_BYTES};
@@ -38,9 +38,9 @@ pub struct Reach {
     stride_bytes: usize,
     segment_bytes: usize,
     lost: Box<[AtomicBool]>,
-    roll: Option<Roll>,
+    membership: Option<Membership>,
     /// The PE behind the last one: one word, 0 in a copy of the process.
-    end: OriginWords,
+    end: ProcessWords,
 }
 
 impl Reach {
@@ -49,7 +49,7 @@ impl Reach {
     ///
     /// # Errors
     /// [`TransportError::OutOfRange`] or [`TransportError::Misaligned`] if they do not lie
-    /// so; as [`OriginWords::new`].
+    /// so; as [`ProcessWords::new`].
     pub fn new(
         memory: Memory,
         first: PeId,
@@ -71,7 +71,7 @@ impl Reach {
                 segment_bytes: stride_bytes,
             });
         }
-        let here = OriginWords::new(1)?;
+        let here = ProcessWords::new(1)?;
         here[0].store(u64::from(first) + u64::from(pes), Ordering::Relaxed);
         Ok(Self {
             memory,
@@ -80,21 +80,21 @@ impl Reach {
             segment_bytes,
             end: here,
             lost: (0..pes).map(|_| AtomicBool::new(false)).collect(),
-            roll: None,
+            membership: None,
         })
     }
 
     /// The same, with what all PEs may know of each other.
-    pub fn with_roll(self, roll: Roll) -> Self {
+    pub fn with_roll(self, membership: Membership) -> Self {
         Self {
-            roll: Some(roll),
+            membership: Some(membership),
             ..self
         }
     }
 
     /// What all PEs may know of each other, where they share memory for that.
-    pub fn roll(&self) -> Option<&Roll> {
-        self.roll.as_ref()
+    pub fn membership(&self) -> Option<&Membership> {
+        self.membership.as_ref()
     }
 
     /// The PEs whose segments these are.
@@ -378,7 +378,7 @@ impl<'a, T: Plain> Remote<'a, T> {
         }
         // SAFETY: in bounds: `Reach::extent` checked `len` elements.
         let at = unsafe { self.object.add(index * size_of::<T>()) };
-        Some(pin::address(at))
+        Some(opaque::address(at))
     }
 
     #[inline(always)]

@@ -291,7 +291,7 @@ impl<'a> Doorbell<'a> {
     /// Returns whether a peer rang.
     #[cfg(not(loom))]
     pub fn sleep(self, limit: Duration) -> bool {
-        crate::park::wait(self.0, ASLEEP, limit);
+        crate::futex::wait(self.0, ASLEEP, limit);
         self.is_awake()
     }
 
@@ -332,7 +332,7 @@ impl<'a> Doorbell<'a> {
             .compare_exchange(ASLEEP, AWAKE, Ordering::SeqCst, Ordering::Relaxed);
         if woken.is_ok() {
             #[cfg(not(loom))]
-            crate::park::wake(self.0);
+            crate::futex::wake(self.0);
         }
     }
 }

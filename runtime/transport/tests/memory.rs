@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use hostwire_link::seal::{End, JobKey, Life, Seals};
 use hostwire_link::{Config, Endpoint, Identity, LinkId, Node, Ns};
 use hostwire_transport::ether::{FrameNumbers, Region};
-use hostwire_transport::origin::{Origin, OriginWords};
+use hostwire_transport::fork_guard::{ForkGuard, ProcessWords};
 
 /// The system's allocator, which counts the bytes that one agent has in use.
 struct Counting;
@@ -83,9 +83,9 @@ impl Agent {
             life: life(node),
         };
         let others = (0..=last).map(|peer| (peer != node).then(|| life(peer)));
-        let origin = Origin::new(node).unwrap();
+        let fork_guard = ForkGuard::new(node).unwrap();
         let numbers =
-            FrameNumbers::new(origin, OriginWords::new(last as usize + 1).unwrap()).unwrap();
+            FrameNumbers::new(fork_guard, ProcessWords::new(last as usize + 1).unwrap()).unwrap();
         let seals = Seals::new(&JobKey::new([7; 32]), own, others, numbers);
         Self {
             endpoint,

@@ -83,7 +83,7 @@ impl Attachment {
     /// An error if a PE that has not left in good order is newly found to be lost: for
     /// programs that wait by looking themselves.
     pub fn look_for_lost(&self) -> Result<()> {
-        self.origin.check()?;
+        self.fork_guard.check()?;
         self.find_newly_lost()?.map_or(Ok(()), Err)
     }
 
@@ -122,7 +122,7 @@ impl Attachment {
 
     /// Looks whether `pe` is lost. May cost a system call.
     pub fn is_lost(&self, pe: PeId) -> Result<bool> {
-        self.origin.check()?;
+        self.fork_guard.check()?;
         self.lost.look(&*self.wire, pe)
     }
 

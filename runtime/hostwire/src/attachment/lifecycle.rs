@@ -19,13 +19,13 @@ impl Attachment {
     /// Copies of this process cannot attach again: they would speak to the launcher in the
     /// name of this PE.
     pub(crate) fn remember(&self) {
-        self.origin.remember();
+        self.fork_guard.remember();
     }
 
     /// Starts what works in the background: the agent, where the wire needs one, and the
     /// thread that looks whether peers live.
     pub fn start(&self, mode: AgentMode) -> Result<()> {
-        self.origin.check()?;
+        self.fork_guard.check()?;
         let mode = match self.wire.is_in_virtual_time() {
             true => AgentMode::Polled,
             false => mode,
@@ -98,7 +98,7 @@ impl Attachment {
 
     /// Tells the launcher that this process is done with the job. Once is enough.
     pub fn leave_launcher(&self) -> Result<()> {
-        self.origin.check()?;
+        self.fork_guard.check()?;
         let mut launcher = self.launcher.lock().unwrap_or_else(PoisonError::into_inner);
         match launcher.take() {
             Some(mut launcher) => launcher
@@ -114,7 +114,7 @@ impl Attachment {
     /// # Errors
     /// If a part of it could not be written.
     pub fn close_recording(&self) -> Result<()> {
-        self.origin.check()?;
+        self.fork_guard.check()?;
         Ok(self.wire.close_recording()?)
     }
 
@@ -136,7 +136,7 @@ impl Attachment {
     /// [`Error::Launch`](crate::Error::Launch) if it is gone or cannot;
     /// [`Error::Copied`](crate::Error::Copied).
     pub fn abort(&self, status: i32, why: &str) -> Result<bool> {
-        self.origin.check()?;
+        self.fork_guard.check()?;
         // A thread that holds the lock is in the middle of leaving, and the job with it.
         let Ok(mut launcher) = self.launcher.try_lock() else {
             return Ok(false);

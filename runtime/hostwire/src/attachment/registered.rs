@@ -18,7 +18,7 @@ impl Attachment {
     /// [`Error::TooManySegments`]; [`Error::Environment`] if the agent, which may be needed from
     /// now on, cannot be started; [`Error::Copied`].
     pub fn register(&self, memory: Memory) -> Result<SegmentId> {
-        self.origin.check()?;
+        self.fork_guard.check()?;
         let (segment, window) = self.registry.add(memory)?;
         let registered = self.wire.register(segment, &window).map_err(Error::from);
         registered
@@ -34,7 +34,7 @@ impl Attachment {
     /// # Errors
     /// [`Error::TooManySegments`], [`Error::Copied`].
     pub(crate) fn register_device(&self) -> Result<SegmentId> {
-        self.origin.check()?;
+        self.fork_guard.check()?;
         self.registry.add_device()
     }
 

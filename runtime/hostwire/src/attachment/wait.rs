@@ -73,7 +73,7 @@ impl Attachment {
         progress: impl Fn(Pace) -> Result<()>,
         mut poll: impl FnMut() -> Result<Option<R>>,
     ) -> Result<R> {
-        self.origin.check()?;
+        self.fork_guard.check()?;
         let mut backoff = Backoff::new(limits);
         loop {
             if let Some(result) = poll()? {
@@ -193,7 +193,7 @@ impl Attachment {
 
     /// Lets the wire and the agent work.
     pub fn progress(&self) -> Result<()> {
-        self.origin.check()?;
+        self.fork_guard.check()?;
         self.wire.poll()?;
         self.agent.serve(&*self.wire)
     }

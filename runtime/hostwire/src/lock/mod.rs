@@ -14,7 +14,7 @@
 //! it watches it, and then breaks the lock for all: whoever waits, and whoever asks from then on, gets an error. Whoever
 //! gives the lock back looks for the PE that has not told yet that it is behind, as long as one lives that can be it.
 
-mod front;
+mod job_lock;
 #[cfg(test)]
 mod tests;
 
@@ -24,9 +24,9 @@ use hostwire_transport::{Operation, PeId, Request, TransportError};
 
 use crate::attachment::{Attachment, Watch};
 use crate::error::{Error, Misbehaviour, Result};
-use crate::taken::Queued;
+use crate::held_locks::Queued;
 
-pub use front::{Guard, Lock};
+pub use job_lock::{Guard, Lock};
 
 const WAITS: u32 = 1 << 31;
 /// In the other half.

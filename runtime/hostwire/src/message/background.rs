@@ -5,7 +5,7 @@ use std::cell::Cell;
 use hostwire_transport::PeId;
 
 use super::buffer::Buffer;
-use super::front::{Form, Front};
+use super::header::{Form, Header};
 use super::matching::Found;
 use super::pattern::{Envelope, Pattern, Source};
 use super::peer::{Arriving, Aside, Body};
@@ -202,7 +202,7 @@ impl Messages {
     /// A message that is here whole goes to the receive in the background that was posted
     /// first of those that take it, or is set aside.
     pub(super) fn arrive(&mut self, inner: &Inner, aside: Aside) -> Result<()> {
-        let front = Front {
+        let front = Header {
             kind: aside.kind,
             envelope: aside.envelope,
             form: Form::Whole(0),

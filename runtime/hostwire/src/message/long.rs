@@ -17,7 +17,7 @@
 
 use hostwire_transport::PeId;
 
-use super::front::{from_upper_word, upper_word};
+use super::header::{from_upper_word, upper_word};
 use crate::error::{Error, PeerWord, Result};
 use crate::inner::Inner;
 use crate::layout::{CHUNK_BYTES, Count};

@@ -15,7 +15,7 @@
 use hostwire_transport::PeId;
 
 use super::buffer::Buffer;
-use super::front::{ANSWER, Form, Front, Next};
+use super::header::{ANSWER, Form, Header, Next};
 use super::long::{DELIVERED, Delivery};
 use super::pattern::{Pattern, Source};
 use super::peer::{ASIDE_BYTES, Arriving, Aside, Body, Peer};
@@ -28,7 +28,7 @@ use crate::inner::Inner;
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Found {
     /// Next in the ring.
-    Ring(Front),
+    Ring(Header),
     /// Set aside, of this PE, at this index.
     Aside(PeId, usize),
 }
@@ -40,7 +40,7 @@ enum Stop {
     /// Enough was set aside.
     Full,
     /// This message is asked for.
-    Wanted(Front),
+    Wanted(Header),
 }
 
 impl Messages {
@@ -118,7 +118,7 @@ impl Messages {
         inner: &Inner,
         pe: PeId,
         wanted: Option<&Pattern>,
-    ) -> Result<Option<Front>> {
+    ) -> Result<Option<Header>> {
         match self.pump_until(inner, pe, wanted, usize::MAX) {
             Ok(Stop::Wanted(front)) => Ok(Some(front)),
             Ok(Stop::Empty | Stop::Full) => Ok(None),
@@ -227,7 +227,7 @@ impl Messages {
 
     /// Gives the message at hand to the first receive in the background that takes it.
     #[cold]
-    fn offer(&mut self, inner: &Inner, front: &Front) -> Result<bool> {
+    fn offer(&mut self, inner: &Inner, front: &Header) -> Result<bool> {
         while let Some(ticket) = self.requests.first_posted(front) {
             let place = self.requests.unpost(ticket);
             let Some(mut request) = self.requests.take(ticket) else {
@@ -286,10 +286,10 @@ impl Messages {
     }
 
     /// Takes the message at hand out of the ring, as far as it has come.
-    pub(super) fn set_aside(&mut self, pe: PeId, front: Front) -> Result<()> {
+    pub(super) fn set_aside(&mut self, pe: PeId, front: Header) -> Result<()> {
         let most = self.budget_bytes + self.slack_bytes;
         let peer = self.peer(pe)?;
-        let Front {
+        let Header {
             kind,
             envelope,
             form,

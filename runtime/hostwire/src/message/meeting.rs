@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hostwire_transport::{PeId, Wire};
 
-use super::front::{PREFIX_BYTES, entry};
+use super::header::{PREFIX_BYTES, entry};
 use super::matching::Found;
 use super::pattern::{Envelope, Pattern};
 use super::peer::{Arriving, Aside, Body, Peer};

@@ -13,7 +13,8 @@ mod awaited;
 mod background;
 mod blocking;
 mod buffer;
-mod front;
+mod free_list;
+mod header;
 pub(crate) mod long;
 mod matching;
 mod meeting;
@@ -25,7 +26,6 @@ mod remote;
 mod requests;
 mod send;
 mod short;
-mod spare;
 
 use std::sync::Arc;
 
@@ -110,7 +110,7 @@ pub(crate) struct Messages {
     /// Messages that are set aside, of all PEs, and how many ever were.
     asides: usize,
     arrivals: u64,
-    spare: spare::Spare,
+    spare: free_list::FreeList,
     /// What is kept of one PE before it is told to announce its messages.
     budget_bytes: usize,
     /// What can come all the same, until it has heard that.
@@ -163,7 +163,7 @@ impl Messages {
             turn: 0,
             asides: 0,
             arrivals: 0,
-            spare: spare::Spare::default(),
+            spare: free_list::FreeList::default(),
             budget_bytes: (KEPT_BYTES / others).max(KEPT_BYTES_EACH_MIN),
             slack_bytes: SHORT_BYTES + 2 * lines * (64 + peer::ASIDE_BYTES),
             requests: Requests::default(),

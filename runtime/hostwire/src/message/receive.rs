@@ -5,7 +5,7 @@ use hostwire_transport::ring::{Head, Taken};
 
 use super::Messages;
 use super::buffer::Buffer;
-use super::front::{Form, Front};
+use super::header::{Form, Header};
 use super::long::{
     Announcement, Delivery, Origin, expect_count, load_count, pieces, store_count, unless_lost,
 };
@@ -366,7 +366,7 @@ impl<'a> Receiving<'a> {
 
     /// Takes the message whose first line is next in a ring for its own.
     #[inline]
-    pub(super) fn begin(&mut self, messages: &mut Messages, front: &Front) -> Result<()> {
+    pub(super) fn begin(&mut self, messages: &mut Messages, front: &Header) -> Result<()> {
         self.check_length(&front.envelope)?;
         let peer = messages.peer(front.envelope.from)?;
         match front.form {

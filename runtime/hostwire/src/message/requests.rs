@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use hostwire_transport::PeId;
 
 use super::buffer::Buffer;
-use super::front::Front;
+use super::header::Header;
 use super::pattern::{Envelope, Pattern, Source};
 use super::receive::{Receiving, Target};
 use super::remote::Asking;
@@ -413,7 +413,7 @@ impl Requests {
     }
 
     /// The receive that was posted first of those that take this message.
-    pub(super) fn first_posted(&self, front: &Front) -> Option<Ticket> {
+    pub(super) fn first_posted(&self, front: &Header) -> Option<Ticket> {
         let takes = |ticket: &&Ticket| {
             self.get(**ticket)
                 .is_some_and(|request| match &request.work {

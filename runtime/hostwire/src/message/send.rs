@@ -4,7 +4,7 @@ use hostwire_transport::ring::lines_for;
 use hostwire_transport::{PeId, TransportError};
 
 use super::buffer::Buffer;
-use super::front::{PREFIX_BYTES, entry};
+use super::header::{PREFIX_BYTES, entry};
 use super::long::{
     Announcement, DELIVERED, Delivery, Origin, expect_count, load_count, pieces, store_count,
 };

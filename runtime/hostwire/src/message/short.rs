@@ -8,7 +8,7 @@ use hostwire_transport::PeId;
 use hostwire_transport::ring::Sent;
 
 use super::buffer::Buffer;
-use super::front::{entry, short, whole};
+use super::header::{entry, short, whole};
 use super::pattern::{Envelope, Pattern, Source};
 use super::peer::{Arriving, Peer};
 use super::receive::{Receiving, Target};

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use hostwire_transport::station::ModelledContacts;
 
-use super::{Station, Turn};
+use super::{Progress, Station};
 use crate::error::Result;
 use crate::message::Finished;
 
@@ -30,19 +30,19 @@ const LOOKS_MAX: u32 = 100_000;
 /// The time of a model, for a station.
 pub(super) struct VirtualTime {
     contacts: Arc<ModelledContacts>,
-    vain: Mutex<Vain>,
+    backoff: Mutex<Backoff>,
 }
 
 /// How long a program has looked in vain.
 #[derive(Debug, Default)]
-struct Vain {
+struct Backoff {
     looks: u32,
     since: Duration,
     /// It has looked at a clock between two of them.
     asks_for_time: bool,
 }
 
-impl Vain {
+impl Backoff {
     /// How long the look may take that finds nothing `now`, before which the program has asked for the
     /// time or not.
     fn limit(&mut self, now: Duration, has_asked: bool) -> Duration {
@@ -61,18 +61,18 @@ impl Vain {
 
 impl VirtualTime {
     pub(super) fn new(contacts: Arc<ModelledContacts>) -> Self {
-        let vain = Mutex::default();
-        Self { contacts, vain }
+        let backoff = Mutex::default();
+        Self { contacts, backoff }
     }
 
-    fn vain(&self) -> MutexGuard<'_, Vain> {
-        self.vain.lock().unwrap_or_else(PoisonError::into_inner)
+    fn backoff(&self) -> MutexGuard<'_, Backoff> {
+        self.backoff.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Station {
-    /// See [`turn`](Self::turn).
-    pub(super) fn turn_in_virtual_time(&self, time: &VirtualTime) -> Result<Turn> {
+    /// See [`progress`](Self::turn).
+    pub(super) fn turn_in_virtual_time(&self, time: &VirtualTime) -> Result<Progress> {
         let there_is = self.there_is();
         if there_is.has_finished {
             return Ok(there_is);
@@ -93,14 +93,14 @@ impl Station {
     ) -> Result<Option<R>> {
         let found = self.look_within(
             time,
-            |now, has_asked| time.vain().limit(now, has_asked),
+            |now, has_asked| time.backoff().limit(now, has_asked),
             || match find()? {
                 None if self.has_news(&Cell::new(0)) => Ok(Some(None)),
                 found => Ok(found.map(Some)),
             },
         )?;
         if found.is_some() {
-            time.vain().looks = 0;
+            time.backoff().looks = 0;
         }
         Ok(found.flatten())
     }
@@ -157,29 +157,29 @@ mod tests {
 
     #[test]
     fn looks_are_short_then_an_eighth_then_end_when_something_comes() {
-        let mut vain = Vain::default();
+        let mut backoff = Backoff::default();
         let us = Duration::from_micros;
         for _ in 0..SHORT_LOOKS {
-            assert_eq!(vain.limit(us(8), false), Duration::ZERO);
+            assert_eq!(backoff.limit(us(8), false), Duration::ZERO);
         }
-        assert_eq!(vain.limit(us(16), false), us(1));
-        assert_eq!(vain.limit(us(24), false), us(2));
-        assert_eq!(vain.limit(us(8_000), false), LOOK_MAX);
+        assert_eq!(backoff.limit(us(16), false), us(1));
+        assert_eq!(backoff.limit(us(24), false), us(2));
+        assert_eq!(backoff.limit(us(8_000), false), LOOK_MAX);
         for _ in SHORT_LOOKS + 4..LOOKS_MAX {
-            vain.limit(us(8_000), false);
+            backoff.limit(us(8_000), false);
         }
-        assert_eq!(vain.limit(us(8_000), false), Duration::MAX);
-        vain.looks = 0;
-        assert_eq!(vain.limit(us(8_000), false), Duration::ZERO);
+        assert_eq!(backoff.limit(us(8_000), false), Duration::MAX);
+        backoff.looks = 0;
+        assert_eq!(backoff.limit(us(8_000), false), Duration::ZERO);
     }
 
     #[test]
     fn who_looks_at_clocks_is_woken() {
-        let mut vain = Vain::default();
+        let mut backoff = Backoff::default();
         let now = Duration::from_secs(1);
         for look in 0..2 * LOOKS_MAX {
             // The first one may have come long after something else.
-            let limit = vain.limit(now * look, look == 0 || look == 100);
+            let limit = backoff.limit(now * look, look == 0 || look == 100);
             assert!(limit <= LOOK_MAX);
         }
     }

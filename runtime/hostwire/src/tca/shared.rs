@@ -18,8 +18,8 @@ use super::engine::{Awaited, Engine, Work};
 use super::peers::Peers;
 use super::stream::State;
 use crate::error::{Error, Result};
-use crate::helpers::Helper;
 use crate::inner::Inner;
+use crate::wait_hooks::Helper;
 
 /// Copies of up to so many bytes are made at once by who gives them, if they can be. Fitted: waking the thread
 /// takes about as long.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::pe::AREA;
 use super::{Fabric, run};
 use crate::error::TransportError;
-use crate::origin::OriginWords;
+use crate::fork_guard::ProcessWords;
 
 /// How a copy is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +23,7 @@ impl Copying {
     /// # Panics
     /// There is no memory to find that out.
     pub fn kinds() -> &'static [Self] {
-        let words = OriginWords::new(1).expect("memory that is kept from children");
+        let words = ProcessWords::new(1).expect("memory that is kept from children");
         match words.are_wiped_by_kernel() {
             true => &[Self::Fork, Self::Clone],
             false => &[Self::Fork],

@@ -20,7 +20,7 @@ use super::patience::Cores;
 use super::{Address, Ether, FrameNumbers, HostPath, Socket, rights};
 use crate::addresses::Addresses;
 use crate::error::{EnvironmentFault, LOST_AFTER, PeId, Silence, TransportError};
-use crate::origin::Origin;
+use crate::fork_guard::ForkGuard;
 use crate::wait::WaitLimits;
 use crate::window::Window;
 use crate::worker;
@@ -81,7 +81,7 @@ impl Secrets {
     fn seals(
         &self,
         roster: &Roster,
-        origin: &Origin,
+        fork_guard: &ForkGuard,
         socket: &Socket,
     ) -> Result<Seals<FrameNumbers>, TransportError> {
         let hosts = roster.peers.len();
@@ -99,7 +99,7 @@ impl Secrets {
         };
         let pairs = self.lives.iter().zip(&roster.peers);
         let peers = pairs.map(|(life, peer)| peer.map(|_| *life));
-        let numbers = FrameNumbers::of(origin, socket, hosts)?;
+        let numbers = FrameNumbers::of(fork_guard, socket, hosts)?;
         Ok(Seals::new(&self.key, own, peers, numbers))
     }
 }
@@ -162,8 +162,8 @@ impl Ether {
 
         let patience = deadline.saturating_duration_since(Instant::now());
         let seals = roster.secrets.as_ref();
-        let origin = Origin::new(pe)?;
-        let seals = seals.map(|secrets| secrets.seals(roster, &origin, &socket));
+        let fork_guard = ForkGuard::new(pe)?;
+        let seals = seals.map(|secrets| secrets.seals(roster, &fork_guard, &socket));
         let seals = seals.transpose()?;
         let config = config(
             &socket,
@@ -185,7 +185,7 @@ impl Ether {
             core.endpoint.open(now, link).map_err(no_link)?;
         }
         let wire = Self {
-            origin,
+            fork_guard,
             pe,
             limits: WaitLimits::looking(members.len() as u32),
             cores: Cores::default(),

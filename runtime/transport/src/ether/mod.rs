@@ -18,7 +18,7 @@
 //!
 //! With [`Secrets`] every frame is encrypted and authenticated ([`hostwire_link::seal`]),
 //! and others are counted and dropped. A copy of the process, by `fork` or from a
-//! checkpoint, seals none ([`crate::origin`]), and neither stores nor looks for frames: all
+//! checkpoint, seals none ([`crate::fork_guard`]), and neither stores nor looks for frames: all
 //! it gets is an error. Without them nothing is: who can send frames to a
 //! PE and guesses 16-bit keys can write to its segment. Leave them out on networks only
 //! that you trust.
@@ -104,7 +104,7 @@ use self::ending::{end_as_result, ended, storing_failed};
 use self::patience::{Cores, Patience};
 use crate::addresses::Addresses;
 use crate::error::{PeId, TransportError};
-use crate::origin::Origin;
+use crate::fork_guard::ForkGuard;
 use crate::ring::PAYLOAD_BYTES;
 use crate::wait::WaitLimits;
 use crate::window::Window;
@@ -123,7 +123,7 @@ const LINE_BYTES: usize = HEADER_BYTES + PAYLOAD_BYTES;
 /// The transport over Ethernet. See the [module text](self).
 #[derive(Debug)]
 pub struct Ether {
-    origin: Origin,
+    fork_guard: ForkGuard,
     /// The only PE here; of the adapter, the first of those that it serves.
     pe: PeId,
     /// By number.
@@ -193,12 +193,12 @@ impl Ether {
     /// had it when the copy was made keeps it for ever.
     #[inline]
     fn hold(&self) -> Result<Hold<'_>, TransportError> {
-        self.origin.check()?;
+        self.fork_guard.check()?;
         Ok(self.shared.lock())
     }
 
     fn link(&self, pe: PeId) -> Result<LinkId, TransportError> {
-        self.origin.check()?;
+        self.fork_guard.check()?;
         self.link_to(pe).ok_or(TransportError::NoSuchPe {
             pe,
             pes: self.pes(),
@@ -231,7 +231,7 @@ impl Ether {
     /// The window onto memory of this PE, and where in it `offset_bytes` lies.
     fn own(&self, offset_bytes: usize) -> Result<(Window, usize), TransportError> {
         if !Place::is_registered(offset_bytes as u64) {
-            self.origin.check()?;
+            self.fork_guard.check()?;
             return Ok((self.segment.clone(), offset_bytes));
         }
         let address = self.addresses.of(self.pe, offset_bytes, 1, 1)?;
@@ -395,7 +395,7 @@ impl Ether {
 
     /// Waits for at most that long until all that was stored has arrived, and closes the links.
     fn finish_within(&self, linger: Duration) {
-        if !self.origin.is_here() || self.has_finished.swap(true, Ordering::AcqRel) {
+        if !self.fork_guard.is_here() || self.has_finished.swap(true, Ordering::AcqRel) {
             return;
         }
         self.shared.stop();
@@ -455,7 +455,10 @@ impl Bytes {
 impl Drop for Ether {
     fn drop(&mut self) {
         let shared = &self.shared;
-        if self.origin.end_thread(&mut self.agent, || shared.stop()) {
+        if self
+            .fork_guard
+            .end_thread(&mut self.agent, || shared.stop())
+        {
             self.finish();
         }
     }

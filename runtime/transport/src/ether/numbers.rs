@@ -9,7 +9,7 @@ use rustix::time::ClockId;
 
 use super::Socket;
 use crate::error::{EnvironmentFault, TransportError};
-use crate::origin::{Origin, OriginWords};
+use crate::fork_guard::{ForkGuard, ProcessWords};
 
 /// Notices that the process was restored from a checkpoint.
 ///
@@ -66,13 +66,13 @@ fn identity(fd: &impl AsFd) -> rustix::io::Result<(u64, u64)> {
 
 /// The numbers of the frames that a PE seals, one sequence for each peer.
 ///
-/// They lie in [`OriginWords`], so a child that is forked finds none, and behind a
+/// They lie in [`ProcessWords`], so a child that is forked finds none, and behind a
 /// `Witness`, so a process that was restored draws none either.
 #[derive(Debug)]
 pub struct FrameNumbers {
-    origin: Origin,
+    fork_guard: ForkGuard,
     /// By peer, 1 more than the next number; 0 when none is left.
-    next: OriginWords,
+    next: ProcessWords,
     witness: Option<Witness>,
 }
 
@@ -82,7 +82,7 @@ impl FrameNumbers {
     /// # Errors
     /// [`TransportError::Environment`]: under this emulator, a child that a bare `clone` makes would find
     /// the numbers and seal frames under them.
-    pub fn new(origin: Origin, next: OriginWords) -> Result<Self, TransportError> {
+    pub fn new(fork_guard: ForkGuard, next: ProcessWords) -> Result<Self, TransportError> {
         if !next.are_wiped_by_kernel() {
             let what = "keeping the numbers of encrypted frames from copies of this process";
             let missing = "this emulator ignores MADV_WIPEONFORK, so a copy could encrypt other frames \
@@ -91,12 +91,12 @@ impl FrameNumbers {
             let fault = EnvironmentFault::Unsupported { missing };
             return Err(TransportError::environment(what, fault));
         }
-        Ok(Self::from_words(origin, next))
+        Ok(Self::from_words(fork_guard, next))
     }
 
     /// For so many peers; a process that is restored with another socket than this one draws none.
     pub(super) fn of(
-        origin: &Origin,
+        fork_guard: &ForkGuard,
         socket: &Socket,
         peers: usize,
     ) -> Result<Self, TransportError> {
@@ -104,15 +104,15 @@ impl FrameNumbers {
             .system_socket()
             .try_clone_to_owned()
             .map_err(|e| TransportError::environment("keeping the socket of the wire open", e))?;
-        Self::new(origin.clone(), OriginWords::new(peers)?)?.witnessed(witness)
+        Self::new(fork_guard.clone(), ProcessWords::new(peers)?)?.witnessed(witness)
     }
 
-    fn from_words(origin: Origin, next: OriginWords) -> Self {
+    fn from_words(fork_guard: ForkGuard, next: ProcessWords) -> Self {
         for word in &*next {
             word.store(1, Ordering::Relaxed);
         }
         Self {
-            origin,
+            fork_guard,
             next,
             witness: None,
         }
@@ -129,7 +129,7 @@ impl Numbers for FrameNumbers {
     #[inline]
     fn next(&mut self, peer: Node) -> Option<u64> {
         if self.witness.as_mut().is_some_and(|it| !it.is_intact()) {
-            self.origin.was_restored();
+            self.fork_guard.was_restored();
         }
         if self.is_copy() {
             return None;
@@ -144,7 +144,7 @@ impl Numbers for FrameNumbers {
 
     #[inline]
     fn is_copy(&self) -> bool {
-        !self.origin.is_here()
+        !self.fork_guard.is_here()
     }
 }
 
@@ -156,25 +156,26 @@ mod tests {
     use crate::conformance::copies::{Copying, in_copy};
 
     /// Also where [`FrameNumbers::new`] refuses, so that the tests run under emulators.
-    fn numbers(origin: &Origin, peers: usize) -> FrameNumbers {
-        FrameNumbers::from_words(origin.clone(), OriginWords::new(peers).unwrap())
+    fn numbers(fork_guard: &ForkGuard, peers: usize) -> FrameNumbers {
+        FrameNumbers::from_words(fork_guard.clone(), ProcessWords::new(peers).unwrap())
     }
 
     #[test]
     fn there_are_none_where_a_copy_could_keep_them() {
-        let origin = || Origin::new(0).unwrap();
-        let error = FrameNumbers::new(origin(), OriginWords::new_hooked(2).unwrap()).unwrap_err();
+        let fork_guard = || ForkGuard::new(0).unwrap();
+        let error =
+            FrameNumbers::new(fork_guard(), ProcessWords::new_hooked(2).unwrap()).unwrap_err();
         let text = error.to_string();
         assert!(text.contains("HOSTWIRE_INSECURE_WIRE=1"), "{text}");
-        let words = OriginWords::new(2).unwrap();
+        let words = ProcessWords::new(2).unwrap();
         let is_kept = words.are_wiped_by_kernel();
-        assert_eq!(FrameNumbers::new(origin(), words).is_ok(), is_kept);
+        assert_eq!(FrameNumbers::new(fork_guard(), words).is_ok(), is_kept);
     }
 
     #[test]
     fn numbers_count_for_each_peer_and_end() {
-        let origin = Origin::new(0).unwrap();
-        let mut numbers = numbers(&origin, 2);
+        let fork_guard = ForkGuard::new(0).unwrap();
+        let mut numbers = numbers(&fork_guard, 2);
         let drawn: Vec<_> = [0, 1, 0, 0, 1].map(|peer| numbers.next(Node(peer))).into();
         assert_eq!(drawn, [0, 0, 1, 2, 1].map(Some));
         assert_eq!(numbers.next(Node(2)), None);
@@ -189,8 +190,8 @@ mod tests {
     #[test]
     fn a_copy_draws_no_number() {
         for &how in Copying::kinds() {
-            let origin = Origin::new(0).unwrap();
-            let mut numbers = numbers(&origin, 2);
+            let fork_guard = ForkGuard::new(0).unwrap();
+            let mut numbers = numbers(&fork_guard, 2);
             assert_eq!(numbers.next(Node(1)), Some(0));
             let status = in_copy(how, || {
                 let drawn = numbers.next(Node(1));
@@ -204,8 +205,8 @@ mod tests {
     #[test]
     fn a_process_with_other_sockets_than_its_own_draws_no_number() {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-        let origin = Origin::new(3).unwrap();
-        let numbers = numbers(&origin, 1);
+        let fork_guard = ForkGuard::new(3).unwrap();
+        let numbers = numbers(&fork_guard, 1);
         let mut numbers = numbers.witnessed(OwnedFd::from(socket)).unwrap();
         assert_eq!(numbers.next(Node(0)), Some(0));
         let before = tick();
@@ -222,6 +223,6 @@ mod tests {
         }
         assert_eq!(numbers.next(Node(0)), None);
         assert!(numbers.is_copy());
-        assert_eq!(origin.check(), Err(TransportError::Restored { pe: 3 }));
+        assert_eq!(fork_guard.check(), Err(TransportError::Restored { pe: 3 }));
     }
 }

@@ -23,7 +23,7 @@ use super::patience::Cores;
 use super::{Address, Ether, FrameNumbers, HostPath, Socket};
 use crate::addresses::Addresses;
 use crate::error::{PeId, Silence, TransportError};
-use crate::origin::Origin;
+use crate::fork_guard::ForkGuard;
 use crate::wait::WaitLimits;
 use crate::window::Window;
 
@@ -101,7 +101,7 @@ pub(crate) struct Links {
 impl Ether {
     /// That of a station with this segment, which leads nowhere yet.
     pub(crate) fn of_station(
-        origin: &Origin,
+        fork_guard: &ForkGuard,
         segment: &Window,
         socket: Socket,
         links: Links,
@@ -117,7 +117,7 @@ impl Ether {
         let seals = match is_sealed {
             true => Some(Seals::alone(
                 Node(0),
-                FrameNumbers::of(origin, &socket, peers as usize)?,
+                FrameNumbers::of(fork_guard, &socket, peers as usize)?,
             )),
             false => None,
         };
@@ -140,7 +140,7 @@ impl Ether {
             pes: 1,
         };
         let wire = Self {
-            origin: origin.clone(),
+            fork_guard: fork_guard.clone(),
             pe: 0,
             limits: WaitLimits::looking(1),
             cores: Cores::default(),

@@ -70,7 +70,7 @@ impl Wire for Ether {
 
     /// A link keeps the order.
     fn fence(&self) -> Result<(), TransportError> {
-        self.origin.check()
+        self.fork_guard.check()
     }
 
     fn quiet(&self) -> Result<(), TransportError> {
@@ -80,7 +80,7 @@ impl Wire for Ether {
     }
 
     fn poll(&self) -> Result<bool, TransportError> {
-        self.origin.check()?;
+        self.fork_guard.check()?;
         Ok(self.shared.look())
     }
 
@@ -171,7 +171,7 @@ impl wire::PerTarget for Ether {
 
     fn quiet_of(&self, pe: PeId) -> Result<(), TransportError> {
         match pe == self.pe {
-            true => self.origin.check(),
+            true => self.fork_guard.check(),
             false => self.quiet_links([(pe, self.link(pe)?)], |core| {
                 core.has_died(pe).then_some(pe)
             }),
@@ -214,7 +214,7 @@ impl wire::Liveness for Ether {
     }
 
     fn give_up(&self, pe: PeId) {
-        if !self.origin.is_here() {
+        if !self.fork_guard.is_here() {
             return;
         }
         if !self.is_alone(pe) {

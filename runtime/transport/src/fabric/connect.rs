@@ -16,7 +16,7 @@ use super::ticket::Ticket;
 use super::{Fabric, LOOK_AGAIN};
 use crate::addresses::Addresses;
 use crate::error::{EnvironmentFault, PeId, Silence, TransportError};
-use crate::origin::Origin;
+use crate::fork_guard::ForkGuard;
 use crate::os::{random, signals};
 use crate::wait::WaitLimits;
 use crate::watch::Watch;
@@ -109,7 +109,7 @@ impl Opened {
         let core = Core::new(endpoint, (party.pe, party.job), peers.into(), home);
         let shared = Arc::new(Shared::new(core)?);
         let mut wire = Fabric {
-            origin: Origin::new(party.pe)?,
+            fork_guard: ForkGuard::new(party.pe)?,
             pe: party.pe,
             pes,
             addresses: Addresses::new(pes, segment.memory())?,

@@ -70,7 +70,7 @@ use self::message::{Kind, Outgoing, RECORD_BYTES};
 use self::peer::End;
 use crate::addresses::Addresses;
 use crate::error::{Loss, PeId, TransportError};
-use crate::origin::Origin;
+use crate::fork_guard::ForkGuard;
 use crate::ring::PAYLOAD_BYTES;
 use crate::route::Route;
 use crate::wait::WaitLimits;
@@ -92,7 +92,7 @@ const LINE_BYTES: usize = 8 + PAYLOAD_BYTES;
 
 /// The transport over libfabric. See the [module text](self).
 pub struct Fabric {
-    origin: Origin,
+    fork_guard: ForkGuard,
     pe: PeId,
     pes: u32,
     segment: Window,
@@ -140,7 +140,7 @@ impl Patience {
 impl Fabric {
     /// The wire in one's hand. Nobody waits for it in a copy of the process.
     fn hold(&self) -> Result<Hold<'_>, TransportError> {
-        self.origin.check()?;
+        self.fork_guard.check()?;
         Ok(self.shared.lock())
     }
 
@@ -157,7 +157,7 @@ impl Fabric {
     /// An own place: the window, and where in it.
     fn own(&self, offset_bytes: usize) -> Result<(Window, usize), TransportError> {
         if !Place::is_registered(offset_bytes as u64) {
-            self.origin.check()?;
+            self.fork_guard.check()?;
             return Ok((self.segment.clone(), offset_bytes));
         }
         let core = self.hold()?;
@@ -361,7 +361,7 @@ impl Wire for Fabric {
             return own.put(at, src);
         }
         // First of all: in a copy of the process nothing may be allocated.
-        self.origin.check()?;
+        self.fork_guard.check()?;
         self.addresses.of(pe, offset_bytes, src.len(), 1)?;
         if src.len() > DATA_BYTES_MAX
             && let Some(at) = self.far(pe, offset_bytes, src.len())?
@@ -381,7 +381,7 @@ impl Wire for Fabric {
             let (own, at) = self.own(offset_bytes)?;
             return own.put_word(at, value);
         }
-        self.origin.check()?;
+        self.fork_guard.check()?;
         self.addresses.of(pe, offset_bytes, 8, 8)?;
         let word = value.to_ne_bytes();
         self.store_message(pe, Outgoing::one(Kind::Word, offset_bytes, &[&word]))
@@ -398,7 +398,7 @@ impl Wire for Fabric {
             let (own, at) = self.own(offset_bytes)?;
             return own.put_line(at, header, payload);
         }
-        self.origin.check()?;
+        self.fork_guard.check()?;
         let line = Line {
             offset_bytes,
             header,
@@ -425,7 +425,7 @@ impl Wire for Fabric {
     }
 
     fn poll(&self) -> Result<bool, TransportError> {
-        self.origin.check()?;
+        self.fork_guard.check()?;
         Ok(self.shared.look())
     }
 
@@ -472,7 +472,7 @@ impl wire::Batches for Fabric {
         if pe == self.pe {
             return self.store_word(pe, offset_bytes, value);
         }
-        self.origin.check()?;
+        self.fork_guard.check()?;
         self.addresses.of(pe, offset_bytes, 8, 8)?;
         let word = value.to_ne_bytes();
         self.send(pe, Outgoing::one(Kind::Word, offset_bytes, &[&word]), false)
@@ -490,7 +490,7 @@ impl wire::Batches for Fabric {
             }
             return Ok(());
         }
-        self.origin.check()?;
+        self.fork_guard.check()?;
         let mut message = Outgoing::new();
         let mut all = Ok(());
         for line in lines {
@@ -521,13 +521,13 @@ impl wire::PerTarget for Fabric {
 
     fn quiet_of(&self, pe: PeId) -> Result<(), TransportError> {
         if pe == self.pe {
-            return self.origin.check();
+            return self.fork_guard.check();
         }
         let pes = self.pes;
         match self.leads_to(pe) {
             true => self.quiet_with([pe].into_iter()),
             false => self
-                .origin
+                .fork_guard
                 .check()
                 .and(Err(TransportError::NoSuchPe { pe, pes })),
         }
@@ -540,7 +540,7 @@ impl wire::Liveness for Fabric {
             return Ok(true);
         }
         let pes = self.pes;
-        self.origin.check()?;
+        self.fork_guard.check()?;
         if !self.leads_to(pe) {
             return Err(TransportError::NoSuchPe { pe, pes });
         }
@@ -580,7 +580,7 @@ impl wire::Lifetime for Fabric {
     }
 
     fn finish(&self) {
-        if !self.origin.is_here() {
+        if !self.fork_guard.is_here() {
             return;
         }
         self.shared.stop();
@@ -664,7 +664,10 @@ impl Drop for Fabric {
     fn drop(&mut self) {
         let shared = &self.shared;
         // In a copy the endpoint is the first process's as well.
-        if self.origin.end_thread(&mut self.agent, || shared.stop()) {
+        if self
+            .fork_guard
+            .end_thread(&mut self.agent, || shared.stop())
+        {
             self.finish();
         }
     }

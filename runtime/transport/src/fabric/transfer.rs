@@ -185,7 +185,7 @@ fn copied_in(endpoint: &Endpoint, bytes: &[u8]) -> Result<*const u8, FabricError
 
 impl Offload for Fabric {
     fn get(&self, pe: PeId, offset_bytes: usize, dst: &mut [u8]) -> Result<(), TransportError> {
-        self.origin.check()?;
+        self.fork_guard.check()?;
         self.addresses.of(pe, offset_bytes, dst.len(), 1)?;
         let stored = self.hold()?.open(pe)?.map_or(0, |peer| peer.ordered);
         self.applied(pe, stored)?;

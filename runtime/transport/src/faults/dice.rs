@@ -31,7 +31,7 @@ impl Dice {
         dice
     }
 
-    pub(crate) fn roll(&mut self) -> Fate {
+    pub(crate) fn membership(&mut self) -> Fate {
         // Always five numbers, so that one probability does not change what others do.
         Fate {
             drop: self.happens(self.faults.drop),

@@ -24,7 +24,7 @@ impl FaultyFrames {
 
     /// Gives `send` what is left of a frame for PE `pe`.
     pub(crate) fn pass(&mut self, pe: PeId, frame: &[u8], send: &mut dyn FnMut(PeId, &[u8])) {
-        let fate = self.dice.roll();
+        let fate = self.dice.membership();
         if fate.drop {
             self.met += 1;
             return;

@@ -42,16 +42,16 @@ pub(crate) mod door;
 mod fabric;
 mod log;
 mod machine;
+mod named_fences;
 mod run;
 mod segment;
 mod setting;
-mod site;
 mod steps;
 mod wire;
 
 pub use atomic::{AtomicU16, AtomicU32, AtomicU64};
 pub use fabric::Modelled;
+pub(crate) use named_fences::left_out;
 pub use run::{Outcome, chosen, explore, run};
 pub use setting::{Processor, Setting};
-pub(crate) use site::left_out;
 pub use wire::ModelWire;

@@ -27,8 +27,8 @@ use std::os::fd::OwnedFd;
 
 use crate::chain::ChainLimits;
 use crate::error::{PeId, TransportError};
+use crate::futex;
 use crate::memory::Memory;
-use crate::park;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
 /// Bytes of a request that fit at a time.
@@ -114,7 +114,7 @@ impl Desk {
     pub(super) fn hand_to(&self, turn: Turn) {
         let word = self.half(TURN_AT);
         word.store(turn as u32, Ordering::Release);
-        park::wake(word);
+        futex::wake(word);
     }
 
     /// Waits for the turn, for `limit` or a little longer. Returns whether it is this one's.
@@ -125,7 +125,7 @@ impl Desk {
                 Turn::Model => Turn::Pe,
                 Turn::Pe => Turn::Model,
             };
-            park::wait(word, other as u32, limit);
+            futex::wait(word, other as u32, limit);
         }
         self.is_turn_of(turn)
     }

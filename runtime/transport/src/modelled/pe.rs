@@ -8,7 +8,7 @@ use std::thread::ThreadId;
 use crate::addresses::Addresses;
 use crate::chain::{Block, ChainLimits, Chains};
 use crate::error::{EnvironmentFault, Loss, PeId, TransportError};
-use crate::origin::Origin;
+use crate::fork_guard::ForkGuard;
 use crate::os;
 use crate::route::Route;
 use crate::shm::Shm;
@@ -36,7 +36,7 @@ const LOOK: Duration = Duration::from_secs(1);
 /// host.
 #[derive(Debug)]
 pub struct Modelled {
-    origin: Origin,
+    fork_guard: ForkGuard,
     pe: PeId,
     pes: u32,
     segment: Window,
@@ -106,7 +106,7 @@ impl Modelled {
         (desk, socket): (Desk, OwnedFd),
     ) -> Result<Self, TransportError> {
         Ok(Self {
-            origin: Origin::new(pe)?,
+            fork_guard: ForkGuard::new(pe)?,
             addresses: Addresses::new(pes, segment.memory())?,
             chains: OnceLock::new(),
             state: Mutex::default(),
@@ -144,7 +144,7 @@ impl Modelled {
 
     /// Asks for something, and waits until it is done.
     fn ask(&self, words: Words, bytes: &[u8]) -> Result<(), TransportError> {
-        self.origin.check()?;
+        self.fork_guard.check()?;
         let mut state = self.state();
         if state.ended {
             return Err(refused("a PE that takes part", "one that has left the job"));
@@ -232,7 +232,7 @@ impl Modelled {
         (len, align): (usize, usize),
     ) -> Result<Option<Words>, TransportError> {
         if pe == self.pe {
-            self.origin.check()?;
+            self.fork_guard.check()?;
             return Ok(None);
         }
         self.addresses.of(pe, offset_bytes, len, align)?;
@@ -369,7 +369,7 @@ impl wire::Liveness for Modelled {
 
 impl wire::Lifetime for Modelled {
     fn begin(&self) -> Result<(), TransportError> {
-        self.origin.check()?;
+        self.fork_guard.check()?;
         let mut state = self.state();
         hello::send(&self.socket, self.pe, self.pes, self.segment.memory())?;
         state.thread = Some(std::thread::current().id());
@@ -447,7 +447,7 @@ impl Drop for Modelled {
             let state = self.state();
             state.thread.is_some() && !state.ended
         };
-        if self.origin.is_here() && takes_part {
+        if self.fork_guard.is_here() && takes_part {
             let _ = self.request(Kind::End);
         }
     }

@@ -175,13 +175,13 @@ pub(crate) const PLACES_OFFSET_BYTES: usize = 3 * LINE_BYTES;
 /// What it says of all places: which incarnation is over.
 pub(crate) const OVER_OFFSET_BYTES: usize = PLACES_OFFSET_BYTES + PLACES * LINE_BYTES;
 
-/// Where everything lies in the units of a job: the roll, the lines of the PEs, and their segments.
+/// Where everything lies in the units of a job: the membership, the lines of the PEs, and their segments.
 pub(crate) struct Span;
 
 impl Span {
-    /// Where the lines of the PEs begin, behind the roll.
+    /// Where the lines of the PEs begin, behind the membership.
     pub(crate) const fn lines_offset_bytes(pes: u32) -> usize {
-        (pes as usize * crate::roll::RECORD_BYTES).next_multiple_of(LINE_BYTES)
+        (pes as usize * crate::membership::RECORD_BYTES).next_multiple_of(LINE_BYTES)
     }
 
     /// Bytes before the segments.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::bell::{Listener, OwnBell};
 use super::file::{Kind, Piece, epoch};
 use super::format::{PeLine, Span, State};
-use super::heart::{Heart, Pulse};
+use super::heartbeat::{Heartbeat, Pulse};
 use super::lines::Lines;
 use super::table::{Place, Slot, contract_name};
 use super::{Region, Result, Ticket};
@@ -166,7 +166,7 @@ impl Joining {
             is_taken_away: AtomicBool::new(false),
         });
         // Nobody else can open a region without a name.
-        let heart = (!self.region.is_nameless).then(|| Heart::start(Arc::clone(&pulse)));
+        let heart = (!self.region.is_nameless).then(|| Heartbeat::start(Arc::clone(&pulse)));
         let near = epochs.iter().filter(|epoch| is_near(epoch)).count() as u32;
         let sharing = Sharing {
             visibility: head.contract,
@@ -267,7 +267,7 @@ fn zero(segment: &Memory, contract: Visibility) -> Result<()> {
 /// A PE that is in the job. Dropping it takes it out, and the last one gives back what the job has.
 #[derive(Debug)]
 struct Member {
-    heart: Option<Heart>,
+    heart: Option<Heartbeat>,
     listener: Option<Listener>,
     pulse: Arc<Pulse>,
     lost_after: Duration,

@@ -9,7 +9,7 @@
 //! closed after P had closed it, and found that it is. That needs no time limit: whoever is stopped or ends
 //! in between takes nothing but a number out of use.
 //!
-//! The processes of a kernel ask one after the other ([`super::turn`]).
+//! The processes of a kernel ask one after the other ([`super::table_lock`]).
 
 use super::Result;
 use super::format::{

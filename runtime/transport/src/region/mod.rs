@@ -24,7 +24,7 @@
 mod bell;
 pub(crate) mod file;
 pub(crate) mod format;
-mod heart;
+mod heartbeat;
 mod join;
 mod kernels;
 mod lines;
@@ -34,10 +34,10 @@ mod local;
 pub mod model;
 mod report;
 mod table;
+mod table_lock;
 #[cfg(test)]
 mod tests;
 pub(crate) mod ticket;
-mod turn;
 mod vfio;
 
 use std::path::{Path, PathBuf};

@@ -3,7 +3,7 @@
 //! # Who writes what
 //! Each kernel has a number ([`super::kernels`]) and a block of lines that it alone writes: the places of the
 //! jobs whose PE 0 runs on it, and what it says of the places of others. Its processes take
-//! turns ([`super::turn`]). So no atomics are needed, and one way does for all contracts.
+//! turns ([`super::table_lock`]). So no atomics are needed, and one way does for all contracts.
 //!
 //! # Why no two jobs have the same bytes
 //! Who wants units writes that into its place, makes it seen, and then looks at the places of all others. Of

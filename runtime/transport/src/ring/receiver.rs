@@ -7,7 +7,7 @@ use super::{
 };
 use crate::error::{Misbehaviour, PeId, TransportError};
 use crate::sync::Ordering;
-use crate::{arrival, pin};
+use crate::{arrival, opaque};
 
 /// Lines to ask for ahead of the one at hand. Fitted.
 const LINES_AHEAD: u64 = 4;
@@ -109,7 +109,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         let Some(line) = self.load.plain(at.slot()) else {
             return false;
         };
-        let wanted = pin::word(Header::new(at.stamp, kind, len, tag).0);
+        let wanted = opaque::word(Header::new(at.stamp, kind, len, tag).0);
         if !self.arrives(line, wanted, polls) {
             return false;
         }
@@ -134,9 +134,9 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         let (Some(line), Some(second)) = lines else {
             return false;
         };
-        let wanted = pin::word(Header::new(at.stamp, kind, len, tag).0);
+        let wanted = opaque::word(Header::new(at.stamp, kind, len, tag).0);
         let continued = Header::new(at.stamp_behind(), KIND_CONTINUED, back.len(), tag);
-        let continued = pin::word(continued.0);
+        let continued = opaque::word(continued.0);
         // The second follows at once. A path of its own without a loop: behind a wait the
         // predictor has forgotten how often a short loop goes around.
         if !self.arrives(line, wanted, polls) || !self.arrives(second, continued, polls) {

@@ -31,10 +31,10 @@ pub(crate) use memfd::{check_file_limit, create as create_file, lone};
 pub(crate) use plot::{Plot, STRIDE_ALIGN_BYTES};
 
 use crate::error::{Loss, PeId, TransportError};
+use crate::fork_guard::ForkGuard;
+use crate::membership::Membership;
 use crate::memory::Memory;
-use crate::origin::Origin;
 use crate::reach::Reach;
-use crate::roll::Roll;
 use crate::route::Route;
 use crate::terms::Terms;
 use crate::visibility::Visibility;
@@ -58,7 +58,7 @@ pub struct ShmOptions {
 /// The shared-memory transport.
 #[derive(Debug)]
 pub struct Shm {
-    origin: Origin,
+    fork_guard: ForkGuard,
     host: Host,
     /// By number on this host.
     windows: Vec<Window>,
@@ -158,7 +158,7 @@ impl Shm {
         core::mem::take(&mut self.more)
     }
 
-    /// The wire of PEs whose segments lie in `memory` as the plot says, with the roll of the job
+    /// The wire of PEs whose segments lie in `memory` as the plot says, with the membership of the job
     /// behind them.
     pub(crate) fn over_region(
         host: Host,
@@ -200,7 +200,7 @@ impl Shm {
         let plain = sharing.visibility == Visibility::Coherent && bells.is_none();
         let reach = plain.then(|| reach(&host, plot, &memory)).transpose()?;
         Ok(Self {
-            origin: Origin::new(host.pe())?,
+            fork_guard: ForkGuard::new(host.pe())?,
             windows,
             reach,
             liveness,
@@ -228,7 +228,7 @@ impl Shm {
     }
 
     fn peer(&self, pe: PeId) -> Result<&Window, TransportError> {
-        self.origin.check()?;
+        self.fork_guard.check()?;
         let local = self.local(pe)?;
         // There are as many as there are PEs here.
         Ok(&self.windows[local as usize])
@@ -254,7 +254,7 @@ fn reach(host: &Host, plot: Plot, memory: &Memory) -> Result<Arc<Reach>, Transpo
     let reach = Reach::new(part, first, count, plot.segment_bytes, plot.stride_bytes)?;
     // What is said to all PEs of a job has to be said where all can hear it.
     Ok(Arc::new(match count == host.pes() {
-        true => reach.with_roll(Roll::new(plot.roll(memory)?, count)?),
+        true => reach.with_roll(Membership::new(plot.membership(memory)?, count)?),
         false => reach,
     }))
 }
@@ -306,13 +306,13 @@ impl Wire for Shm {
     }
 
     fn fence(&self) -> Result<(), TransportError> {
-        self.origin.check()?;
+        self.fork_guard.check()?;
         self.sharing.visibility.fence();
         Ok(())
     }
 
     fn quiet(&self) -> Result<(), TransportError> {
-        self.origin.check()?;
+        self.fork_guard.check()?;
         self.sharing.visibility.quiet();
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! The one file that has the memory of all PEs of a host.
 //!
 //! The segments lie in it at equal distances, as they do in the address space of each PE,
-//! and the [roll](crate::roll) behind them. So all of it is one mapping, one descriptor and
+//! and the [membership](crate::membership) behind them. So all of it is one mapping, one descriptor and
 //! one message to each PE, however many PEs there are. Its pages are allocated on first
 //! touch.
 
@@ -9,8 +9,8 @@ use std::os::fd::OwnedFd;
 
 use super::memfd;
 use crate::error::{EnvironmentFault, TransportError};
+use crate::membership;
 use crate::memory::Memory;
-use crate::roll;
 
 /// Segments lie at multiples of this, so that an object can be aligned to as much at the
 /// same offset in all of them. Costs address space alone.
@@ -33,7 +33,7 @@ impl Plot {
     /// # Errors
     /// [`TransportError::Environment`] if no address space has room for them.
     pub(crate) fn new(pes: u32, segment_bytes: usize) -> Result<Self, TransportError> {
-        let roll_bytes = (pes as usize * roll::RECORD_BYTES).next_multiple_of(4096);
+        let roll_bytes = (pes as usize * membership::RECORD_BYTES).next_multiple_of(4096);
         let stride_bytes = segment_bytes.checked_next_multiple_of(STRIDE_ALIGN_BYTES);
         let file_bytes = stride_bytes
             .and_then(|stride_bytes| stride_bytes.checked_mul(pes as usize))
@@ -87,9 +87,9 @@ impl Plot {
         memory.part(self.offset_bytes(pe), self.segment_bytes)
     }
 
-    /// The roll in what [`map`](Self::map) gave.
-    pub(super) fn roll(&self, memory: &Memory) -> Result<Memory, TransportError> {
-        let roll_bytes = self.pes as usize * roll::RECORD_BYTES;
+    /// The membership in what [`map`](Self::map) gave.
+    pub(super) fn membership(&self, memory: &Memory) -> Result<Memory, TransportError> {
+        let roll_bytes = self.pes as usize * membership::RECORD_BYTES;
         memory.part(self.offset_bytes(self.pes), roll_bytes)
     }
 }
@@ -118,10 +118,10 @@ mod tests {
             let (_, begin) = segment.file().unwrap();
             assert_eq!(begin, plot.offset_bytes(pe) as u64);
         }
-        let roll = plot.roll(&memory).unwrap();
+        let membership = plot.membership(&memory).unwrap();
         let last = plot.segment(&memory, 2).unwrap();
-        assert!(last.base().addr().get() + last.len_bytes() <= roll.base().addr().get());
-        assert_eq!(roll.len_bytes(), 3 * roll::RECORD_BYTES);
+        assert!(last.base().addr().get() + last.len_bytes() <= membership.base().addr().get());
+        assert_eq!(membership.len_bytes(), 3 * membership::RECORD_BYTES);
     }
 
     #[test]

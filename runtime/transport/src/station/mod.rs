@@ -16,13 +16,13 @@
 //! of [`ether`](crate::ether) (`outside.rs`). A segment is as large for all peers that there may be
 //! ([`PEERS_MAX`]); its pages are allocated on first touch.
 
+mod acceptor;
 pub(crate) mod call;
 mod contacts;
 mod hello;
 mod modelled;
 mod name;
 mod outside;
-mod porter;
 mod private;
 mod table;
 #[cfg(test)]
@@ -37,9 +37,9 @@ use rustix::io::Errno;
 
 use crate::error::{EnvironmentFault, Loss, PeId, TransportError};
 use crate::ether::Ether;
+use crate::fork_guard::ForkGuard;
 use crate::memory::Memory;
 use crate::operation::{Request, apply};
-use crate::origin::Origin;
 use crate::route::Route;
 use crate::shm::{create_file, handover, map_whole};
 use crate::visibility::Visibility;
@@ -47,13 +47,13 @@ use crate::wait::WaitLimits;
 use crate::window::Window;
 use crate::wire::{self, Capabilities, Line, Offload, Wire};
 
+use acceptor::{Acceptor, Bell};
 pub use contacts::Contacts;
 use hello::{Answer, Hello};
 pub use modelled::ModelledContacts;
 pub use name::Name;
 use outside::{Ears, Outside};
 pub use outside::{Network, NetworkPlace, NetworkWire};
-use porter::{Bell, Porter};
 use private::{Beside, Proof};
 pub use table::News;
 use table::{Met, Table, Way};
@@ -68,14 +68,14 @@ const AGAIN_AFTER: Duration = Duration::from_millis(10);
 
 /// A station, as a wire to all that it meets. See the [module text](self).
 pub struct Stations {
-    origin: Origin,
+    fork_guard: ForkGuard,
     name: Name,
     /// What all have to have alike: bytes of a segment, and what those mean.
     terms: Terms,
     file: Arc<OwnedFd>,
     segment: Window,
     table: Arc<Table>,
-    porter: Porter,
+    acceptor: Acceptor,
     /// The way to stations of other hosts.
     outside: Option<Arc<Outside>>,
     /// Private memory of this process is lent to others, and theirs copied, in one copy.
@@ -127,7 +127,7 @@ impl Stations {
         let bytes = usize::try_from(terms.segment_bytes).unwrap_or(usize::MAX);
         let file = Arc::new(create_file("hostwire-station", bytes)?);
         let segment = Window::own(map_whole(&*file)?, Visibility::Coherent)?;
-        let origin = Origin::new(0)?;
+        let fork_guard = ForkGuard::new(0)?;
         let (ears, inside) = match options.network.and_then(Ears::open) {
             Ok(ears) => (Some(ears), None),
             Err(why) => (None, Some(why)),
@@ -138,7 +138,7 @@ impl Stations {
         let (outside, heard) = match ears {
             None => (None, None),
             Some(ears) => {
-                let what = (origin.clone(), name, terms);
+                let what = (fork_guard.clone(), name, terms);
                 let known = (Arc::clone(&table), Arc::clone(&bell));
                 let (outside, heard) = Outside::new(ears, what, segment.clone(), known);
                 let outside = Arc::new(outside);
@@ -148,15 +148,15 @@ impl Stations {
         let proof = options.lends.then(|| Proof::new(name.key())).transpose()?;
         let proof_at = proof.as_ref().map_or(0, Proof::address);
         let (file_there, table_there) = (Arc::clone(&file), Arc::clone(&table));
-        let porter = Porter::start(terms, file_there, proof_at, table_there, heard, bell)?;
+        let acceptor = Acceptor::start(terms, file_there, proof_at, table_there, heard, bell)?;
         Ok(Self {
-            origin,
+            fork_guard,
             name,
             terms,
             file,
             segment,
             table,
-            porter,
+            acceptor,
             outside,
             proof,
             limits: WaitLimits::for_pes(2),
@@ -203,7 +203,7 @@ impl Stations {
     }
 
     fn peer(&self, pe: PeId) -> Result<Peer<'_>, TransportError> {
-        self.origin.check()?;
+        self.fork_guard.check()?;
         match self.table.met(pe).map(|met| &met.way) {
             Some(Way::Mapped { window, .. }) => Ok(Peer::Here(window)),
             Some(Way::Carried) => self.far().map(Peer::Far).ok_or_else(|| no_such(pe)),
@@ -262,7 +262,7 @@ impl Contacts for Stations {
     }
 
     fn number(&self, name: &Name) -> Result<PeId, TransportError> {
-        self.origin.check()?;
+        self.fork_guard.check()?;
         self.table.number(name)
     }
 
@@ -271,7 +271,7 @@ impl Contacts for Stations {
     }
 
     fn meet(&self, pe: PeId) -> Result<(), TransportError> {
-        self.origin.check()?;
+        self.fork_guard.check()?;
         if self.table.have_met(pe) {
             return Ok(());
         }
@@ -282,7 +282,7 @@ impl Contacts for Stations {
         let deadline = Instant::now() + ANSWER_WITHIN;
         if !name.is_beside(&self.name) {
             let outside = self.outside.as_ref().ok_or_else(|| no_such(pe))?;
-            let watch = |stream| self.porter.watch(stream, pe);
+            let watch = |stream| self.acceptor.watch(stream, pe);
             return outside.meet(pe, &name, deadline, watch);
         }
         loop {
@@ -295,7 +295,7 @@ impl Contacts for Stations {
                 let number = answer.number;
                 let met = Met { way, number };
                 self.table.join(pe, met)?;
-                self.porter.watch(Arc::new(socket), pe);
+                self.acceptor.watch(Arc::new(socket), pe);
                 return Ok(());
             }
             // It has no descriptor left, or too many strangers at once: that passes. If it has
@@ -318,7 +318,7 @@ impl Contacts for Stations {
     }
 
     fn lend_no_more(&self) {
-        if let Some(proof) = self.proof.as_ref().filter(|_| self.origin.is_here()) {
+        if let Some(proof) = self.proof.as_ref().filter(|_| self.fork_guard.is_here()) {
             proof.wipe();
         }
     }
@@ -328,7 +328,7 @@ impl Contacts for Stations {
         if let Some(outside) = &self.outside {
             outside.part(pe);
         }
-        self.porter.part();
+        self.acceptor.part();
     }
 }
 
@@ -382,13 +382,13 @@ impl Wire for Stations {
     }
 
     fn fence(&self) -> Result<(), TransportError> {
-        self.origin.check()?;
+        self.fork_guard.check()?;
         Visibility::Coherent.fence();
         Ok(())
     }
 
     fn quiet(&self) -> Result<(), TransportError> {
-        self.origin.check()?;
+        self.fork_guard.check()?;
         Visibility::Coherent.quiet();
         self.far().map_or(Ok(()), Wire::quiet)
     }
@@ -508,6 +508,6 @@ impl Drop for Stations {
         if let Some(outside) = &self.outside {
             outside.finish();
         }
-        self.porter.end(self.origin.is_here());
+        self.acceptor.end(self.fork_guard.is_here());
     }
 }

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use hostwire_link::Node;
 use hostwire_link::seal::{End, JobKey, Life};
 
+use super::acceptor::Bell;
 use super::call::{self, Answer, Call, Hello};
-use super::porter::Bell;
 use super::table::Table;
 use super::{ANSWER_WITHIN, Name, PEERS_MAX, Terms, failed, no_such};
 use crate::error::{EnvironmentFault, Loss, PeId, TransportError};
@@ -22,7 +22,7 @@ use crate::ether::{
     PortedSocket, Socket, StreamPort,
 };
 use crate::faults::Faults;
-use crate::origin::Origin;
+use crate::fork_guard::ForkGuard;
 use crate::window::Window;
 
 /// How a station reaches those of other hosts.
@@ -149,7 +149,7 @@ impl Ears {
 pub(super) struct Outside {
     network: Network,
     interfaces: Vec<At>,
-    origin: Origin,
+    fork_guard: ForkGuard,
     name: Name,
     terms: Terms,
     segment: Window,
@@ -166,7 +166,7 @@ impl Outside {
     /// That of a station, and where it hears others.
     pub(super) fn new(
         ears: Ears,
-        (origin, name, terms): (Origin, Name, Terms),
+        (fork_guard, name, terms): (ForkGuard, Name, Terms),
         segment: Window,
         (table, bell): (Arc<Table>, Arc<Bell>),
     ) -> (Self, TcpListener) {
@@ -178,7 +178,7 @@ impl Outside {
         let outside = Self {
             network,
             interfaces,
-            origin,
+            fork_guard,
             name,
             terms,
             segment,
@@ -224,7 +224,14 @@ impl Outside {
             lost_after: self.network.lost_after,
         };
         let kernels = Arc::clone(&self.connections);
-        let wire = Ether::of_station(&self.origin, &self.segment, socket, links, meets, kernels)?;
+        let wire = Ether::of_station(
+            &self.fork_guard,
+            &self.segment,
+            socket,
+            links,
+            meets,
+            kernels,
+        )?;
         Ok(self.wire.get_or_init(|| (wire, address)))
     }
 
@@ -334,7 +341,7 @@ impl Outside {
         }
         let pe = self.table.number(&hello.from)?;
         if pe == 0 {
-            return Err(super::porter::own_name());
+            return Err(super::acceptor::own_name());
         }
         // A name says its host: one that was met here cannot be there.
         if self

@@ -15,18 +15,18 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::TransportError;
+use crate::fork_guard::ProcessWords;
 use crate::memory::Memory;
-use crate::origin::OriginWords;
 use crate::os::neighbour::{peer_process, read_memory, read_memory_at};
 use crate::shm::key::Key;
 
 /// Where a station keeps its key for those that copy from its memory.
 #[derive(Debug)]
-pub(super) struct Proof(OriginWords);
+pub(super) struct Proof(ProcessWords);
 
 impl Proof {
     pub(super) fn new(key: Key) -> Result<Self, TransportError> {
-        let proof = Self(OriginWords::new(2)?);
+        let proof = Self(ProcessWords::new(2)?);
         proof.store(key.to_words());
         Ok(proof)
     }

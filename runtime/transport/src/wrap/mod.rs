@@ -17,7 +17,7 @@ pub use store::Store;
 
 use crate::addresses::Addresses;
 use crate::error::{Loss, PeId, TransportError};
-use crate::origin::Origin;
+use crate::fork_guard::ForkGuard;
 use crate::route::Route;
 use crate::wait::WaitLimits;
 use crate::window::Window;
@@ -87,7 +87,7 @@ impl StoresOnly {
 
 /// See the [module text](self).
 pub struct Wrapped<S: Stage> {
-    origin: Origin,
+    fork_guard: ForkGuard,
     wire: Arc<dyn Wire>,
     /// By PE: whether the wire leads there.
     leads: Box<[bool]>,
@@ -99,12 +99,12 @@ impl<S: Stage> Wrapped<S> {
     /// `wire`, with a stage before it.
     ///
     /// # Errors
-    /// As [`Origin::new`]; [`TransportError::Environment`] if there are more PEs than addresses.
+    /// As [`ForkGuard::new`]; [`TransportError::Environment`] if there are more PEs than addresses.
     pub fn around(wire: Arc<dyn Wire>, stage: S) -> Result<Self, TransportError> {
         let leads = (0..wire.pes()).map(|pe| wire.route(pe).is_some());
         let segment = wire.segment().memory();
         Ok(Self {
-            origin: Origin::new(wire.pe())?,
+            fork_guard: ForkGuard::new(wire.pe())?,
             addresses: Addresses::new(wire.pes(), segment)?,
             leads: leads.collect(),
             stage,
@@ -118,7 +118,7 @@ impl<S: Stage> Wrapped<S> {
     }
 
     fn pass(&self, pe: PeId, store: Store<'_>) -> Result<(), TransportError> {
-        self.origin.check()?;
+        self.fork_guard.check()?;
         if pe == self.wire.pe() {
             return store.send(&*self.wire, pe);
         }
@@ -131,19 +131,19 @@ impl<S: Stage> Wrapped<S> {
     }
 
     fn look(&self) {
-        if self.origin.is_here() {
+        if self.fork_guard.is_here() {
             self.stage.look(&*self.wire);
         }
     }
 
     fn rest(&self) {
-        if self.origin.is_here() {
+        if self.fork_guard.is_here() {
             self.stage.rest(&*self.wire);
         }
     }
 
     fn settle(&self, pe: Option<PeId>) -> Result<(), TransportError> {
-        self.origin.check()?;
+        self.fork_guard.check()?;
         self.stage.settle(&*self.wire, pe)
     }
 }
@@ -278,14 +278,14 @@ impl<S: Stage> wire::Lifetime for Wrapped<S> {
     }
 
     fn finish(&self) {
-        if self.origin.is_here() {
+        if self.fork_guard.is_here() {
             self.stage.finish(&*self.wire);
         }
         self.wire.finish();
     }
 
     fn close_recording(&self) -> Result<(), TransportError> {
-        let closed = match self.origin.is_here() {
+        let closed = match self.fork_guard.is_here() {
             true => self.stage.close_recording(&*self.wire),
             false => Ok(()),
         };
@@ -339,7 +339,7 @@ impl<S: Stage> wire::Clock for Wrapped<S> {
 
 impl<S: Stage> Drop for Wrapped<S> {
     fn drop(&mut self) {
-        if self.origin.is_here() {
+        if self.fork_guard.is_here() {
             self.stage.finish(&*self.wire);
         }
     }

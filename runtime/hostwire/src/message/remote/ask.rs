@@ -5,7 +5,7 @@ use hostwire_transport::ring::lines_for;
 
 use super::super::Messages;
 use super::super::buffer::{Buffer, Gone};
-use super::super::front::ANSWER;
+use super::super::header::ANSWER;
 use super::super::pattern::Envelope;
 use super::super::receive::COPIED_BYTES_MIN;
 use super::super::requests::{Ticket, Work};

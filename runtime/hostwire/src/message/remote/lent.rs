@@ -11,7 +11,7 @@
 use hostwire_transport::PeId;
 
 use super::super::Messages;
-use super::super::front::ANSWER;
+use super::super::header::ANSWER;
 use super::super::receive::COPIED_BYTES;
 use super::ask::{Asking, State, unasked};
 use super::serve::Answer;

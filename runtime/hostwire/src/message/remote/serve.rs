@@ -6,7 +6,7 @@ use hostwire_transport::PeId;
 use hostwire_transport::ring::lines_for;
 
 use super::super::Messages;
-use super::super::front::ANSWER;
+use super::super::header::ANSWER;
 use super::super::peer::{Arriving, Peer};
 use super::super::receive::COPIED_BYTES;
 use super::lent::Lent;

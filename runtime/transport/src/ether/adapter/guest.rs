@@ -17,7 +17,7 @@ use crate::addresses::Addresses;
 use crate::error::{EnvironmentFault, Loss, PeId, TransportError};
 use crate::ether::ended_pes::{End, EndedPes, Told};
 use crate::ether::{Bytes, LINE_BYTES, LINGER, counted, end_as_result, rights};
-use crate::origin::Origin;
+use crate::fork_guard::ForkGuard;
 use crate::route::Route;
 use crate::shm::{Shm, Watch};
 use crate::wait::{Backoff, WaitLimits, WaitStep};
@@ -32,7 +32,7 @@ const JOIN_NAP: Duration = Duration::from_millis(1);
 /// A PE that shares the endpoint of its host with others.
 #[derive(Debug)]
 pub struct Guest {
-    origin: Origin,
+    fork_guard: ForkGuard,
     pe: PeId,
     local: u32,
     host: u32,
@@ -88,7 +88,7 @@ impl Guest {
         let segment = shm.segment().clone();
         let ended = region.ended_pes()?;
         Ok(Self {
-            origin: Origin::new(pe)?,
+            fork_guard: ForkGuard::new(pe)?,
             pe,
             local,
             host,
@@ -114,7 +114,7 @@ impl Guest {
 
     #[inline]
     pub(super) fn hold(&self) -> Result<Hold<'_>, TransportError> {
-        self.origin.check()?;
+        self.fork_guard.check()?;
         Ok(self.state.lock())
     }
 
@@ -381,7 +381,7 @@ impl Wire for Guest {
 
     fn store(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
         if pe == self.pe {
-            self.origin.check()?;
+            self.fork_guard.check()?;
             return self.segment.put(offset_bytes, src);
         }
         let address = self.addresses.of(pe, offset_bytes, src.len(), 1)?;
@@ -390,7 +390,7 @@ impl Wire for Guest {
 
     fn store_word(&self, pe: PeId, offset_bytes: usize, value: u64) -> Result<(), TransportError> {
         if pe == self.pe {
-            self.origin.check()?;
+            self.fork_guard.check()?;
             return self.segment.put_word(offset_bytes, value);
         }
         let address = self.addresses.of(pe, offset_bytes, 8, 8)?;
@@ -405,7 +405,7 @@ impl Wire for Guest {
         payload: &[u8],
     ) -> Result<(), TransportError> {
         if pe == self.pe {
-            self.origin.check()?;
+            self.fork_guard.check()?;
             return self.segment.put_line(offset_bytes, header, payload);
         }
         let address = self
@@ -417,7 +417,7 @@ impl Wire for Guest {
 
     /// A queue and a link keep the order.
     fn fence(&self) -> Result<(), TransportError> {
-        self.origin.check()
+        self.fork_guard.check()
     }
 
     fn quiet(&self) -> Result<(), TransportError> {
@@ -425,7 +425,7 @@ impl Wire for Guest {
     }
 
     fn poll(&self) -> Result<bool, TransportError> {
-        self.origin.check()?;
+        self.fork_guard.check()?;
         Ok(false)
     }
 
@@ -516,7 +516,7 @@ impl wire::PerTarget for Guest {
 
     fn quiet_of(&self, pe: PeId) -> Result<(), TransportError> {
         match pe == self.pe {
-            true => self.origin.check(),
+            true => self.fork_guard.check(),
             false => {
                 self.host(pe)?;
                 self.quiet_to(Some(pe))
@@ -530,7 +530,7 @@ impl wire::Liveness for Guest {
         if pe == self.pe {
             return Ok(true);
         }
-        self.origin.check()?;
+        self.fork_guard.check()?;
         let host = self.host(pe)?;
         match (self.ended.end_of(pe), self.region.closed(host)) {
             (None, None) => self.adapter_lives(),
@@ -554,7 +554,7 @@ impl wire::Liveness for Guest {
     }
 
     fn give_up(&self, pe: PeId) {
-        if self.origin.is_here() && self.host(pe).is_ok() {
+        if self.fork_guard.is_here() && self.host(pe).is_ok() {
             self.ended.note(pe, End::Died);
         }
     }
@@ -566,7 +566,7 @@ impl wire::Lifetime for Guest {
     }
 
     fn finish(&self) {
-        if !self.origin.is_here() || self.has_finished.swap(true, Ordering::AcqRel) {
+        if !self.fork_guard.is_here() || self.has_finished.swap(true, Ordering::AcqRel) {
             return;
         }
         // Who cannot say farewell is missed.
@@ -583,7 +583,7 @@ impl wire::Lifetime for Guest {
 impl wire::Counting for Guest {
     /// The adapter counts for all; the first PE of the host tells of it.
     fn tally(&self) -> Vec<(String, u64)> {
-        let told = self.local == 0 && self.origin.is_here() && {
+        let told = self.local == 0 && self.fork_guard.is_here() && {
             let asked = self.ask(|question| Record::Count { question });
             asked
                 .and_then(|question| self.await_answer(question, Some(Instant::now() + LINGER)))

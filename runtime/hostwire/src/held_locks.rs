@@ -7,7 +7,7 @@ use hostwire_transport::PeId;
 
 /// Locks that this PE holds or waits for: a thread of it has the turn, because the queue has PEs only.
 #[derive(Debug, Default)]
-pub(crate) struct Taken {
+pub(crate) struct HeldLocks {
     /// By where in the segment they are.
     turns: Mutex<HashMap<usize, Turn>>,
     returned: Condvar,
@@ -31,7 +31,7 @@ pub(crate) enum Queued {
     Held,
 }
 
-impl Taken {
+impl HeldLocks {
     /// Waits until no other thread of this PE has the turn; without waiting, `None` if one has it. Says whether the PE is in the
     /// queue already: a thread gave up while it waited there.
     pub(crate) fn take_turn(&self, offset_bytes: usize, waits: bool) -> Option<Option<Queued>> {

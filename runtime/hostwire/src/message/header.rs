@@ -66,7 +66,7 @@ pub(super) fn from_upper_word(pe: PeId, word: u64, data: u64) -> Result<(u32, Op
 /// What comes next in a ring.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Next {
-    Message(Front),
+    Message(Header),
     /// A word about the long message of this number.
     Answer(u32, u64),
     /// So many bytes about registered memory.
@@ -75,7 +75,7 @@ pub(super) enum Next {
 
 /// A message whose first line is there.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Front {
+pub(super) struct Header {
     pub(super) kind: Kind,
     pub(super) envelope: Envelope,
     pub(super) form: Form,
@@ -169,7 +169,7 @@ impl Peer {
         let Some(head) = self.receiver.peek()? else {
             return Ok(None);
         };
-        let mut front = Front {
+        let mut front = Header {
             kind: Kind::User,
             envelope: Envelope {
                 from: self.pe,

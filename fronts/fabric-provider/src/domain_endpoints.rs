@@ -8,7 +8,7 @@ use crate::ep::Endpoint;
 
 /// See the [module text](self).
 #[derive(Default)]
-pub(crate) struct Members(Mutex<Books>);
+pub(crate) struct DomainEndpoints(Mutex<Books>);
 
 #[derive(Default)]
 struct Books {
@@ -16,7 +16,7 @@ struct Books {
     counters: Vec<Arc<Counter>>,
 }
 
-impl Members {
+impl DomainEndpoints {
     fn books(&self) -> MutexGuard<'_, Books> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -5,7 +5,7 @@
 //! would mix with the PE's own stores, and a frame that it sealed would have a number
 //! that the PE gives to another frame.
 //!
-//! So everything that a copy must not use lies in [`OriginWords`]: memory that the kernel
+//! So everything that a copy must not use lies in [`ProcessWords`]: memory that the kernel
 //! fills with zeros in a child (`MADV_WIPEONFORK`), whichever call made the child. No hook
 //! has to run and no thread has to be asked. Under an emulator that ignores advice, a hook does it, for
 //! `fork` only (`origin/hooked.rs`). A child that shares the memory of its parent
@@ -13,7 +13,7 @@
 //! words, as a thread does.
 //!
 //! A checkpoint contains these words: the code that seals frames looks for signs of a
-//! restored one, and then [reports it](Origin::was_restored).
+//! restored one, and then [reports it](ForkGuard::was_restored).
 //!
 //! Without Linux there is no wire between processes, so there is nothing to protect: the
 //! words are ordinary memory then.
@@ -28,9 +28,9 @@ use crate::error::{PeId, TransportError};
 
 /// Words that only the process has which made them: in a copy they are 0.
 #[derive(Debug)]
-pub struct OriginWords(words::Words);
+pub struct ProcessWords(words::Words);
 
-impl OriginWords {
+impl ProcessWords {
     /// `count` words, at first 0.
     ///
     /// # Errors
@@ -55,7 +55,7 @@ impl OriginWords {
     }
 }
 
-impl Deref for OriginWords {
+impl Deref for ProcessWords {
     type Target = [AtomicU64];
 
     #[inline(always)]
@@ -65,10 +65,10 @@ impl Deref for OriginWords {
 }
 
 #[cfg(target_os = "linux")]
-#[path = "origin/wiped.rs"]
+#[path = "fork_guard/wiped.rs"]
 mod words;
 #[cfg(not(target_os = "linux"))]
-#[path = "origin/plain.rs"]
+#[path = "fork_guard/plain.rs"]
 mod words;
 
 /// This process joined the job.
@@ -79,29 +79,29 @@ const RESTORED: u64 = 2;
 /// The process that joined a job. The check whether this process is the one is one load
 /// and one compare.
 #[derive(Debug, Clone)]
-pub struct Origin {
-    words: Arc<OriginWords>,
+pub struct ForkGuard {
+    words: Arc<ProcessWords>,
     pe: PeId,
     process: u32,
 }
 
 /// The first of a process.
-static FIRST: OnceLock<Origin> = OnceLock::new();
+static FIRST: OnceLock<ForkGuard> = OnceLock::new();
 
-impl Origin {
+impl ForkGuard {
     /// This process, as PE `pe` of a job.
     ///
     /// # Errors
-    /// As [`OriginWords::new`].
+    /// As [`ProcessWords::new`].
     pub fn new(pe: PeId) -> Result<Self, TransportError> {
-        let words = OriginWords::new(1)?;
+        let words = ProcessWords::new(1)?;
         words[0].store(HERE, Ordering::Relaxed);
-        let origin = Self {
+        let fork_guard = Self {
             words: Arc::new(words),
             pe,
             process: std::process::id(),
         };
-        Ok(origin)
+        Ok(fork_guard)
     }
 
     /// Remembers it for [`process_has_joined_none`](Self::process_has_joined_none).
@@ -180,8 +180,8 @@ mod tests {
 
     #[test]
     fn every_kind_of_copy_finds_zeros_and_the_first_its_words() {
-        let words = OriginWords::new(1000).unwrap();
-        let origin = Origin::new(7).unwrap();
+        let words = ProcessWords::new(1000).unwrap();
+        let fork_guard = ForkGuard::new(7).unwrap();
         words[999].store(5, Ordering::Relaxed);
         for &how in Copying::kinds() {
             let status = in_copy(how, || {
@@ -190,19 +190,19 @@ mod tests {
                     pe: 7,
                     process: std::os::unix::process::parent_id(),
                 };
-                i32::from(!(wiped && origin.check() == Err(expected)))
+                i32::from(!(wiped && fork_guard.check() == Err(expected)))
             });
             assert_eq!(status, Ok(0), "{how:?}");
             assert_eq!(words[999].load(Ordering::Relaxed), 5);
-            assert_eq!(origin.check(), Ok(()));
+            assert_eq!(fork_guard.check(), Ok(()));
         }
     }
 
     #[test]
     fn a_child_of_a_child_finds_zeros_as_well() {
-        let origin = Origin::new(0).unwrap();
+        let fork_guard = ForkGuard::new(0).unwrap();
         let status = in_copy(Copying::Fork, || {
-            in_copy(Copying::Clone, || i32::from(origin.is_here())).unwrap_or(9)
+            in_copy(Copying::Clone, || i32::from(fork_guard.is_here())).unwrap_or(9)
         });
         assert_eq!(status, Ok(0));
     }

@@ -69,12 +69,12 @@ struct Stop {
 
 /// The thread. Dropping it ends it.
 #[derive(Debug)]
-pub(super) struct Heart {
+pub(super) struct Heartbeat {
     stop: Arc<Stop>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Heart {
+impl Heartbeat {
     pub(super) fn start(pulse: Arc<Pulse>) -> Result<Self> {
         let stop = Arc::new(Stop::default());
         let told = Arc::clone(&stop);
@@ -105,7 +105,7 @@ impl Heart {
     }
 }
 
-impl Drop for Heart {
+impl Drop for Heartbeat {
     fn drop(&mut self) {
         *self
             .stop

@@ -20,7 +20,7 @@ pub(super) const LOOKS: u32 = 4000;
 
 /// What there is to take after a [turn](Station::turn).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Turn {
+pub struct Progress {
     /// Something [has ended](Station::finished).
     pub has_finished: bool,
     /// There are [events](Station::take_event) or [uses](Station::take_use).
@@ -41,7 +41,7 @@ impl Station {
     ///
     /// # Errors
     /// As `poll`.
-    pub fn turn(&self) -> Result<Turn> {
+    pub fn turn(&self) -> Result<Progress> {
         if let Some(time) = &self.virtual_time {
             return self.turn_in_virtual_time(time);
         }
@@ -69,16 +69,16 @@ impl Station {
     }
 
     /// What there is to take now.
-    pub(super) fn there_is(&self) -> Turn {
+    pub(super) fn there_is(&self) -> Progress {
         if !self.is_here() {
-            return Turn::default();
+            return Progress::default();
         }
         self.seen(&self.inner.messages())
     }
 
     #[inline(always)]
-    fn seen(&self, messages: &Messages) -> Turn {
-        Turn {
+    fn seen(&self, messages: &Messages) -> Progress {
+        Progress {
             has_finished: messages.requests.has_finished(self.queue),
             has_notes: messages.remote.has_notes(),
         }

@@ -7,9 +7,9 @@ const COUNT_MAX: usize = 512;
 
 /// See the [module text](self).
 #[derive(Default)]
-pub(super) struct Spare(Vec<Vec<u8>>);
+pub(super) struct FreeList(Vec<Vec<u8>>);
 
-impl Spare {
+impl FreeList {
     /// So many zeros.
     pub(super) fn take(&mut self, len: usize) -> Vec<u8> {
         let fits = len <= BYTES_MAX;
@@ -37,7 +37,7 @@ mod tests {
 
     #[test]
     fn what_was_there_before_is_not() {
-        let mut spare = Spare::default();
+        let mut spare = FreeList::default();
         spare.give(vec![7; 100]);
         assert_eq!(spare.take(40), [0; 40]);
         assert_eq!(spare.0.len(), 0);

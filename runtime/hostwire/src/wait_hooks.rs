@@ -14,12 +14,12 @@ pub(crate) trait Helper: Send + Sync {
 
 /// See the [module text](self).
 #[derive(Default)]
-pub(crate) struct Helpers {
+pub(crate) struct WaitHooks {
     is_any: AtomicBool,
     all: Mutex<Vec<Weak<dyn Helper>>>,
 }
 
-impl Helpers {
+impl WaitHooks {
     /// Waits let it work from now on, for as long as it is there. Once is enough.
     pub(crate) fn add(&self, helper: Weak<dyn Helper>) {
         let mut all = self

@@ -1,4 +1,4 @@
-//! Looks in vain, and when a program that looks so gives its core away.
+//! Looks in backoff, and when a program that looks so gives its core away.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -9,9 +9,9 @@ const SHARE: u32 = 16;
 
 /// Looks in a row that have found nothing, about: threads that look at once may miss some.
 #[derive(Default)]
-pub(crate) struct Vain(AtomicU32);
+pub(crate) struct Backoff(AtomicU32);
 
-impl Vain {
+impl Backoff {
     /// A look has found nothing. Whether the core should be given away before the next one: so it is after `looks_max` of
     /// them, and then each time that a [share](SHARE) of as many has followed.
     #[inline(always)]
@@ -37,35 +37,35 @@ impl Vain {
 mod tests {
     use super::*;
 
-    /// At which of so many looks in vain the core is given away.
-    fn given_away(vain: &Vain, looks: u32, looks_max: u32) -> Vec<u32> {
-        (1..=looks).filter(|_| vain.add(looks_max)).collect()
+    /// At which of so many looks in backoff the core is given away.
+    fn given_away(backoff: &Backoff, looks: u32, looks_max: u32) -> Vec<u32> {
+        (1..=looks).filter(|_| backoff.add(looks_max)).collect()
     }
 
     #[test]
     fn one_that_only_looks_gives_its_core_away_after_many_looks_and_then_now_and_then() {
-        let vain = Vain::default();
-        assert_eq!(given_away(&vain, 4750, 4000), [4001, 4252, 4503]);
+        let backoff = Backoff::default();
+        assert_eq!(given_away(&backoff, 4750, 4000), [4001, 4252, 4503]);
     }
 
     #[test]
     fn it_begins_again_when_something_was_found() {
-        let vain = Vain::default();
-        assert_eq!(given_away(&vain, 110, 100), [101, 108]);
-        vain.clear();
-        assert_eq!(given_away(&vain, 110, 100), [101, 108]);
+        let backoff = Backoff::default();
+        assert_eq!(given_away(&backoff, 110, 100), [101, 108]);
+        backoff.clear();
+        assert_eq!(given_away(&backoff, 110, 100), [101, 108]);
     }
 
     #[test]
     fn without_a_limit_it_never_does() {
-        let vain = Vain(AtomicU32::new(u32::MAX - 1));
-        assert_eq!(given_away(&vain, 10, u32::MAX), []);
+        let backoff = Backoff(AtomicU32::new(u32::MAX - 1));
+        assert_eq!(given_away(&backoff, 10, u32::MAX), []);
     }
 
     #[test]
     fn a_limit_that_has_become_lower_holds_at_once() {
-        let vain = Vain::default();
-        assert_eq!(given_away(&vain, 3000, 4000), []);
-        assert_eq!(given_away(&vain, 10, 100), [1, 8]);
+        let backoff = Backoff::default();
+        assert_eq!(given_away(&backoff, 3000, 4000), []);
+        assert_eq!(given_away(&backoff, 10, 100), [1, 8]);
     }
 }

@@ -1,4 +1,4 @@
-//! Ends of operations, in their order. Each is made where it stays.
+//! Completions of operations, in their order. Each is made where it stays.
 //!
 //! A value that is moved right after it was made is loaded in larger pieces than it was stored in. Such a load waits until
 //! all stores before it have left the core, those of a message that was just sent as well: this takes as long as all else.
@@ -10,7 +10,7 @@ const ROOM: usize = 64;
 
 /// A queue that grows.
 #[derive(Default)]
-pub(crate) struct Ends {
+pub(crate) struct Completions {
     /// None, or a power of two of them.
     places: Vec<Entry>,
     /// Of the first one, modulo the number of places.
@@ -18,7 +18,7 @@ pub(crate) struct Ends {
     len: usize,
 }
 
-impl Ends {
+impl Completions {
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {
         self.len
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn they_come_out_in_their_order_whatever_room_there_is() {
-        let (mut ends, mut plain) = (Ends::default(), VecDeque::new());
+        let (mut ends, mut plain) = (Completions::default(), VecDeque::new());
         assert!(ends.get(0).is_none());
         for turn in 0..1000_u64 {
             for number in 0..turn % 7 {

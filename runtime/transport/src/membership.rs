@@ -8,7 +8,7 @@ use crate::error::{PeId, TransportError};
 use crate::memory::Memory;
 use crate::sync::{AtomicU64, Ordering};
 
-/// Bytes of the roll per PE.
+/// Bytes of the membership per PE.
 pub(crate) const RECORD_BYTES: usize = 16;
 
 /// A fact about a PE. The caller chooses the values; 0 means that none was stored.
@@ -22,12 +22,12 @@ pub enum Entry {
 
 /// A few words per PE that all PEs of a host may read; the text of the module says why.
 #[derive(Debug, Clone)]
-pub struct Roll {
+pub struct Membership {
     memory: Memory,
 }
 
-impl Roll {
-    /// The roll of `pes` PEs, zeroed, at the front of `memory`.
+impl Membership {
+    /// The membership of `pes` PEs, zeroed, at the front of `memory`.
     ///
     /// # Errors
     /// [`TransportError::OutOfRange`] if there is not so much.
@@ -63,17 +63,17 @@ mod tests {
 
     #[test]
     fn what_is_said_of_one_pe_is_said_of_no_other() {
-        let roll = Roll::new(Memory::anonymous(3 * RECORD_BYTES), 3).unwrap();
-        roll.say(1, Entry::Own, 7);
-        roll.say(2, Entry::Others, 9);
-        roll.say(3, Entry::Own, 1);
-        let said = |entry| [0, 1, 2, 3, u32::MAX].map(|pe| roll.said(pe, entry));
+        let membership = Membership::new(Memory::anonymous(3 * RECORD_BYTES), 3).unwrap();
+        membership.say(1, Entry::Own, 7);
+        membership.say(2, Entry::Others, 9);
+        membership.say(3, Entry::Own, 1);
+        let said = |entry| [0, 1, 2, 3, u32::MAX].map(|pe| membership.said(pe, entry));
         assert_eq!(said(Entry::Own), [0, 7, 0, 0, 0]);
         assert_eq!(said(Entry::Others), [0, 0, 9, 0, 0]);
     }
 
     #[test]
     fn a_roll_that_is_too_short_is_refused() {
-        assert!(Roll::new(Memory::anonymous(3 * RECORD_BYTES - 8), 3).is_err());
+        assert!(Membership::new(Memory::anonymous(3 * RECORD_BYTES - 8), 3).is_err());
     }
 }

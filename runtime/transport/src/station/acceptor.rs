@@ -29,7 +29,7 @@ const BACKLOG: i32 = 1024;
 const NAP: Duration = Duration::from_millis(10);
 
 /// The thread, from outside.
-pub(super) struct Porter {
+pub(super) struct Acceptor {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
 }
@@ -62,7 +62,7 @@ struct Shared {
     stop: AtomicBool,
 }
 
-impl Porter {
+impl Acceptor {
     pub(super) fn start(
         terms: Terms,
         file: Arc<OwnedFd>,

@@ -24,7 +24,7 @@ static OF_THIS_PROCESS: Mutex<()> = Mutex::new(());
 
 /// It lasts until it is dropped.
 #[derive(Debug)]
-pub(super) struct Turn {
+pub(super) struct TableLock {
     file: Arc<OwnedFd>,
     _own: MutexGuard<'static, ()>,
 }
@@ -34,7 +34,7 @@ impl RegionFile {
     ///
     /// # Errors
     /// [`RegionFault::Stopped`] if another process does not end its own; as the system refuses.
-    pub(super) fn turn(&self) -> Result<Turn> {
+    pub(super) fn turn(&self) -> Result<TableLock> {
         let own = OF_THIS_PROCESS
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
@@ -55,14 +55,14 @@ impl RegionFile {
                 }
             }
         }
-        Ok(Turn {
+        Ok(TableLock {
             file: Arc::clone(&self.file),
             _own: own,
         })
     }
 }
 
-impl Drop for Turn {
+impl Drop for TableLock {
     fn drop(&mut self) {
         // It ends with the file at the latest.
         let _ = flock(&*self.file, FlockOperation::Unlock);
