@@ -24,11 +24,11 @@ suites=(
     provider:4
     fuzz:11
     model:9
-    fences:20
+    fences:7
     defects:25
     sanitizers:15
     torch:10
-    warehouse:10
+    warehouse:15
     foreign:4
     machines:6
     packages:3
