@@ -104,7 +104,7 @@ fn texts() -> Vec<PathBuf> {
     }
     let mut files = vec![root().join("README.md")];
     for folder in [
-        "runtime", "fronts", "tools", "lab", "qa", "docs", "examples", "bench",
+        "runtime", "fronts", "tools", "lab", "qa", "docs", "examples", "bench", "scripts",
     ] {
         collect(&root().join(folder), &mut files);
     }

@@ -96,13 +96,20 @@ fn the_others_see_the_loss_under_mpiexec_hydra() {
     if !is_installed("mpiexec.hydra", &need::MPICH) {
         return;
     }
-    // It ends all PEs as soon as it sees one die, so each gets a shell that outlives it.
+    // It ends all PEs as soon as it sees one die, so each gets a shell that outlives all of them.
     let pes = (SURVIVORS + 1).to_string();
     for stage in ["send", "barrier"] {
-        let script = format!("\"$0\" die {stage}; sleep 3");
+        let ended_pes = tempfile::tempdir().unwrap();
+        let script = format!(
+            "\"$0\" die {stage}; : >\"$1/$$\"; turns=0
+            while [ \"$(ls \"$1\" | wc -l)\" -lt {pes} ] && [ $turns -lt 600 ]; do
+                sleep 0.1; turns=$((turns + 1))
+            done"
+        );
+        let folder = ended_pes.path().to_str().unwrap();
         let ended = run(
             "mpiexec.hydra",
-            &["-n", &pes, "sh", "-c", &script, &fault_probe()],
+            &["-n", &pes, "sh", "-c", &script, &fault_probe(), folder],
         );
         let seen = ended.stdout.lines().filter(|line| line.contains("PE "));
         let stdout = seen.map(|line| format!("{line}\n")).collect();
