@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use hostwire::settings::{self, WireName, page};
 
 /// Variables that are no settings: what the launcher hands its PEs, and what tests are told.
-const OTHERS: [&str; 19] = [
+const OTHERS: [&str; 20] = [
     "HOSTWIRE_BLESS",
     "HOSTWIRE_BOARD_FD",
     "HOSTWIRE_MODEL_FDS",
@@ -28,6 +28,7 @@ const OTHERS: [&str; 19] = [
     "HOSTWIRE_TEST_SEED",
     "HOSTWIRE_TEST_START",
     "HOSTWIRE_TEST_TIMES",
+    "HOSTWIRE_WAREHOUSE_SCALE",
     "HOSTWIRE_WRAPPER_DEPTH",
 ];
 
