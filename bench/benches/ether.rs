@@ -136,7 +136,7 @@ fn wire(ends: &[Interface; 2], side: Side, sealed: bool) -> Vec<(&'static str, f
     let deadline = Instant::now() + Duration::from_secs(10);
     let wire = Ether::connect(
         vec![segment],
-        Socket::Packet(socket),
+        Socket::of(socket),
         &roster,
         &options,
         deadline,

@@ -370,7 +370,7 @@ fn connect(pe: u32, socket: Socket, other: SocketAddr) -> Ether {
 /// and frames can be forged.
 #[test]
 fn no_frame_of_a_child_has_the_number_of_another_frame() {
-    let socket = || Socket::Udp(FramePort::open("127.0.0.1".parse().unwrap()).unwrap());
+    let socket = || Socket::of(FramePort::open("127.0.0.1".parse().unwrap()).unwrap());
     let sockets = [socket(), socket()];
     let ends = [0, 1].map(|i: usize| {
         let text = sockets[i].address().to_string();

@@ -429,7 +429,7 @@ fn disagreement_on_encryption_is_named() {
         ([key(1), key(2)], [Some(Silence::Forged); 2]),
     ] {
         let sockets = [0, 1].map(|_| FramePort::open(Ipv4Addr::LOCALHOST.into()).unwrap());
-        let sockets = sockets.map(Socket::Udp);
+        let sockets = sockets.map(Socket::of);
         let addresses = [sockets[0].address(), sockets[1].address()];
         let deadline = Instant::now() + Duration::from_secs(2);
         let joined: Vec<_> = std::thread::scope(|scope| {

@@ -98,7 +98,7 @@ pub fn local(
             })
         })
         .collect::<Result<Vec<_>, _>>()?;
-    let addresses: Vec<_> = sockets.iter().map(Socket::address).collect();
+    let addresses: Vec<_> = sockets.iter().map(|socket| socket.address()).collect();
     let host_of: Arc<[u32]> = (0..pes).map(|pe| pe % hosts).collect();
     let deadline = Instant::now() + PATIENCE;
     // Each waits until the others answer.
@@ -205,19 +205,19 @@ fn open(host: u32, hosts: u32, wire: &LocalWire) -> Result<Socket, TransportErro
             let sockets = wires.iter().map(|wire| open(host, hosts, wire));
             Socket::several(sockets.collect::<Result<_, _>>()?)
         }
-        LocalWire::Udp => Ok(Socket::Udp(FramePort::open(IpAddr::V4(
+        LocalWire::Udp => Ok(Socket::of(FramePort::open(IpAddr::V4(
             Ipv4Addr::LOCALHOST,
         ))?)),
         LocalWire::Tcp => {
             let socket = StreamPort::open(IpAddr::V4(Ipv4Addr::LOCALHOST))?;
-            Ok(Socket::Tcp(Box::new(socket)))
+            Ok(Socket::of(socket))
         }
         LocalWire::Xdp {
             interfaces,
             ether_type,
         } => {
             let socket = XdpSocket::open(&of_host(interfaces)?, *ether_type)?;
-            Ok(Socket::Xdp(Box::new(socket)))
+            Ok(Socket::of(socket))
         }
         LocalWire::Packet {
             interfaces,
@@ -225,7 +225,7 @@ fn open(host: u32, hosts: u32, wire: &LocalWire) -> Result<Socket, TransportErro
         } => {
             let interface = of_host(interfaces)?;
             let socket = PacketSocket::open(&interface, *ether_type, host, hosts - 1)?;
-            Ok(Socket::Packet(socket))
+            Ok(Socket::of(socket))
         }
     }
 }

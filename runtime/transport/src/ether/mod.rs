@@ -11,8 +11,8 @@
 //! An only PE of a host has the endpoint itself, which is [`Ether`]. Several PEs share one, which a
 //! process of its own has: the [`adapter`].
 //!
-//! The frames travel with an own EtherType ([`Socket::Packet`], or [`Socket::Xdp`] past
-//! the network stack), as UDP datagrams ([`Socket::Udp`]), or on TCP connections ([`Socket::Tcp`]).
+//! The frames travel with an own EtherType ([`PacketSocket`], or [`XdpSocket`] past
+//! the network stack), as UDP datagrams ([`FramePort`]), or on TCP connections ([`StreamPort`]).
 //!
 //! # Secret and authentic
 //!
@@ -25,7 +25,7 @@
 //!
 //! # Rights
 //!
-//! [`Socket::Packet`] needs CAP_NET_RAW to be opened ([`Socket::Xdp`] CAP_NET_ADMIN and
+//! [`PacketSocket`] needs CAP_NET_RAW to be opened ([`XdpSocket`] CAP_NET_ADMIN and
 //! CAP_BPF, too) and nothing from then on, so [`Ether::connect`] gives that up, in the thread that calls it and those that this thread
 //! starts later, the agent first. Other rights stay.
 //!

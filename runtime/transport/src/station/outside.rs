@@ -80,10 +80,10 @@ impl At {
 
     fn open(&self, wire: NetworkWire) -> Result<Socket, TransportError> {
         match (wire, &self.interface) {
-            (NetworkWire::Udp, _) => Ok(Socket::Udp(FramePort::open(self.ip)?)),
-            (NetworkWire::Tcp, _) => Ok(Socket::Tcp(Box::new(StreamPort::open(self.ip)?))),
+            (NetworkWire::Udp, _) => Ok(Socket::of(FramePort::open(self.ip)?)),
+            (NetworkWire::Tcp, _) => Ok(Socket::of(StreamPort::open(self.ip)?)),
             (NetworkWire::Ether(ether_type), Some(interface)) => {
-                Ok(Socket::Ported(PortedSocket::open(interface, ether_type)?))
+                Ok(Socket::of(PortedSocket::open(interface, ether_type)?))
             }
             (NetworkWire::Ether(_), None) => {
                 let expected = "an Ethernet interface";

@@ -83,16 +83,16 @@ fn open(
 ) -> Result<Socket> {
     let sockets = interfaces.iter().map(|interface| {
         Ok(match wire {
-            WireName::Udp => Socket::Udp(FramePort::open(interface.address()?)?),
-            WireName::Tcp => Socket::Tcp(Box::new(StreamPort::open(interface.address()?)?)),
+            WireName::Udp => Socket::of(FramePort::open(interface.address()?)?),
+            WireName::Tcp => Socket::of(StreamPort::open(interface.address()?)?),
             WireName::Xdp => {
                 let socket = XdpSocket::open(interface, settings.ether_type)?;
-                Socket::Xdp(Box::new(socket))
+                Socket::of(socket)
             }
             WireName::Ether => {
                 let links = hosts.saturating_sub(1);
                 let socket = PacketSocket::open(interface, settings.ether_type, host, links)?;
-                Socket::Packet(socket)
+                Socket::of(socket)
             }
             // Refused before, joined in another way, or without a socket.
             WireName::Shm | WireName::Window | WireName::Fabric | WireName::Stores => {

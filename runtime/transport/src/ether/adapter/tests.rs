@@ -27,7 +27,7 @@ struct Job {
 
 fn job() -> Job {
     let deadline = Instant::now() + PATIENCE;
-    let socket = || Socket::Udp(FramePort::open(IpAddr::V4(Ipv4Addr::LOCALHOST)).unwrap());
+    let socket = || Socket::of(FramePort::open(IpAddr::V4(Ipv4Addr::LOCALHOST)).unwrap());
     let sockets = [socket(), socket()];
     let addresses = [0, 1].map(|host: usize| sockets[host].address());
     let host_of: Arc<[u32]> = Arc::new([0, 0, 1]);

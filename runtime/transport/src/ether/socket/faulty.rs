@@ -1,10 +1,14 @@
 //! A socket whose frames meet faults.
 
 use std::collections::VecDeque;
+use std::os::fd::BorrowedFd;
 
+use rustix::thread::CapabilitySet;
+
+use super::super::address::Address;
 use super::super::tally::SocketCounters;
-use super::{SendError, Socket};
-use crate::error::PeId;
+use super::{FrameSocket, Received, SendError, Socket, Take};
+use crate::error::{PeId, TransportError};
 use crate::faults::{Faults, FaultyFrames};
 
 /// A socket whose frames meet faults on purpose on their way out.
@@ -28,25 +32,48 @@ impl FaultySocket {
         }
     }
 
-    pub(super) fn socket(&self) -> &Socket {
-        &self.socket
-    }
-
-    pub(super) fn socket_mut(&mut self) -> &mut Socket {
-        &mut self.socket
-    }
-
-    pub(super) fn counters(&self) -> SocketCounters {
-        SocketCounters {
-            unsent: self.unsent,
-            injected: self.frames.met,
-            ..self.socket.counters()
+    /// An error if the system has no room.
+    fn send_left(&mut self) -> Result<(), SendError> {
+        while !self.left.is_empty() {
+            let frames = self.left.iter().map(|(pe, frame)| (*pe, &frame[..]));
+            match self.socket.send_batch(frames) {
+                Ok(sent) => drop(self.left.drain(..sent.clamp(1, self.left.len()))),
+                Err(SendError::Refused) => {
+                    self.left.pop_front();
+                    self.unsent += 1;
+                }
+                Err(SendError::Full) => return Err(SendError::Full),
+            }
         }
+        Ok(())
+    }
+}
+
+/// Frames that it sends may be lost: it is no stream any more. All else is as at the other.
+impl FrameSocket for FaultySocket {
+    fn address(&self) -> Address {
+        self.socket.address()
     }
 
-    /// As [`Socket::send`]. What the system has no room for goes with the next call, and is
+    fn frame_len_max(&self) -> usize {
+        self.socket.frame_len_max()
+    }
+
+    fn frames_max(&self) -> usize {
+        self.socket.frames_max()
+    }
+
+    fn rights(&self) -> CapabilitySet {
+        self.socket.rights()
+    }
+
+    fn set_peers(&mut self, own: u32, peers: Vec<Option<Address>>) -> Result<(), TransportError> {
+        self.socket.set_peers(own, peers)
+    }
+
+    /// As that of the other. What the system has no room for goes with the next call, and is
     /// lost if there is none then either: the links send it again.
-    pub(super) fn send(&mut self, frames: &[(PeId, &[u8])]) -> Result<usize, SendError> {
+    fn send(&mut self, frames: &[(PeId, &[u8])]) -> Result<usize, SendError> {
         if let Err(error) = self.send_left() {
             self.unsent += self.left.len() as u64;
             self.left.clear();
@@ -63,19 +90,51 @@ impl FaultySocket {
         Ok(frames.len())
     }
 
-    /// An error if the system has no room.
-    fn send_left(&mut self) -> Result<(), SendError> {
-        while !self.left.is_empty() {
-            let frames = self.left.iter().map(|(pe, frame)| (*pe, &frame[..]));
-            match self.socket.send_batch(frames) {
-                Ok(sent) => drop(self.left.drain(..sent.clamp(1, self.left.len()))),
-                Err(SendError::Refused) => {
-                    self.left.pop_front();
-                    self.unsent += 1;
-                }
-                Err(SendError::Full) => return Err(SendError::Full),
-            }
+    fn receive(&mut self, take: &mut Take<'_>) -> Received {
+        self.socket.receive(take)
+    }
+
+    fn fd(&self) -> BorrowedFd<'_> {
+        self.socket.fd()
+    }
+
+    fn system_socket(&self) -> BorrowedFd<'_> {
+        self.socket.system_socket()
+    }
+
+    fn fds(&self) -> Vec<BorrowedFd<'_>> {
+        self.socket.fds()
+    }
+
+    fn counters(&self) -> SocketCounters {
+        SocketCounters {
+            unsent: self.unsent,
+            injected: self.frames.met,
+            ..self.socket.counters()
         }
-        Ok(())
+    }
+
+    fn header_bytes(&self) -> usize {
+        self.socket.header_bytes()
+    }
+
+    fn joins_frames(&self) -> bool {
+        self.socket.joins_frames()
+    }
+
+    fn loses_nothing(&self) -> bool {
+        false
+    }
+
+    fn piece_bytes(&self) -> usize {
+        self.socket.piece_bytes()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.socket.is_empty()
+    }
+
+    fn has_come(&self) -> bool {
+        self.socket.has_come()
     }
 }

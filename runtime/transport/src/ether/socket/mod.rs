@@ -12,6 +12,7 @@ pub(crate) mod tcp;
 pub(crate) mod udp;
 mod xdp;
 
+use core::ops::{Deref, DerefMut};
 use std::os::fd::BorrowedFd;
 
 pub(crate) use bare::BareSocket;
@@ -43,7 +44,7 @@ pub(crate) const FRAME_LEN_MAX: usize = 9000;
 
 /// Why the first of some frames has not left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SendError {
+pub enum SendError {
     /// No room now: it may be sent again.
     Full,
     /// The system does not take it: as good as lost.
@@ -63,42 +64,118 @@ impl SendError {
     }
 }
 
-/// A socket for frames, of one host.
+/// A socket for frames, of one host: one kind of [`FrameSocket`].
 #[derive(Debug)]
-pub enum Socket {
-    /// Frames of an own EtherType, which needs the right to open raw sockets.
-    Packet(PacketSocket),
-    /// The same for an endpoint that is one of many, each with a port of its own.
-    Ported(PortedSocket),
-    /// Frames of an own EtherType, taken off the interface before the network stack: for one process per
-    /// interface.
-    Xdp(Box<XdpSocket>),
-    /// Frames as datagrams, for everybody.
-    Udp(FramePort),
-    /// Frames on connections, for everybody: long ones, and none is lost on the way.
-    Tcp(Box<StreamPort>),
-    /// Several of one of these kinds, at different interfaces.
-    Several(Box<SeveralSockets>),
-    /// One of the others, and faults that all frames to it meet.
-    Faulty(Box<FaultySocket>),
+pub struct Socket(Box<dyn FrameSocket>);
+
+/// What every kind of socket does. Where many do the same, that stands here.
+pub trait FrameSocket: core::fmt::Debug + Send {
+    /// Where this host is reached.
+    fn address(&self) -> Address;
+
+    /// Longest frame that it takes, in bytes without Ethernet, IP and UDP headers.
+    fn frame_len_max(&self) -> usize;
+
+    /// Frames that it holds before it loses some.
+    fn frames_max(&self) -> usize;
+
+    /// Rights that it takes to open one, and none to use it.
+    fn rights(&self) -> CapabilitySet;
+
+    /// Says who the peers are, by the number of their hosts; `None` is this one.
+    ///
+    /// # Errors
+    /// [`TransportError::Environment`] if one of them speaks another way than this socket.
+    fn set_peers(&mut self, own: u32, peers: Vec<Option<Address>>) -> Result<(), TransportError>;
+
+    /// Sends frames to hosts, from the first on; how many have left, one at least.
+    ///
+    /// # Errors
+    /// Why the first has not left.
+    fn send(&mut self, frames: &[(u32, &[u8])]) -> Result<usize, SendError>;
+
+    /// Shows every frame that has come, up to a bound, to `take`.
+    fn receive(&mut self, take: &mut Take<'_>) -> Received;
+
+    /// Becomes readable when a frame comes.
+    fn fd(&self) -> BorrowedFd<'_>;
+
+    /// A socket of the system, which [`fd`](Self::fd) need not be.
+    fn system_socket(&self) -> BorrowedFd<'_> {
+        self.fd()
+    }
+
+    /// All descriptors that it needs, for a process that closes the others.
+    fn fds(&self) -> Vec<BorrowedFd<'_>> {
+        vec![self.fd()]
+    }
+
+    /// What it has counted itself.
+    fn counters(&self) -> SocketCounters {
+        SocketCounters::default()
+    }
+
+    /// Headers in front of each frame that count against the MTU of the path.
+    fn header_bytes(&self) -> usize {
+        0
+    }
+
+    /// Whether frames of one length leave together.
+    fn joins_frames(&self) -> bool {
+        false
+    }
+
+    /// Whether every frame arrives, in order, or none does any more.
+    fn loses_nothing(&self) -> bool {
+        false
+    }
+
+    /// Bytes of a long put that leave with one call. They stay in the cache.
+    fn piece_bytes(&self) -> usize {
+        PIECE_BYTES
+    }
+
+    /// Whether it is certain, at no cost, that no frame has come.
+    fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// Whether it is certain, at no cost, that a frame has come.
+    fn has_come(&self) -> bool {
+        false
+    }
 }
 
-/// What a call of [`Socket::receive`] has found.
+impl Deref for Socket {
+    type Target = dyn FrameSocket;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
+}
+
+impl DerefMut for Socket {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut *self.0
+    }
+}
+
+/// What a call of [`FrameSocket::receive`] has found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Received {
+pub struct Received {
     /// Frames from peers.
-    pub(super) frames: usize,
+    pub frames: usize,
     /// Frames from anybody else: dropped.
-    pub(super) strangers: usize,
+    pub strangers: usize,
 }
 
 /// Where a frame has come from, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Came {
+pub struct Came {
     /// The number of the host that sent it.
-    pub(super) host: u32,
+    pub host: u32,
     /// Whether the network has marked it, because it is congested.
-    pub(super) is_marked: bool,
+    pub is_marked: bool,
 }
 
 impl Came {
@@ -112,7 +189,7 @@ impl Came {
 }
 
 /// What frames that have come are shown to.
-pub(super) type Take<'a> = dyn FnMut(Came, &mut [u8]) + 'a;
+pub type Take<'a> = dyn FnMut(Came, &mut [u8]) + 'a;
 
 impl Received {
     const fn all(&self) -> usize {
@@ -121,6 +198,11 @@ impl Received {
 }
 
 impl Socket {
+    /// A socket of this kind.
+    pub fn of(socket: impl FrameSocket + 'static) -> Self {
+        Self(Box::new(socket))
+    }
+
     /// One for all of `sockets`, which are of one kind, each at an interface of its own. The peers
     /// have as many, in the same order of networks: frames for one of them take any of its
     /// interfaces that works. One socket stays what it is.
@@ -130,148 +212,14 @@ impl Socket {
     pub fn several(sockets: Vec<Self>) -> Result<Self, TransportError> {
         match <[Self; 1]>::try_from(sockets) {
             Ok([only]) => Ok(only),
-            Err(sockets) => Ok(Self::Several(Box::new(SeveralSockets::new(sockets)?))),
+            Err(sockets) => Ok(Self::of(SeveralSockets::new(sockets)?)),
         }
     }
 
     /// The same, and frames that it sends meet faults; `pe` draws them.
     #[must_use]
     pub fn with_faults(self, faults: Faults, pe: PeId) -> Self {
-        Self::Faulty(Box::new(FaultySocket::new(self, faults, pe)))
-    }
-
-    /// What it has counted itself.
-    pub(super) fn counters(&self) -> SocketCounters {
-        match self {
-            Self::Packet(_) | Self::Ported(_) | Self::Xdp(_) | Self::Udp(_) => {
-                SocketCounters::default()
-            }
-            Self::Tcp(socket) => socket.counters(),
-            Self::Several(several) => several.counters(),
-            Self::Faulty(faulty) => faulty.counters(),
-        }
-    }
-
-    /// Where this host is reached.
-    pub fn address(&self) -> Address {
-        match self {
-            Self::Packet(socket) => socket.address(),
-            Self::Ported(socket) => socket.address(),
-            Self::Xdp(socket) => socket.address(),
-            Self::Udp(socket) => socket.address(),
-            Self::Tcp(socket) => socket.address(),
-            Self::Several(several) => several.address(),
-            Self::Faulty(faulty) => faulty.socket().address(),
-        }
-    }
-
-    /// Longest frame that it takes, in bytes without Ethernet, IP and UDP headers.
-    pub fn frame_len_max(&self) -> usize {
-        match self {
-            Self::Packet(socket) => socket.frame_len_max(),
-            Self::Ported(socket) => socket.frame_len_max(),
-            Self::Xdp(socket) => socket.frame_len_max(),
-            Self::Udp(socket) => socket.frame_len_max(),
-            Self::Tcp(socket) => socket.frame_len_max(),
-            Self::Several(several) => several.frame_len_max(),
-            Self::Faulty(faulty) => faulty.socket().frame_len_max(),
-        }
-    }
-
-    /// Headers in front of each frame that count against the MTU of the path.
-    pub(super) fn header_bytes(&self) -> usize {
-        match self {
-            Self::Packet(_) | Self::Xdp(_) | Self::Tcp(_) => 0,
-            Self::Ported(socket) => socket.header_bytes(),
-            Self::Udp(socket) => socket.header_bytes(),
-            Self::Several(several) => several.header_bytes(),
-            Self::Faulty(faulty) => faulty.socket().header_bytes(),
-        }
-    }
-
-    /// Whether frames of one length leave together.
-    pub(super) fn joins_frames(&self) -> bool {
-        match self {
-            Self::Packet(_) | Self::Ported(_) | Self::Xdp(_) | Self::Tcp(_) => false,
-            Self::Udp(socket) => socket.offload().sending,
-            Self::Several(several) => several.joins_frames(),
-            Self::Faulty(faulty) => faulty.socket().joins_frames(),
-        }
-    }
-
-    /// Whether every frame arrives, in order, or none does any more.
-    pub(super) fn loses_nothing(&self) -> bool {
-        match self {
-            Self::Packet(_) | Self::Ported(_) | Self::Xdp(_) | Self::Udp(_) => false,
-            Self::Tcp(_) => true,
-            Self::Several(several) => several.loses_nothing(),
-            Self::Faulty(_) => false,
-        }
-    }
-
-    /// Bytes of a long put that leave with one call. They stay in the cache.
-    pub(super) fn piece_bytes(&self) -> usize {
-        match self {
-            Self::Packet(_) | Self::Ported(_) | Self::Xdp(_) | Self::Udp(_) => PIECE_BYTES,
-            Self::Tcp(_) => tcp::PIECE_BYTES,
-            Self::Several(several) => several.piece_bytes(),
-            Self::Faulty(faulty) => faulty.socket().piece_bytes(),
-        }
-    }
-
-    /// Frames that it holds before it loses some.
-    pub(super) fn frames_max(&self) -> usize {
-        match self {
-            Self::Packet(socket) => socket.frames_max(),
-            Self::Ported(socket) => socket.frames_max(),
-            Self::Xdp(socket) => socket.frames_max(),
-            Self::Udp(socket) => socket.frames_max(),
-            // It loses none.
-            Self::Tcp(_) => usize::MAX,
-            Self::Several(several) => several.frames_max(),
-            Self::Faulty(faulty) => faulty.socket().frames_max(),
-        }
-    }
-
-    /// Rights that it takes to open one, and none to use it.
-    pub(super) fn rights(&self) -> CapabilitySet {
-        match self {
-            Self::Packet(_) | Self::Ported(_) => CapabilitySet::NET_RAW,
-            Self::Xdp(_) => CapabilitySet::NET_RAW | CapabilitySet::NET_ADMIN | CapabilitySet::BPF,
-            Self::Udp(_) | Self::Tcp(_) => CapabilitySet::empty(),
-            Self::Several(several) => several.rights(),
-            Self::Faulty(faulty) => faulty.socket().rights(),
-        }
-    }
-
-    /// Says who the peers are, by the number of their hosts; `None` is this one.
-    pub(super) fn set_peers(
-        &mut self,
-        own: u32,
-        peers: Vec<Option<Address>>,
-    ) -> Result<(), TransportError> {
-        match self {
-            Self::Packet(socket) => socket.set_peers(own, peers),
-            Self::Ported(socket) => socket.set_peers(own, peers),
-            Self::Xdp(socket) => socket.set_peers(own, peers),
-            Self::Udp(socket) => socket.set_peers(own, peers),
-            Self::Tcp(socket) => socket.set_peers(own, peers),
-            Self::Several(several) => several.set_peers(own, &peers),
-            Self::Faulty(faulty) => faulty.socket_mut().set_peers(own, peers),
-        }
-    }
-
-    /// Sends frames to hosts, from the first on; how many have left, one at least.
-    pub(super) fn send(&mut self, frames: &[(u32, &[u8])]) -> Result<usize, SendError> {
-        match self {
-            Self::Packet(socket) => socket.send(frames),
-            Self::Ported(socket) => socket.send(frames),
-            Self::Xdp(socket) => socket.send(frames),
-            Self::Udp(socket) => socket.send(frames),
-            Self::Tcp(socket) => socket.send(frames),
-            Self::Several(several) => several.send(frames),
-            Self::Faulty(faulty) => faulty.send(frames),
-        }
+        Self::of(FaultySocket::new(self, faults, pe))
     }
 
     /// Sends as many of `frames` as go with one call; how many have left, one at least.
@@ -297,82 +245,6 @@ impl Socket {
             count += 1;
         }
         self.send(batch.get(..count).unwrap_or_default())
-    }
-
-    /// Whether it is certain, at no cost, that no frame has come.
-    pub(super) fn is_empty(&self) -> bool {
-        match self {
-            Self::Packet(socket) => socket.is_empty(),
-            Self::Ported(socket) => socket.is_empty(),
-            Self::Xdp(socket) => socket.is_empty(),
-            Self::Udp(_) | Self::Tcp(_) => false,
-            Self::Several(several) => several.is_empty(),
-            Self::Faulty(faulty) => faulty.socket().is_empty(),
-        }
-    }
-
-    /// Whether it is certain, at no cost, that a frame has come.
-    pub(super) fn has_come(&self) -> bool {
-        match self {
-            Self::Packet(socket) => !socket.is_empty(),
-            Self::Ported(socket) => !socket.is_empty(),
-            Self::Xdp(socket) => !socket.is_empty(),
-            Self::Udp(_) | Self::Tcp(_) => false,
-            Self::Several(several) => several.has_come(),
-            Self::Faulty(faulty) => faulty.socket().has_come(),
-        }
-    }
-
-    /// Shows every frame that has come, up to a bound, to `take`.
-    pub(super) fn receive(&mut self, take: &mut Take<'_>) -> Received {
-        match self {
-            Self::Packet(socket) => socket.receive(take),
-            Self::Ported(socket) => socket.receive(take),
-            Self::Xdp(socket) => socket.receive(take),
-            Self::Udp(socket) => socket.receive(take),
-            Self::Tcp(socket) => socket.receive(take),
-            Self::Several(several) => several.receive(take),
-            Self::Faulty(faulty) => faulty.socket_mut().receive(take),
-        }
-    }
-
-    /// All descriptors that it needs, for a process that closes the others.
-    pub(super) fn fds(&self) -> Vec<BorrowedFd<'_>> {
-        match self {
-            Self::Packet(socket) => vec![socket.fd()],
-            Self::Ported(socket) => vec![socket.fd()],
-            Self::Xdp(socket) => socket.fds(),
-            Self::Udp(socket) => socket.fds(),
-            Self::Tcp(socket) => socket.fds(),
-            Self::Several(several) => several.fds(),
-            Self::Faulty(faulty) => faulty.socket().fds(),
-        }
-    }
-
-    /// Becomes readable when a frame comes.
-    pub(super) fn fd(&self) -> BorrowedFd<'_> {
-        match self {
-            Self::Packet(socket) => socket.fd(),
-            Self::Ported(socket) => socket.fd(),
-            Self::Xdp(socket) => socket.fd(),
-            Self::Udp(socket) => socket.fd(),
-            Self::Tcp(socket) => socket.fd(),
-            Self::Several(several) => several.fd(),
-            Self::Faulty(faulty) => faulty.socket().fd(),
-        }
-    }
-
-    /// A socket of the system, which [`fd`](Self::fd) need not be.
-    pub(super) fn system_socket(&self) -> BorrowedFd<'_> {
-        match self {
-            Self::Packet(socket) => socket.fd(),
-            Self::Ported(socket) => socket.fd(),
-            Self::Xdp(socket) => socket.socket(),
-            Self::Udp(socket) => socket.fd(),
-            Self::Tcp(socket) => socket.system_socket(),
-            Self::Several(several) => several.system_socket(),
-            Self::Faulty(faulty) => faulty.socket().system_socket(),
-        }
     }
 }
 

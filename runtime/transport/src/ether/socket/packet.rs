@@ -4,13 +4,15 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use hostwire_packet::htoe::ethernet::MacAddress;
 
+use rustix::thread::CapabilitySet;
+
 use super::super::address::Address;
 use super::super::interface::Interface;
 use super::bare::{self, station};
 use super::filter::Only;
 use super::known::Known;
 use super::ring::{Ring, receive};
-use super::{FRAME_LEN_MAX, Received, SendError, Take, mixed};
+use super::{FRAME_LEN_MAX, FrameSocket, Received, SendError, Take, mixed};
 use crate::error::{PeId, TransportError};
 
 /// A packet socket of one interface and one EtherType.
@@ -46,24 +48,26 @@ impl PacketSocket {
             known: Known::default(),
         })
     }
+}
 
-    pub(super) fn address(&self) -> Address {
+impl FrameSocket for PacketSocket {
+    fn address(&self) -> Address {
         Address::Station(self.interface.station)
     }
 
-    pub(super) fn frame_len_max(&self) -> usize {
+    fn frame_len_max(&self) -> usize {
         self.interface.mtu_bytes.min(FRAME_LEN_MAX)
     }
 
-    pub(super) fn frames_max(&self) -> usize {
+    fn frames_max(&self) -> usize {
         self.ring.frames
     }
 
-    pub(super) fn set_peers(
-        &mut self,
-        own: PeId,
-        peers: Vec<Option<Address>>,
-    ) -> Result<(), TransportError> {
+    fn rights(&self) -> CapabilitySet {
+        CapabilitySet::NET_RAW
+    }
+
+    fn set_peers(&mut self, own: PeId, peers: Vec<Option<Address>>) -> Result<(), TransportError> {
         self.known = Known::default();
         self.peers.clear();
         for (pe, peer) in (0..).zip(&peers) {
@@ -79,7 +83,7 @@ impl PacketSocket {
         Ok(())
     }
 
-    pub(super) fn send(&self, frames: &[(u32, &[u8])]) -> Result<usize, SendError> {
+    fn send(&mut self, frames: &[(u32, &[u8])]) -> Result<usize, SendError> {
         if let [(pe, frame)] = frames {
             let peer = self.peers.get(*pe as usize).and_then(Option::as_ref);
             return match peer {
@@ -98,18 +102,22 @@ impl PacketSocket {
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.ring.is_empty()
     }
 
-    pub(super) fn receive(&mut self, take: &mut Take<'_>) -> Received {
+    fn has_come(&self) -> bool {
+        !self.is_empty()
+    }
+
+    fn receive(&mut self, take: &mut Take<'_>) -> Received {
         let known = &mut self.known;
         receive(&mut self.ring, take, |from, frame| {
             Some((known.find(from)?, frame))
         })
     }
 
-    pub(super) fn fd(&self) -> BorrowedFd<'_> {
+    fn fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
 }

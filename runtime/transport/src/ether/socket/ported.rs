@@ -16,13 +16,15 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use hostwire_packet::htoe::ethernet::MacAddress;
 
+use rustix::thread::CapabilitySet;
+
 use super::super::address::{Address, PortAt};
 use super::super::interface::Interface;
 use super::bare::{self, station};
 use super::filter::Only;
 use super::known::Known;
 use super::ring::{Ring, receive};
-use super::{FRAME_LEN_MAX, Received, SendError, Take, mixed};
+use super::{FRAME_LEN_MAX, FrameSocket, Received, SendError, Take, mixed};
 use crate::error::{PeId, TransportError};
 use crate::os::random;
 
@@ -87,31 +89,33 @@ impl PortedSocket {
             known: Known::default(),
         })
     }
+}
 
-    pub(super) fn address(&self) -> Address {
+impl FrameSocket for PortedSocket {
+    fn address(&self) -> Address {
         Address::StationPort(PortAt {
             station: self.interface.station,
             port: self.port,
         })
     }
 
-    pub(super) fn frame_len_max(&self) -> usize {
+    fn frame_len_max(&self) -> usize {
         self.interface.mtu_bytes.min(FRAME_LEN_MAX) - HEAD_BYTES
     }
 
-    pub(super) const fn header_bytes(&self) -> usize {
+    fn header_bytes(&self) -> usize {
         HEAD_BYTES
     }
 
-    pub(super) fn frames_max(&self) -> usize {
+    fn frames_max(&self) -> usize {
         self.ring.frames
     }
 
-    pub(super) fn set_peers(
-        &mut self,
-        own: PeId,
-        peers: Vec<Option<Address>>,
-    ) -> Result<(), TransportError> {
+    fn rights(&self) -> CapabilitySet {
+        CapabilitySet::NET_RAW
+    }
+
+    fn set_peers(&mut self, own: PeId, peers: Vec<Option<Address>>) -> Result<(), TransportError> {
         self.known = Known::default();
         self.peers.clear();
         for (pe, peer) in (0..).zip(&peers) {
@@ -130,7 +134,7 @@ impl PortedSocket {
         Ok(())
     }
 
-    pub(super) fn send(&self, frames: &[(u32, &[u8])]) -> Result<usize, SendError> {
+    fn send(&mut self, frames: &[(u32, &[u8])]) -> Result<usize, SendError> {
         let addressed = frames.iter().map_while(|(pe, frame)| {
             let peer = self.peers.get(*pe as usize)?.as_ref()?;
             Some((&peer.station, [&peer.head, *frame]))
@@ -142,11 +146,15 @@ impl PortedSocket {
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.ring.is_empty()
     }
 
-    pub(super) fn receive(&mut self, take: &mut Take<'_>) -> Received {
+    fn has_come(&self) -> bool {
+        !self.is_empty()
+    }
+
+    fn receive(&mut self, take: &mut Take<'_>) -> Received {
         let known = &mut self.known;
         receive(&mut self.ring, take, |station, frame| {
             let (port, frame) = split(frame)?;
@@ -154,7 +162,7 @@ impl PortedSocket {
         })
     }
 
-    pub(super) fn fd(&self) -> BorrowedFd<'_> {
+    fn fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
 }

@@ -19,7 +19,7 @@ use self::report::Report;
 pub(super) use self::report::TOLD_BY;
 use super::super::address::{Address, INTERFACES_MAX};
 use super::super::tally::SocketCounters;
-use super::{Received, SendError, Socket, Take, unequal};
+use super::{FrameSocket, Received, SendError, Socket, Take, unequal};
 use crate::error::TransportError;
 
 /// Two sockets or more of one kind.
@@ -45,7 +45,7 @@ impl SeveralSockets {
                 format_args!("2 to {INTERFACES_MAX} sockets of one kind, each at one interface");
             TransportError::misused(what, expected, got)
         };
-        let addresses: Vec<_> = sockets.iter().map(Socket::address).collect();
+        let addresses: Vec<_> = sockets.iter().map(|socket| socket.address()).collect();
         let address = Address::of_interfaces(&addresses)
             .filter(|address| address.interfaces() > 1)
             .ok_or_else(|| misused(&sockets.len()))?;
@@ -59,105 +59,6 @@ impl SeveralSockets {
             due: Vec::new(),
             first: 0,
         })
-    }
-
-    pub(super) const fn address(&self) -> Address {
-        self.address
-    }
-
-    /// That all of them take.
-    pub(super) fn frame_len_max(&self) -> usize {
-        let all = self.sockets.iter().map(Socket::frame_len_max);
-        all.min().unwrap_or(0)
-    }
-
-    pub(super) fn header_bytes(&self) -> usize {
-        let all = self.sockets.iter().map(Socket::header_bytes);
-        all.max().unwrap_or(0)
-    }
-
-    pub(super) fn counters(&self) -> SocketCounters {
-        let mut counters = SocketCounters::default();
-        for socket in &self.sockets {
-            counters += &socket.counters();
-        }
-        counters
-    }
-
-    /// Even so, frames on different paths overtake each other.
-    pub(super) fn loses_nothing(&self) -> bool {
-        self.sockets.iter().all(Socket::loses_nothing)
-    }
-
-    /// They leave by one of them.
-    pub(super) fn piece_bytes(&self) -> usize {
-        let pieces = self.sockets.iter().map(Socket::piece_bytes);
-        pieces.min().unwrap_or(super::PIECE_BYTES)
-    }
-
-    pub(super) fn joins_frames(&self) -> bool {
-        self.sockets.iter().any(Socket::joins_frames)
-    }
-
-    /// Of one of them: all frames of a host may take one path.
-    pub(super) fn frames_max(&self) -> usize {
-        let all = self.sockets.iter().map(Socket::frames_max);
-        all.min().unwrap_or(0)
-    }
-
-    pub(super) fn rights(&self) -> CapabilitySet {
-        let all = self.sockets.iter().map(Socket::rights);
-        all.fold(CapabilitySet::empty(), CapabilitySet::union)
-    }
-
-    pub(super) fn set_peers(
-        &mut self,
-        own: u32,
-        peers: &[Option<Address>],
-    ) -> Result<(), TransportError> {
-        let ours = self.sockets.len();
-        for (number, socket) in self.sockets.iter_mut().enumerate() {
-            let at_it = (0..).zip(peers).map(|(host, peer)| match peer {
-                None => Ok(None),
-                Some(peer) if peer.interfaces() == ours => Ok(peer.of_interface(number)),
-                Some(peer) => Err(unequal(host, own, peer, ours)),
-            });
-            socket.set_peers(own, at_it.collect::<Result<_, _>>()?)?;
-        }
-        let paths = (0_u32..).zip(peers).map(|(host, peer)| {
-            let seed = u64::from(own) << 32 | u64::from(host);
-            peer.map(|_: Address| Paths::new(ours, seed))
-        });
-        self.paths = paths.collect();
-        Ok(())
-    }
-
-    /// As [`Socket::send`]. Frames for hosts on different paths take a call each.
-    pub(super) fn send(&mut self, frames: &[(u32, &[u8])]) -> Result<usize, SendError> {
-        let now = clock();
-        let mut sent = 0;
-        while let Some(rest) = frames.get(sent..)
-            && let Some((host, _)) = rest.first()
-        {
-            let Some(path) = self.choose(now, *host) else {
-                return or_error(sent, SendError::Refused);
-            };
-            self.report_if_due(now, *host);
-            let end = rest
-                .iter()
-                .position(|(other, _)| other != host && self.choose(now, *other) != Some(path));
-            let run = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
-            match self.send_by(path, run) {
-                Ok(count) if count >= run.len() => sent += count,
-                Ok(count) => return Ok(sent + count),
-                Err(SendError::Refused) => match self.send_otherwise(now, *host, run) {
-                    Ok(count) => sent += count,
-                    Err(error) => return or_error(sent, error),
-                },
-                Err(SendError::Full) => return or_error(sent, SendError::Full),
-            }
-        }
-        Ok(sent)
     }
 
     /// Sends over another path what the system refuses to send over the chosen one.
@@ -216,16 +117,113 @@ impl SeveralSockets {
             let _ = socket.send(&[(host, &report.to_bytes())]);
         }
     }
+}
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.sockets.iter().all(Socket::is_empty)
+impl FrameSocket for SeveralSockets {
+    fn counters(&self) -> SocketCounters {
+        let mut counters = SocketCounters::default();
+        for socket in &self.sockets {
+            counters += &socket.counters();
+        }
+        counters
     }
 
-    pub(super) fn has_come(&self) -> bool {
-        self.sockets.iter().any(Socket::has_come)
+    fn address(&self) -> Address {
+        self.address
     }
 
-    pub(super) fn receive(&mut self, take: &mut Take<'_>) -> Received {
+    /// That all of them take.
+    fn frame_len_max(&self) -> usize {
+        let all = self.sockets.iter().map(|socket| socket.frame_len_max());
+        all.min().unwrap_or(0)
+    }
+
+    fn header_bytes(&self) -> usize {
+        let all = self.sockets.iter().map(|socket| socket.header_bytes());
+        all.max().unwrap_or(0)
+    }
+
+    fn joins_frames(&self) -> bool {
+        self.sockets.iter().any(|socket| socket.joins_frames())
+    }
+
+    /// Even so, frames on different paths overtake each other.
+    fn loses_nothing(&self) -> bool {
+        self.sockets.iter().all(|socket| socket.loses_nothing())
+    }
+
+    /// They leave by one of them.
+    fn piece_bytes(&self) -> usize {
+        let pieces = self.sockets.iter().map(|socket| socket.piece_bytes());
+        pieces.min().unwrap_or(super::PIECE_BYTES)
+    }
+
+    /// Of one of them: all frames of a host may take one path.
+    fn frames_max(&self) -> usize {
+        let all = self.sockets.iter().map(|socket| socket.frames_max());
+        all.min().unwrap_or(0)
+    }
+
+    fn rights(&self) -> CapabilitySet {
+        let all = self.sockets.iter().map(|socket| socket.rights());
+        all.fold(CapabilitySet::empty(), CapabilitySet::union)
+    }
+
+    fn set_peers(&mut self, own: u32, peers: Vec<Option<Address>>) -> Result<(), TransportError> {
+        let ours = self.sockets.len();
+        for (number, socket) in self.sockets.iter_mut().enumerate() {
+            let at_it = (0..).zip(&peers).map(|(host, peer)| match peer {
+                None => Ok(None),
+                Some(peer) if peer.interfaces() == ours => Ok(peer.of_interface(number)),
+                Some(peer) => Err(unequal(host, own, peer, ours)),
+            });
+            socket.set_peers(own, at_it.collect::<Result<_, _>>()?)?;
+        }
+        let paths = (0_u32..).zip(&peers).map(|(host, peer)| {
+            let seed = u64::from(own) << 32 | u64::from(host);
+            peer.map(|_: Address| Paths::new(ours, seed))
+        });
+        self.paths = paths.collect();
+        Ok(())
+    }
+
+    /// As [`FrameSocket::send`]. Frames for hosts on different paths take a call each.
+    fn send(&mut self, frames: &[(u32, &[u8])]) -> Result<usize, SendError> {
+        let now = clock();
+        let mut sent = 0;
+        while let Some(rest) = frames.get(sent..)
+            && let Some((host, _)) = rest.first()
+        {
+            let Some(path) = self.choose(now, *host) else {
+                return or_error(sent, SendError::Refused);
+            };
+            self.report_if_due(now, *host);
+            let end = rest
+                .iter()
+                .position(|(other, _)| other != host && self.choose(now, *other) != Some(path));
+            let run = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+            match self.send_by(path, run) {
+                Ok(count) if count >= run.len() => sent += count,
+                Ok(count) => return Ok(sent + count),
+                Err(SendError::Refused) => match self.send_otherwise(now, *host, run) {
+                    Ok(count) => sent += count,
+                    Err(error) => return or_error(sent, error),
+                },
+                Err(SendError::Full) => return or_error(sent, SendError::Full),
+            }
+        }
+        Ok(sent)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.sockets.iter().all(|socket| socket.is_empty())
+    }
+
+    fn has_come(&self) -> bool {
+        self.sockets.iter().any(|socket| socket.has_come())
+    }
+
+    fn receive(&mut self, take: &mut Take<'_>) -> Received {
         let Self {
             sockets,
             paths,
@@ -269,18 +267,18 @@ impl SeveralSockets {
         received
     }
 
-    pub(super) fn fds(&self) -> Vec<BorrowedFd<'_>> {
-        let all = self.sockets.iter().flat_map(Socket::fds);
+    fn fds(&self) -> Vec<BorrowedFd<'_>> {
+        let all = self.sockets.iter().flat_map(|socket| socket.fds());
         all.chain([self.readable.as_fd()]).collect()
     }
 
-    pub(super) fn fd(&self) -> BorrowedFd<'_> {
+    fn fd(&self) -> BorrowedFd<'_> {
         self.readable.as_fd()
     }
 
-    pub(super) fn system_socket(&self) -> BorrowedFd<'_> {
+    fn system_socket(&self) -> BorrowedFd<'_> {
         let first = self.sockets.first();
-        first.map_or(self.fd(), Socket::system_socket)
+        first.map_or(self.fd(), |socket| socket.system_socket())
     }
 }
 

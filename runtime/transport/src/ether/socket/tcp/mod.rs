@@ -23,9 +23,11 @@ use rustix::event::{Timespec, epoll};
 use self::framing::FRAME_LEN_MAX;
 use self::peer::{Look, Peer};
 use self::stream::Stream;
+use rustix::thread::CapabilitySet;
+
 use super::super::address::Address;
 use super::super::tally::SocketCounters;
-use super::{BATCH_FRAMES, Came, Received, SendError, Take, mixed};
+use super::{BATCH_FRAMES, Came, FrameSocket, Received, SendError, Take, mixed};
 use crate::error::{PeId, TransportError};
 use crate::os::strangers::Strangers;
 
@@ -90,90 +92,6 @@ impl StreamPort {
             looks: 0,
             cut: 0,
         })
-    }
-
-    pub(super) const fn address(&self) -> Address {
-        Address::Tcp(self.address)
-    }
-
-    pub(super) fn counters(&self) -> SocketCounters {
-        SocketCounters {
-            cut: self.cut,
-            ..SocketCounters::default()
-        }
-    }
-
-    pub(super) const fn frame_len_max(&self) -> usize {
-        FRAME_LEN_MAX
-    }
-
-    /// Keeps those that it has, with their connections.
-    pub(super) fn set_peers(
-        &mut self,
-        own: PeId,
-        peers: Vec<Option<Address>>,
-    ) -> Result<(), TransportError> {
-        let ports = (0..).zip(&peers).map(|(host, peer)| match peer {
-            None => Ok(None),
-            Some(Address::Tcp(port)) => Ok(Some(*port)),
-            Some(other) => Err(mixed(host, own, other, "TCP")),
-        });
-        let ports: Vec<Option<SocketAddr>> = ports.collect::<Result<_, _>>()?;
-        self.known.clear();
-        self.peers.resize_with(ports.len(), || None);
-        for ((host, place), port) in (0..).zip(&mut self.peers).zip(&ports) {
-            if let Some(port) = port {
-                self.known.entry(*port).or_insert(host);
-            }
-            if place.as_ref().map(|peer| peer.address()) != *port {
-                let (own, readable) = (self.address, &self.readable);
-                *place = port.map(|port| Peer::new(host, port, own, readable));
-            }
-        }
-        let mut hosts = (0..).zip(&self.peers).filter(|(_, peer)| peer.is_some());
-        self.only = match (hosts.next(), hosts.next()) {
-            (Some((host, _)), None) => Some(host),
-            _ => None,
-        };
-        for (from, socket) in self.unknown.take() {
-            self.let_in(from, socket);
-        }
-        Ok(())
-    }
-
-    pub(super) fn send(&mut self, frames: &[(u32, &[u8])]) -> Result<usize, SendError> {
-        let mut sent = 0;
-        while let Some(rest) = frames.get(sent..)
-            && let Some((host, _)) = rest.first()
-        {
-            let end = rest.iter().position(|(other, _)| other != host);
-            let run = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
-            let taken = match self.peers.get_mut(*host as usize) {
-                Some(Some(peer)) => peer.send(run, &self.readable),
-                _ => 0,
-            };
-            sent += taken;
-            if taken < run.len() {
-                break;
-            }
-        }
-        match sent {
-            0 if !frames.is_empty() => Err(SendError::Refused),
-            sent => Ok(sent),
-        }
-    }
-
-    pub(super) fn receive(&mut self, take: &mut Take<'_>) -> Received {
-        let mut received = Received::default();
-        self.looks = self.looks.wrapping_add(1);
-        match self.only {
-            // Most of the time: one call less.
-            Some(host) if self.is_up(host) && !self.looks.is_multiple_of(LOOKS) => {
-                self.receive_from(host, take, &mut received);
-            }
-            _ => self.receive_all(take, &mut received),
-        }
-        received
     }
 
     fn is_up(&self, host: u32) -> bool {
@@ -242,8 +160,107 @@ impl StreamPort {
         let gone = self.unknown.come((from, socket));
         gone.map(|(_, socket)| dial::cut(socket)).is_some()
     }
+}
 
-    pub(super) fn fds(&self) -> Vec<BorrowedFd<'_>> {
+impl FrameSocket for StreamPort {
+    fn counters(&self) -> SocketCounters {
+        SocketCounters {
+            cut: self.cut,
+            ..SocketCounters::default()
+        }
+    }
+
+    fn address(&self) -> Address {
+        Address::Tcp(self.address)
+    }
+
+    fn frame_len_max(&self) -> usize {
+        FRAME_LEN_MAX
+    }
+
+    fn loses_nothing(&self) -> bool {
+        true
+    }
+
+    fn piece_bytes(&self) -> usize {
+        PIECE_BYTES
+    }
+
+    /// It loses none.
+    fn frames_max(&self) -> usize {
+        usize::MAX
+    }
+
+    fn rights(&self) -> CapabilitySet {
+        CapabilitySet::empty()
+    }
+
+    /// Keeps those that it has, with their connections.
+    fn set_peers(&mut self, own: PeId, peers: Vec<Option<Address>>) -> Result<(), TransportError> {
+        let ports = (0..).zip(&peers).map(|(host, peer)| match peer {
+            None => Ok(None),
+            Some(Address::Tcp(port)) => Ok(Some(*port)),
+            Some(other) => Err(mixed(host, own, other, "TCP")),
+        });
+        let ports: Vec<Option<SocketAddr>> = ports.collect::<Result<_, _>>()?;
+        self.known.clear();
+        self.peers.resize_with(ports.len(), || None);
+        for ((host, place), port) in (0..).zip(&mut self.peers).zip(&ports) {
+            if let Some(port) = port {
+                self.known.entry(*port).or_insert(host);
+            }
+            if place.as_ref().map(|peer| peer.address()) != *port {
+                let (own, readable) = (self.address, &self.readable);
+                *place = port.map(|port| Peer::new(host, port, own, readable));
+            }
+        }
+        let mut hosts = (0..).zip(&self.peers).filter(|(_, peer)| peer.is_some());
+        self.only = match (hosts.next(), hosts.next()) {
+            (Some((host, _)), None) => Some(host),
+            _ => None,
+        };
+        for (from, socket) in self.unknown.take() {
+            self.let_in(from, socket);
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, frames: &[(u32, &[u8])]) -> Result<usize, SendError> {
+        let mut sent = 0;
+        while let Some(rest) = frames.get(sent..)
+            && let Some((host, _)) = rest.first()
+        {
+            let end = rest.iter().position(|(other, _)| other != host);
+            let run = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+            let taken = match self.peers.get_mut(*host as usize) {
+                Some(Some(peer)) => peer.send(run, &self.readable),
+                _ => 0,
+            };
+            sent += taken;
+            if taken < run.len() {
+                break;
+            }
+        }
+        match sent {
+            0 if !frames.is_empty() => Err(SendError::Refused),
+            sent => Ok(sent),
+        }
+    }
+
+    fn receive(&mut self, take: &mut Take<'_>) -> Received {
+        let mut received = Received::default();
+        self.looks = self.looks.wrapping_add(1);
+        match self.only {
+            // Most of the time: one call less.
+            Some(host) if self.is_up(host) && !self.looks.is_multiple_of(LOOKS) => {
+                self.receive_from(host, take, &mut received);
+            }
+            _ => self.receive_all(take, &mut received),
+        }
+        received
+    }
+
+    fn fds(&self) -> Vec<BorrowedFd<'_>> {
         let streams = self.peers.iter().flatten().filter_map(Peer::stream);
         let all = streams.map(Stream::fd);
         let unknown = self.unknown.iter().map(|(_, socket)| socket.as_fd());
@@ -252,11 +269,11 @@ impl StreamPort {
             .collect()
     }
 
-    pub(super) fn fd(&self) -> BorrowedFd<'_> {
+    fn fd(&self) -> BorrowedFd<'_> {
         self.readable.as_fd()
     }
 
-    pub(super) fn system_socket(&self) -> BorrowedFd<'_> {
+    fn system_socket(&self) -> BorrowedFd<'_> {
         self.listener.as_fd()
     }
 }

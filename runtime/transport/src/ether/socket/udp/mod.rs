@@ -19,10 +19,12 @@ use rustix::net::{SocketAddrAny, sockopt};
 
 use self::receiver::Receiver;
 use self::sender::{Sender, give};
+use rustix::thread::CapabilitySet;
+
 use super::super::address::Address;
 use super::super::option;
 use super::known::Known;
-use super::{BATCH_FRAMES, Came, FRAME_LEN_MAX, Received, SendError, Take, mixed};
+use super::{BATCH_FRAMES, Came, FRAME_LEN_MAX, FrameSocket, Received, SendError, Take, mixed};
 use crate::error::{PeId, TransportError};
 
 /// Asked for; the kernel gives what it may.
@@ -96,29 +98,35 @@ impl FramePort {
             receiving: self.receiver.is_offloaded,
         }
     }
+}
 
-    pub(super) fn address(&self) -> Address {
+impl FrameSocket for FramePort {
+    fn address(&self) -> Address {
         Address::Udp(self.address)
     }
 
-    pub(super) fn frame_len_max(&self) -> usize {
+    fn frame_len_max(&self) -> usize {
         self.mtu_bytes - self.header_bytes()
     }
 
-    pub(super) fn header_bytes(&self) -> usize {
+    fn header_bytes(&self) -> usize {
         header_bytes(&self.address)
     }
 
-    pub(super) fn frames_max(&self) -> usize {
+    fn joins_frames(&self) -> bool {
+        self.offload().sending
+    }
+
+    fn frames_max(&self) -> usize {
         let buffer_bytes = sockopt::socket_recv_buffer_size(&self.socket).unwrap_or(0);
         buffer_bytes / path::truesize_bytes(self.mtu_bytes)
     }
 
-    pub(super) fn set_peers(
-        &mut self,
-        own: PeId,
-        peers: Vec<Option<Address>>,
-    ) -> Result<(), TransportError> {
+    fn rights(&self) -> CapabilitySet {
+        CapabilitySet::empty()
+    }
+
+    fn set_peers(&mut self, own: PeId, peers: Vec<Option<Address>>) -> Result<(), TransportError> {
         self.peers.clear();
         self.known = Known::default();
         for (pe, peer) in (0..).zip(&peers) {
@@ -136,7 +144,7 @@ impl FramePort {
         Ok(())
     }
 
-    pub(super) fn send(&mut self, frames: &[(u32, &[u8])]) -> Result<usize, SendError> {
+    fn send(&mut self, frames: &[(u32, &[u8])]) -> Result<usize, SendError> {
         let Self {
             socket,
             peers,
@@ -151,7 +159,7 @@ impl FramePort {
         sender.send(frames, |runs| give(socket, peers, runs))
     }
 
-    pub(super) fn receive(&mut self, take: &mut Take<'_>) -> Received {
+    fn receive(&mut self, take: &mut Take<'_>) -> Received {
         let mut received = Received::default();
         let mut looks_on = true;
         while looks_on && received.all() < BATCH_FRAMES {
@@ -175,11 +183,11 @@ impl FramePort {
         received
     }
 
-    pub(super) fn fds(&self) -> Vec<BorrowedFd<'_>> {
+    fn fds(&self) -> Vec<BorrowedFd<'_>> {
         vec![self.socket.as_fd()]
     }
 
-    pub(super) fn fd(&self) -> BorrowedFd<'_> {
+    fn fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
 }

@@ -20,10 +20,12 @@ use hostwire_packet::htoe::ethernet::MacAddress;
 
 use self::program::Program;
 use self::queues::{QUEUES_MAX, Queues};
+use rustix::thread::CapabilitySet;
+
 use super::super::address::Address;
 use super::super::interface::{Interface, QueueCounts};
 use super::known::Known;
-use super::{BATCH_FRAMES, Came, Received, SendError, Take, mixed};
+use super::{BATCH_FRAMES, Came, FrameSocket, Received, SendError, Take, mixed};
 use crate::error::{EnvironmentFault, Limit, PeId, TransportError};
 
 /// Of the frame memory: a page, which any frame fits that the kernel gives or takes whole, or
@@ -118,24 +120,26 @@ impl XdpSocket {
             is_down: false,
         })
     }
+}
 
-    pub(super) fn address(&self) -> Address {
+impl FrameSocket for XdpSocket {
+    fn address(&self) -> Address {
         Address::Station(self.interface.station)
     }
 
-    pub(super) fn frame_len_max(&self) -> usize {
+    fn frame_len_max(&self) -> usize {
         self.frame_len_max
     }
 
-    pub(super) fn frames_max(&self) -> usize {
+    fn frames_max(&self) -> usize {
         self.queues.frames_max()
     }
 
-    pub(super) fn set_peers(
-        &mut self,
-        own: PeId,
-        peers: Vec<Option<Address>>,
-    ) -> Result<(), TransportError> {
+    fn rights(&self) -> CapabilitySet {
+        CapabilitySet::NET_RAW | CapabilitySet::NET_ADMIN | CapabilitySet::BPF
+    }
+
+    fn set_peers(&mut self, own: PeId, peers: Vec<Option<Address>>) -> Result<(), TransportError> {
         let stations = (0..).zip(&peers).map(|(pe, peer)| match peer {
             None => Ok(None),
             Some(Address::Station(station)) => Ok(Some(*station)),
@@ -152,7 +156,7 @@ impl XdpSocket {
         Ok(())
     }
 
-    pub(super) fn send(&mut self, frames: &[(u32, &[u8])]) -> Result<usize, SendError> {
+    fn send(&mut self, frames: &[(u32, &[u8])]) -> Result<usize, SendError> {
         let Some(queue) = self.queues.sending() else {
             return Err(SendError::Refused);
         };
@@ -192,11 +196,15 @@ impl XdpSocket {
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.queues.is_empty()
     }
 
-    pub(super) fn receive(&mut self, take: &mut Take<'_>) -> Received {
+    fn has_come(&self) -> bool {
+        !self.is_empty()
+    }
+
+    fn receive(&mut self, take: &mut Take<'_>) -> Received {
         let mut received = Received::default();
         let known = &mut self.known;
         self.queues.receive(BATCH_FRAMES, |bytes| {
@@ -216,17 +224,17 @@ impl XdpSocket {
         received
     }
 
-    pub(super) fn fds(&self) -> Vec<BorrowedFd<'_>> {
+    fn fds(&self) -> Vec<BorrowedFd<'_>> {
         let mut fds = self.queues.fds();
         fds.extend(self.program.fds());
         fds
     }
 
-    pub(super) fn fd(&self) -> BorrowedFd<'_> {
+    fn fd(&self) -> BorrowedFd<'_> {
         self.queues.fd()
     }
 
-    pub(super) fn socket(&self) -> BorrowedFd<'_> {
+    fn system_socket(&self) -> BorrowedFd<'_> {
         self.queues.socket()
     }
 }
