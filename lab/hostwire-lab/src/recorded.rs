@@ -4,7 +4,9 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use hostwire_cli::events::{EventOptions, TimeWindow};
+use hostwire_cli::events::EventOptions;
+#[cfg(target_os = "linux")]
+use hostwire_cli::events::TimeWindow;
 use hostwire_cli::file::{self, Wanted};
 use hostwire_sim::engine::Ps;
 use hostwire_sim::experiments::file::Hardware;
@@ -114,6 +116,7 @@ impl Recorded {
     }
 
     /// The options of `hostwire run` that record the same.
+    #[cfg(target_os = "linux")]
     pub fn arguments(&self) -> Vec<std::ffi::OsString> {
         let mut arguments = Vec::new();
         let files = [

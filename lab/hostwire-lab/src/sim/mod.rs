@@ -9,7 +9,28 @@
 //! | [`sweep`] | points in parallel processes |
 
 mod args;
+#[cfg(target_os = "linux")]
 mod launch;
+#[cfg(not(target_os = "linux"))]
+mod launch {
+    //! Programs of experiments need Linux.
+
+    use hostwire_sim::experiments::file::{Monitor, Program, ProgramRan};
+
+    use crate::recorded::Recorded;
+
+    pub fn launch(
+        _: &super::Args,
+        _: &Recorded,
+        _: &Monitor,
+        (_, program): (usize, &Program),
+    ) -> Result<ProgramRan, String> {
+        let name = program.program.join(" ");
+        Err(format!(
+            "cannot run {name}: programs of experiments need Linux"
+        ))
+    }
+}
 mod plots;
 mod report;
 mod sweep;

@@ -18,8 +18,8 @@ use crate::window::Window;
 /// When this process looked at the clock first.
 static EPOCH: LazyLock<Instant> = LazyLock::new(Instant::now);
 
-/// The time of this machine since some moment of this process.
-pub(crate) fn now() -> Duration {
+/// The time of this machine since some moment of this process, for a [`Clock`](super::Clock) that has no other.
+pub fn now() -> Duration {
     Instant::now().saturating_duration_since(*EPOCH)
 }
 

@@ -18,7 +18,7 @@ pub use capabilities::{
     Batches, Bell, Capabilities, Clock, Counting, Lifetime, Line, Liveness, Numbering, Offload,
     PerTarget, PrivateCopies, Registration,
 };
-pub(crate) use ext::now;
+pub use ext::now;
 
 /// One PE's attachment to a wire.
 ///
