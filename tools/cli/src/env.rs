@@ -13,11 +13,9 @@ use crate::{beside, report};
 const NOT_THERE: u8 = 1;
 
 /// Print what makes MPI programs of a shell use hostwire
-///
-///     eval "$(hostwire env mpi)"
 #[derive(Debug, clap::Args)]
 #[command(
-    verbatim_doc_comment,
+    long_about = "Print what makes MPI programs of a shell use hostwire\n\n    eval \"$(hostwire env mpi)\"",
     after_long_help = "\
 WHAT IT SETS
     FI_PROVIDER_PATH tells libfabric where hostwire's provider is; folders that it names already stay. The rest
