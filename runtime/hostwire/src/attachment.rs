@@ -58,7 +58,7 @@ pub struct Attachment {
     routes: Box<[Route]>,
     /// See [`is_plain`](Self::is_plain).
     is_plain: bool,
-    /// See [`Wire::is_in_virtual_time`].
+    /// See [`Clock::is_in_virtual_time`](hostwire_transport::wire::Clock::is_in_virtual_time).
     is_in_virtual_time: bool,
     /// Stores to some PEs may stay here until something follows them.
     keeps_stores: bool,

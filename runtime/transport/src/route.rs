@@ -13,14 +13,14 @@ pub enum Route {
     /// The wire carries stores there. Gets and atomics are asked of the agent of the PE.
     Carried,
     /// The wire carries stores there, and does gets itself
-    /// ([`Wire::offload`](crate::Wire::offload)). Atomics and shorter gets are asked of the agent
+    /// ([`Wire::offload`](crate::wire::Capabilities::offload)). Atomics and shorter gets are asked of the agent
     /// of the PE.
     Read {
         /// The shortest get that the wire does.
         from_bytes: usize,
     },
     /// The wire carries stores there, and does gets and atomics itself
-    /// ([`Wire::offload`](crate::Wire::offload)). Those are atomic among each other, and
+    /// ([`Wire::offload`](crate::wire::Capabilities::offload)). Those are atomic among each other, and
     /// not with instructions of the CPUs of the PE.
     Offloaded,
 }

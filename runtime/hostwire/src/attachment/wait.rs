@@ -36,7 +36,7 @@ impl Attachment {
     }
 
     /// As [`wait_and`](Self::wait_and), where `poll` may have something because of the time
-    /// alone: no sleep is longer than until `deadline`, as [`Wire::now`] counts.
+    /// alone: no sleep is longer than until `deadline`, as [`Clock::now`](hostwire_transport::wire::Clock::now) counts.
     #[inline]
     pub(crate) fn wait_before<R>(
         &self,

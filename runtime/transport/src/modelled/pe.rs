@@ -60,7 +60,7 @@ struct State {
 
 impl Modelled {
     /// The wire of a PE that shares memory with the others. It takes part in the run of the model
-    /// as soon as it [begins](Wire::begin), and asks for nothing before.
+    /// as soon as it [begins](crate::wire::Lifetime::begin), and asks for nothing before.
     ///
     /// # Errors
     /// [`TransportError::Environment`] if the descriptors are not those of a simulator.
@@ -129,8 +129,8 @@ impl Modelled {
         self.desk.spent_ps() > 0
     }
 
-    /// As [`sleep`](Wire::sleep), for `limit` at most, but as long as a look at memory takes. The look
-    /// before it, since the wire was [armed](Wire::arm), is a part of that.
+    /// As [`sleep`](crate::wire::Bell::sleep), for `limit` at most, but as long as a look at memory takes. The look
+    /// before it, since the wire was [armed](crate::wire::Bell::arm), is a part of that.
     ///
     /// # Errors
     /// Those of all calls.

@@ -17,7 +17,7 @@
 //! and at the end. What has gone there stays readable however the process ends. A file has a
 //! [limit](Options::limit_bytes); what is stored beyond it is counted, and the last block of a
 //! file that was ended in good order says how many frames are missing. That a file could not be written
-//! does not disturb the program until it [closes](Wire::close_recording) the recording.
+//! does not disturb the program until it [closes](crate::wire::Lifetime::close_recording) the recording.
 //!
 //! Stores of a PE to itself are not recorded: most do not pass a wire.
 
@@ -49,7 +49,7 @@ pub struct Options {
     pub folder: PathBuf,
     /// Most bytes of a file.
     pub limit_bytes: u64,
-    /// What has to be added to [`Wire::now`] for the time since 1970, or since the
+    /// What has to be added to [`Clock::now`](crate::wire::Clock::now) for the time since 1970, or since the
     /// beginning of a simulation.
     pub epoch: Duration,
 }

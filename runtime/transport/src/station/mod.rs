@@ -2,7 +2,7 @@
 //!
 //! A *station* belongs to no job, unless its hardware is a model: see `modelled.rs`. It numbers the stations that it meets itself, in the order in which
 //! it hears of them: 0 is itself. So each has numbers of its own, and what a segment has for a peer lies
-//! at the number that the *owner of the segment* gave that peer: see [`Wire::number_at`].
+//! at the number that the *owner of the segment* gave that peer: see [`Numbering::number_at`](crate::wire::Numbering::number_at).
 //!
 //! Two stations meet when one first wants something of the other ([`Stations::meet`]): it connects
 //! to the Unix socket of the name, shows the key, and both hand over the memory of their segments and

@@ -76,7 +76,7 @@ impl Beside {
         }
     }
 
-    /// See [`Wire::copy_private`](crate::Wire::copy_private).
+    /// See [`PrivateCopies::copy_private`](crate::wire::PrivateCopies::copy_private).
     pub(super) fn copy(&self, address: u64, dst: &mut [u8]) -> bool {
         let len = dst.len();
         self.read(len, |proof| {
@@ -84,7 +84,7 @@ impl Beside {
         })
     }
 
-    /// See [`Wire::copy_private_to`](crate::Wire::copy_private_to).
+    /// See [`PrivateCopies::copy_private_to`](crate::wire::PrivateCopies::copy_private_to).
     pub(super) fn copy_to(
         &self,
         address: u64,

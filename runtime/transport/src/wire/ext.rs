@@ -97,7 +97,7 @@ impl dyn Wire + '_ {
     /// Stores lines one after the other.
     ///
     /// # Errors
-    /// As [`store_lines`](Self::store_lines).
+    /// As `store_lines`.
     pub fn store_each(
         &self,
         pe: PeId,

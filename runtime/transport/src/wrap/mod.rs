@@ -54,13 +54,13 @@ pub trait Stage: Send + Sync {
         let _ = self.settle(wire, None);
     }
 
-    /// See [`Wire::close_recording`].
+    /// See [`Lifetime::close_recording`](crate::wire::Lifetime::close_recording).
     fn close_recording(&self, wire: &dyn Wire) -> Result<(), TransportError> {
         let _ = wire;
         Ok(())
     }
 
-    /// What it has counted; see [`Wire::tally`].
+    /// What it has counted; see [`Counting::tally`](crate::wire::Counting::tally).
     fn tally(&self) -> Vec<(String, u64)> {
         Vec::new()
     }

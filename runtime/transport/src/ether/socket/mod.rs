@@ -64,7 +64,7 @@ impl SendError {
     }
 }
 
-/// A socket for frames, of one host: one kind of [`FrameSocket`].
+/// A socket for frames, of one host, of any kind.
 #[derive(Debug)]
 pub struct Socket(Box<dyn FrameSocket>);
 
@@ -160,7 +160,7 @@ impl DerefMut for Socket {
     }
 }
 
-/// What a call of [`FrameSocket::receive`] has found.
+/// What a call of `receive` has found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Received {
     /// Frames from peers.
