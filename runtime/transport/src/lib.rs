@@ -117,7 +117,6 @@ pub mod sync;
 #[cfg(not(loom))]
 pub mod terms;
 #[cfg(not(loom))]
-#[cfg(not(loom))]
 pub mod values;
 #[cfg(not(loom))]
 pub mod visibility;
@@ -128,6 +127,7 @@ pub mod watch;
 pub mod window;
 #[cfg(not(loom))]
 pub mod wire;
+#[cfg(not(loom))]
 pub mod wires;
 #[cfg(not(loom))]
 pub mod worker;
