@@ -49,7 +49,7 @@ fn users_build_without_a_choice_of_packages() {
             .filter(|line| line.contains("cargo") && line.contains(" build "));
         for line in lines.filter(|line| line.contains("--release")) {
             builds += 1;
-            // It comes on top, and has the same features.
+            // It comes on top, for those who need it.
             let line = line.replace("--package hostwire-lab", "");
             let narrow = ["-p ", "--package ", "--workspace", "--bin", "--features"];
             assert!(
