@@ -20,9 +20,10 @@ mod sim;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use hostwire_cli::colors::{ColorOption, Colors};
 #[cfg(target_os = "linux")]
 use hostwire_cli::{bench, run};
-use hostwire_cli::{colors::Colors, pages, report};
+use hostwire_cli::{pages, report};
 
 /// Plan and simulate clusters: the commands of hostwire that need its laboratory.
 ///
@@ -30,19 +31,8 @@ use hostwire_cli::{colors::Colors, pages, report};
 #[derive(Debug, Parser)]
 #[command(name = "hostwire-lab", bin_name = "hostwire", version)]
 struct Cli {
-    /// When to use colours: auto, always, never
-    ///
-    /// With auto, on a terminal, unless NO_COLOR is set, CLICOLOR is 0 or TERM is dumb; and
-    /// elsewhere, if CLICOLOR_FORCE is 1.
-    #[arg(
-        long,
-        value_name = "WHEN",
-        value_enum,
-        default_value = "auto",
-        global = true
-    )]
-    #[arg(hide_default_value = true, hide_possible_values = true)]
-    color: Colors,
+    #[command(flatten)]
+    colors: ColorOption,
     #[command(subcommand)]
     command: Command,
 }
@@ -82,7 +72,7 @@ fn main() -> ExitCode {
             return report::usage(&Cli::command(), &error);
         }
     };
-    cli.color.choose();
+    cli.colors.color.choose();
     report::status(start(cli.command))
 }
 

@@ -26,11 +26,12 @@ pub struct Models;
 impl virtual_time::Models for Models {
     fn hardware(
         &self,
+        cluster: &Path,
         options: &Options,
         pes: u32,
         heap_bytes: Option<usize>,
     ) -> Result<Box<dyn virtual_time::Hardware>, StartError> {
-        let hardware = Hardware::new(options, pes, heap_bytes)?;
+        let hardware = Hardware::new(cluster, options, pes, heap_bytes)?;
         Ok(Box::new(hardware))
     }
 }
@@ -47,9 +48,13 @@ struct Hardware {
 }
 
 impl Hardware {
-    /// What the options say for `pes` PEs.
-    fn new(options: &Options, pes: u32, heap_bytes: Option<usize>) -> Result<Self, StartError> {
-        let file = options.cluster.as_deref().unwrap_or(Path::new(""));
+    /// What the file and the options say for `pes` PEs.
+    fn new(
+        file: &Path,
+        options: &Options,
+        pes: u32,
+        heap_bytes: Option<usize>,
+    ) -> Result<Self, StartError> {
         let models = read(options, file)?;
         let failed = |cause: &dyn std::fmt::Display| StartError::Cluster(cause.to_string());
         let names = models.places().map_err(|cause| failed(&cause))?;

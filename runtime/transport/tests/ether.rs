@@ -5,7 +5,6 @@
 #[path = "ether/namespaces.rs"]
 mod namespaces;
 
-use hostwire_transport::wire::Liveness;
 use std::net::Ipv4Addr;
 use std::process::Command;
 use std::sync::Arc;
@@ -23,6 +22,7 @@ use hostwire_transport::ether::{
 };
 use hostwire_transport::limits::Side;
 use hostwire_transport::limits::ether::{BareEther, ping_pong};
+use hostwire_transport::wire::Liveness;
 use hostwire_transport::{EnvironmentFault, Memory, TransportError, Visibility, Window, Wire};
 
 use namespaces::{cable, cables, switch};

@@ -2,6 +2,24 @@
 
 use clap::ValueEnum;
 
+/// The option, of every program with this face.
+#[derive(Debug, clap::Args)]
+pub struct ColorOption {
+    /// When to use colours: auto, always, never
+    ///
+    /// With auto, on a terminal, unless NO_COLOR is set, CLICOLOR is 0 or TERM is dumb; and
+    /// elsewhere, if CLICOLOR_FORCE is 1.
+    #[arg(
+        long,
+        value_name = "WHEN",
+        value_enum,
+        default_value = "auto",
+        global = true
+    )]
+    #[arg(hide_default_value = true, hide_possible_values = true)]
+    pub color: Colors,
+}
+
 /// When output has colours.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Colors {

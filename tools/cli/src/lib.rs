@@ -41,7 +41,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use colors::Colors;
+use colors::{ColorOption, Colors};
 
 #[cfg(not(target_os = "linux"))]
 use elsewhere::{bench, borrow, doctor, env, lend, run, stats, window};
@@ -76,19 +76,8 @@ each may write in all the others.
     eval \"$(hostwire env mpi)\"        let MPI programs of this shell use hostwire
     hostwire completions SHELL        completions for bash, zsh or fish")]
 struct Cli {
-    /// When to use colours: auto, always, never
-    ///
-    /// With auto, on a terminal, unless NO_COLOR is set, CLICOLOR is 0 or TERM is dumb; and
-    /// elsewhere, if CLICOLOR_FORCE is 1.
-    #[arg(
-        long,
-        value_name = "WHEN",
-        value_enum,
-        default_value = "auto",
-        global = true
-    )]
-    #[arg(hide_default_value = true, hide_possible_values = true)]
-    color: Colors,
+    #[command(flatten)]
+    colors: ColorOption,
     #[command(subcommand)]
     command: Command,
 }
@@ -162,7 +151,7 @@ pub fn main() -> ExitCode {
             return report::usage(&command(), &error);
         }
     };
-    cli.color.choose();
+    cli.colors.color.choose();
     report::status(run(cli.command))
 }
 

@@ -4,13 +4,13 @@
 //! The coroutine and code that runs in it make the same events, so a program that is compiled into
 //! a run and the same program as a process have the same event hash.
 
-use hostwire_transport::wire::{Bell, Clock};
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
 use hostwire_transport::modelled::{Arming, Begun, ModelEnd, Next, Request};
+use hostwire_transport::wire::{Bell, Clock};
 use hostwire_transport::{ChainLimits, PeId, TransportError, Wire};
 
 use crate::engine::{Ps, Summary};

@@ -9,6 +9,9 @@ use super::source::{Source, Sources};
 use super::table::{Arrows, FILE, Table};
 use crate::Error;
 
+/// The tables of what the code of a package uses.
+const CODE: [&str; 2] = ["dependencies", "build-dependencies"];
+
 /// A package of the tree.
 struct Package<'a> {
     source: &'a Source,
@@ -67,13 +70,9 @@ impl Package<'_> {
         arrows: &Arrows,
         packages: &BTreeMap<String, Package<'_>>,
     ) -> Vec<Finding> {
-        let of = |kinds: &[&str]| -> BTreeSet<String> {
-            let all = kinds.iter().flat_map(|kind| self.dependencies(kind));
-            all.filter(|name| packages.contains_key(name)).collect()
-        };
         let mut found = Vec::new();
-        let code = of(&["dependencies", "build-dependencies"]);
-        let tests = of(&["dev-dependencies"]);
+        let code = self.uses(&CODE, packages);
+        let tests = self.uses(&["dev-dependencies"], packages);
         for (list, key, there) in [
             (&arrows.uses, "uses", code),
             (&arrows.tests_use, "tests_use", tests),
@@ -113,10 +112,8 @@ impl Package<'_> {
         let Some((_, allowed)) = table.products.iter().find(|(key, _)| key.get_ref() == own) else {
             return Vec::new();
         };
-        let mut names = self.dependencies("dependencies");
-        names.extend(self.dependencies("build-dependencies"));
         let mut found = Vec::new();
-        for name in names {
+        for name in self.uses(&CODE, packages) {
             let Some(product) = packages.get(&name).map(Package::product) else {
                 continue;
             };
@@ -131,6 +128,12 @@ impl Package<'_> {
             }
         }
         found
+    }
+
+    /// The packages of the tree in the tables of these kinds.
+    fn uses(&self, kinds: &[&str], packages: &BTreeMap<String, Package<'_>>) -> BTreeSet<String> {
+        let all = kinds.iter().flat_map(|kind| self.dependencies(kind));
+        all.filter(|name| packages.contains_key(name)).collect()
     }
 
     /// The names in the tables of this kind, those for some targets only as well.

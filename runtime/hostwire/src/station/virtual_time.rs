@@ -8,12 +8,12 @@
 //! a clock, can only wait for a peer: it sleeps until one does something, so that PEs that wait for
 //! each other are found.
 
-use hostwire_transport::wire::Clock;
 use std::cell::Cell;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use hostwire_transport::station::ModelledContacts;
+use hostwire_transport::wire::Clock;
 
 use super::{Progress, Station};
 use crate::error::Result;

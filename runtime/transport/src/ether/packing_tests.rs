@@ -1,12 +1,11 @@
 //! What leaves in which frame and when, with real sockets and agents. The rules themselves are tested
 //! in virtual time, in `hostwire-link`.
 
-use crate::wire::Batches;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Ether, LocalOptions, LocalWire, local};
-use crate::wire::{Line, Wire};
+use crate::wire::{Batches, Line, Wire};
 
 /// A store that waits leaves within this time.
 const LAST_STORE_NS: u64 = 20_000;

@@ -139,10 +139,7 @@ impl wire::Batches for Ether {
         lines: &mut dyn Iterator<Item = Line<'_>>,
     ) -> Result<(), TransportError> {
         if pe == self.pe {
-            for line in lines {
-                self.store_line(pe, line.offset_bytes, line.header, line.payload)?;
-            }
-            return Ok(());
+            return (self as &dyn Wire).store_each(pe, lines);
         }
         let link = self.link(pe)?;
         let mut core = self.hold()?;

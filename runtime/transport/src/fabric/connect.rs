@@ -1,6 +1,5 @@
 //! From a provider to a connected wire.
 
-use crate::wire::Liveness;
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -21,6 +20,7 @@ use crate::os::{random, signals};
 use crate::wait::WaitLimits;
 use crate::watch::Watch;
 use crate::window::Window;
+use crate::wire::Liveness;
 use crate::worker;
 
 /// An endpoint of a PE that is not connected yet.

@@ -51,7 +51,6 @@ mod peer;
 mod ticket;
 mod transfer;
 
-use crate::wire::Lifetime;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -76,7 +75,7 @@ use crate::route::Route;
 use crate::wait::WaitLimits;
 use crate::watch::Watch;
 use crate::window::Window;
-use crate::wire::{self, Capabilities, Line, Wire};
+use crate::wire::{self, Capabilities, Lifetime, Line, Wire};
 
 /// Longest wait before a store or a quiet looks at everything again.
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
@@ -485,10 +484,7 @@ impl wire::Batches for Fabric {
         lines: &mut dyn Iterator<Item = Line<'_>>,
     ) -> Result<(), TransportError> {
         if pe == self.pe {
-            for line in lines {
-                self.store_line(pe, line.offset_bytes, line.header, line.payload)?;
-            }
-            return Ok(());
+            return (self as &dyn Wire).store_each(pe, lines);
         }
         self.fork_guard.check()?;
         let mut message = Outgoing::new();

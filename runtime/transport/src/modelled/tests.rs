@@ -1,6 +1,5 @@
 //! The desk and its words; whole runs are tested with the simulator.
 
-use crate::wire::{Bell, Clock, Lifetime};
 use core::time::Duration;
 use std::os::fd::OwnedFd;
 
@@ -11,7 +10,7 @@ use super::request::{Kind, Words, block_bytes};
 use super::*;
 use crate::chain::{Block, BlockSource, ChainLimits};
 use crate::shm::{ShmOptions, local};
-use crate::wire::Wire;
+use crate::wire::{Bell, Clock, Lifetime, Wire};
 
 fn desk() -> Desk {
     Desk::map(&Desk::create().unwrap()).unwrap()

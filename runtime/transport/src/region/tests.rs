@@ -1,13 +1,12 @@
 //! Regions behind paths, and jobs that come and go.
 
-use crate::wire::Liveness;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use super::*;
 use crate::error::{EnvironmentFault, PeId};
-use crate::wire::Wire;
+use crate::wire::{Liveness, Wire};
 
 const MIB: u64 = 1 << 20;
 const LOST_AFTER: Duration = Duration::from_secs(30);

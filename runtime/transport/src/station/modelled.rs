@@ -6,14 +6,13 @@
 //! and not when the station opens: until then its program may wait for others by means of its own,
 //! such as the exchange of names, in real time.
 
-use crate::wire::{Lifetime, Liveness};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::contacts::Contacts;
 use super::{Name, News, ended, no_such};
 use crate::error::{EnvironmentFault, PeId, TransportError};
 use crate::modelled::{self, Modelled};
-use crate::wire::Wire;
+use crate::wire::{Lifetime, Liveness, Wire};
 
 /// The stations of a process whose hardware is a model: the PEs of its job.
 pub struct ModelledContacts {

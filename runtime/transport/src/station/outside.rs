@@ -3,7 +3,6 @@
 //! The TCP port is there from the beginning, since the name says it. The socket for frames, the links and
 //! their thread come with the first station of another host.
 
-use crate::wire::{Lifetime, Liveness};
 use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -24,6 +23,7 @@ use crate::ether::{
 use crate::faults::Faults;
 use crate::fork_guard::ForkGuard;
 use crate::window::Window;
+use crate::wire::{Lifetime, Liveness};
 
 /// How a station reaches those of other hosts.
 #[derive(Debug, Clone)]

@@ -16,7 +16,7 @@ use crate::window::Window;
 /// All that a wire hands out.
 ///
 /// A wire around another one names every field, so that a new one cannot be forgotten there.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub struct Capabilities<'w> {
     /// Memory beside the own segment that peers may store to.
     pub registration: Option<&'w dyn Registration>,

@@ -200,7 +200,7 @@ fn virtual_time(
     settings: &Settings,
     models: Option<&dyn Models>,
 ) -> Result<Option<VirtualTime>, StartError> {
-    let (Some(models), Some(_)) = (models, &args.model.cluster) else {
+    let (Some(models), Some(cluster)) = (models, &args.model.cluster) else {
         return Ok(None);
     };
     let wrong = match () {
@@ -208,7 +208,7 @@ fn virtual_time(
         () if args.hosts.is_some() => Some("--hosts".to_owned()),
         () => None,
     };
-    let hardware = models.hardware(&args.model, args.pes, settings.heap_bytes)?;
+    let hardware = models.hardware(cluster, &args.model, args.pes, settings.heap_bytes)?;
     match wrong {
         Some(what) => Err(StartError::NotModelled { what }),
         None => Ok(Some(VirtualTime {

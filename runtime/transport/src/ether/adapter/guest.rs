@@ -1,13 +1,11 @@
 //! The side of a PE: a transport over the adapter of its host.
 
-use crate::wire::Lifetime;
 use core::time::Duration;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use hostwire_address::SegmentId;
 use spin::mutex::{SpinMutex, SpinMutexGuard};
 use spin::relax::Yield;
 
@@ -22,7 +20,7 @@ use crate::route::Route;
 use crate::shm::{Shm, Watch};
 use crate::wait::{Backoff, WaitLimits, WaitStep};
 use crate::window::Window;
-use crate::wire::{self, Capabilities, Line, Wire};
+use crate::wire::{self, Capabilities, Lifetime, Line, Wire};
 
 /// Longest sleep of a PE that waits for its adapter: it then looks whether that lives.
 const SLEEP_MAX: Duration = Duration::from_millis(10);
@@ -435,7 +433,7 @@ impl Wire for Guest {
 
     fn capabilities(&self) -> Capabilities<'_> {
         Capabilities {
-            registration: Some(self),
+            // No registration: the adapter has no memory of PEs but their segments.
             batches: Some(self),
             per_target: Some(self),
             liveness: Some(self),
@@ -444,19 +442,6 @@ impl Wire for Guest {
             ..Capabilities::NONE
         }
     }
-}
-
-impl wire::Registration for Guest {
-    /// None: the adapter has no memory of PEs but their segments.
-    fn registered_route(&self, _pe: PeId, _segment: SegmentId) -> Option<Route> {
-        None
-    }
-
-    fn register(&self, _segment: SegmentId, _window: &Window) -> Result<(), TransportError> {
-        Ok(())
-    }
-
-    fn unregister(&self, _segment: SegmentId) {}
 }
 
 impl wire::Batches for Guest {
@@ -475,10 +460,7 @@ impl wire::Batches for Guest {
         lines: &mut dyn Iterator<Item = Line<'_>>,
     ) -> Result<(), TransportError> {
         if pe == self.pe {
-            for line in lines {
-                self.store_line(pe, line.offset_bytes, line.header, line.payload)?;
-            }
-            return Ok(());
+            return (self as &dyn Wire).store_each(pe, lines);
         }
         let host = self.host(pe)?;
         if let Some(ended) = self.end_of(pe, host) {

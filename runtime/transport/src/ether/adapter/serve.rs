@@ -1,6 +1,5 @@
 //! The adapter's loop: stores of the PEs into frames, answers back to them.
 
-use crate::wire::Lifetime;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
@@ -17,6 +16,7 @@ use crate::ether::{Ether, HostPath, tally_values};
 use crate::shm::Watch;
 use crate::wait::{Backoff, WaitLimits, WaitStep};
 use crate::window::Window;
+use crate::wire::Lifetime;
 
 /// Bytes that are taken of one PE before the next one has its turn.
 const TURN_BYTES: usize = 4 * PIECE_BYTES;

@@ -1,6 +1,5 @@
 //! An adapter in a thread, with two PEs, and another host with one.
 
-use crate::wire::{Liveness, PerTarget};
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,7 +9,7 @@ use super::{Adapter, Guest, Region};
 use crate::error::{Loss, TransportError};
 use crate::ether::{Ether, EtherOptions, FramePort, Roster, Socket};
 use crate::shm::{Shm, ShmOptions, local_part};
-use crate::wire::Wire;
+use crate::wire::{Liveness, PerTarget, Wire};
 
 /// For a hang.
 const PATIENCE: Duration = Duration::from_secs(60);

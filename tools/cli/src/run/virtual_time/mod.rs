@@ -15,6 +15,7 @@ mod simulator;
 mod taps;
 
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::Path;
 use std::sync::Arc;
 
 pub use hostwire_transport::modelled::Seat;
@@ -29,12 +30,14 @@ pub use simulator::{Launcher, Report, Simulator};
 
 /// Who reads cluster files and simulates what they describe.
 pub trait Models {
-    /// The hardware that `options` name, for so many PEs, each with a heap of `heap_bytes` if the launcher was told.
+    /// The hardware of the file `cluster` with the other `options`, for so many PEs, each with a heap of `heap_bytes` if the
+    /// launcher was told.
     ///
     /// # Errors
     /// [`StartError::Cluster`] or [`StartError::Place`].
     fn hardware(
         &self,
+        cluster: &Path,
         options: &Options,
         pes: u32,
         heap_bytes: Option<usize>,
