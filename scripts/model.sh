@@ -10,11 +10,11 @@
 # HOSTWIRE_MODEL_SEED=N repeats one run of each, HOSTWIRE_MODEL_SEEDS=N does so many.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-packages=(--package hostwire-transport --package hostwire)
+packages=(--package hostwire-transport --package hostwire-region --package hostwire)
 # Compiling takes longer than the quick tests do.
 level=2
 if [[ ${1-} == --transport ]]; then
-    packages=(--package hostwire-transport)
+    packages=(--package hostwire-transport --package hostwire-region)
     shift
 fi
 if [[ ${1-} == --quick ]]; then

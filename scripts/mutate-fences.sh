@@ -1,6 +1,6 @@
 #!/bin/bash
 # Shows that the tests on modelled memory bite: leaves out each fence, flush, invalidation and
-# order of runtime/transport that has a name (`site!`, `order!`), one after the other, and wants
+# order of runtime/transport and runtime/wires that has a name (`site!`, `order!`), one after the other, and wants
 # a test to fail for each. Those that none misses are listed, with the reason, in
 # runtime/transport/tests/model/survivors.txt; a list that is wrong fails as well.
 #
@@ -12,7 +12,7 @@ survivors=runtime/transport/tests/model/survivors.txt
 
 # Names may stand on the line behind the macro.
 mapfile -t names < <(
-    find runtime/transport/src -name '*.rs' -print0 | xargs -0 cat | tr '\n' ' ' |
+    find runtime/transport/src runtime/wires -name '*.rs' -print0 | xargs -0 cat | tr '\n' ' ' |
         grep -oE '\b(site|order)!\( *"[^"]+"' | sed 's/^[^"]*"//; s/"$//' | sort
 )
 twice=$(printf '%s\n' "${names[@]}" | uniq -d)

@@ -1,11 +1,11 @@
 #!/bin/bash
-# The tests of hostwire-transport and hostwire under AddressSanitizer, ThreadSanitizer and
+# The tests of the library and its wires under AddressSanitizer, ThreadSanitizer and
 # Miri, as far as the nightly toolchain has them. What is skipped is said, with the reason.
 #
 #     scripts/sanitize.sh               all of them
 #     scripts/sanitize.sh address miri  only these, of:
 #
-# address   AddressSanitizer on the unit tests of both libraries
+# address   AddressSanitizer on the unit tests of the library and its wires
 # miri      Miri on what needs no memory of the system
 # suites    AddressSanitizer on the conformance suites, and on peers that end
 # thread    ThreadSanitizer on all of that, with a standard library that is instrumented too
@@ -24,6 +24,8 @@ target_dir=${CARGO_TARGET_DIR:-target}
 export PROPTEST_CASES=${PROPTEST_CASES:-32}
 # Every tool needs flags of its own, and with them a directory.
 export CARGO_TARGET_DIR
+
+libraries=(--package=hostwire{,-transport,-region,-frames,-fabric,-virtual,-station})
 
 skip() { echo "skipped: $1: $2"; }
 
@@ -57,7 +59,7 @@ run_address() {
     has_address || return 0
     echo "AddressSanitizer"
     CARGO_TARGET_DIR=$target_dir/address RUSTFLAGS="-Zsanitizer=address" \
-        sanitized -p hostwire-transport -p hostwire --lib
+        sanitized "${libraries[@]}" --lib
 }
 
 run_suites() {
@@ -79,7 +81,7 @@ join of it looks like a race; its source is missing (rustup component add rust-s
     echo "ThreadSanitizer"
     export RUSTFLAGS="-Zsanitizer=thread"
     CARGO_TARGET_DIR=$target_dir/thread
-    sanitized -Zbuild-std -p hostwire-transport -p hostwire --lib
+    sanitized -Zbuild-std "${libraries[@]}" --lib
     sanitized_suites -Zbuild-std
     unset RUSTFLAGS
 }

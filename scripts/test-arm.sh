@@ -19,7 +19,7 @@ fi
 
 "$cargo" test --locked --target $target -p hostwire-packet -p hostwire-link
 # What needs rights to send frames has its tests on the machine itself.
-"$cargo" test --locked --target $target -p hostwire-transport --lib --test conformance
+"$cargo" test --locked --target $target -p hostwire-transport -p hostwire-region --lib --test conformance
 "$cargo" build --locked --target $target -p hostwire-examples --bins
 # Emulated PEs, started by the launcher of this machine.
 "$cargo" build --locked --release -p hostwire-cli

@@ -47,14 +47,14 @@ tests_of() {
 suite_lints() {
     "$cargo" clippy --locked --workspace --exclude hostwire-fuzzing -- -D warnings
     RUSTFLAGS="${RUSTFLAGS:-} --cfg memory_model" CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}/model \
-        "$cargo" clippy --locked --package hostwire-transport --package hostwire --lib --test model -- -D warnings
+        "$cargo" clippy --locked --package hostwire-transport --package hostwire-region --package hostwire --lib --test model -- -D warnings
 }
 
 suite_protocols() {
     tests_of hostwire-{address,packet,link,plan,pmix,fabric-abi,borrow,preload,device,testing} xtask
 }
 
-suite_wires() { tests_of hostwire-transport hostwire; }
+suite_wires() { tests_of hostwire-{transport,region,frames,fabric,virtual,station} hostwire; }
 
 # A case of some tests is a whole cluster.
 suite_sim() { PROPTEST_CASES=${PROPTEST_CASES:-1000} tests_of hostwire-sim hostwire-lab; }

@@ -14,12 +14,12 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hostwire_link::seal::{JobKey, Life};
-use hostwire_transport::ether::{
+use hostwire_frames::limits::{BareEther, flood, frames_per_second, ping_pong};
+use hostwire_frames::{
     Address, Ether, EtherOptions, Interface, PacketSocket, Roster, Secrets, Socket,
 };
+use hostwire_link::seal::{JobKey, Life};
 use hostwire_transport::limits::Side;
-use hostwire_transport::limits::ether::{BareEther, flood, frames_per_second, ping_pong};
 use hostwire_transport::{Memory, Visibility, Window, Wire};
 
 /// Says that the network is its own.

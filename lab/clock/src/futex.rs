@@ -4,7 +4,7 @@
 use std::ffi::{c_int, c_long};
 use std::time::Duration;
 
-use hostwire_transport::modelled::Clock;
+use hostwire_virtual::Clock;
 use libc::timespec;
 
 use crate::limit::{Look, Seen, real_moment, until, wait};

@@ -27,7 +27,7 @@ use std::ptr;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use hostwire_transport::modelled::{Clock, EPOCH_S, Who};
+use hostwire_virtual::{Clock, EPOCH_S, Who};
 use libc::{clockid_t, time_t, timespec, timeval, useconds_t};
 
 static CLOCK: OnceLock<Option<Clock>> = OnceLock::new();

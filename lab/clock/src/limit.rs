@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use hostwire_transport::modelled::{Clock, Who};
 use hostwire_transport::os::process::others_are_asleep;
+use hostwire_virtual::{Clock, Who};
 use libc::{c_int, timespec};
 
 use crate::{fail, from_timespec, model, now_free, real};
@@ -236,9 +236,7 @@ pub fn clock_of(moment: *const timespec) -> libc::clockid_t {
     // SAFETY: if not null, valid as the callers of the functions of the C library promise.
     let moment = unsafe { moment.as_ref() };
     match moment {
-        Some(moment) if moment.tv_sec < hostwire_transport::modelled::EPOCH_S as i64 => {
-            libc::CLOCK_MONOTONIC
-        }
+        Some(moment) if moment.tv_sec < hostwire_virtual::EPOCH_S as i64 => libc::CLOCK_MONOTONIC,
         _ => libc::CLOCK_REALTIME,
     }
 }

@@ -12,7 +12,7 @@ use hostwire_sim::engine::{Ps, Summary};
 use hostwire_sim::experiments::file::{self, Built, ProgramRan, RunFigures};
 use hostwire_sim::record::Recording;
 use hostwire_sim::wire::{Settings, Takes, Watch, WireError, run_processes};
-use hostwire_transport::modelled::Begun;
+use hostwire_virtual::Begun;
 
 use crate::links;
 use crate::recorded::Recorded;

@@ -32,7 +32,10 @@ pub fn targets() -> Vec<Target> {
         pmi_server::TARGETS,
         pmix::TARGETS,
         hostwire::fuzzing::TARGETS,
+        hostwire_frames::fuzzing::TARGETS,
+        hostwire_region::fuzzing::TARGETS,
         hostwire_shmem::fuzzing::TARGETS,
+        hostwire_station::fuzzing::TARGETS,
         hostwire_transport::fuzzing::TARGETS,
     ]
     .concat();

@@ -8,13 +8,18 @@ use serde_json::Value;
 use xtask::root;
 
 /// Those that are published, each after those that it needs.
-const PUBLISHED: [&str; 13] = [
+const PUBLISHED: [&str; 18] = [
     "hostwire-address",
     "hostwire-packet",
     "hostwire-link",
     "hostwire-plan",
     "hostwire-fabric-abi",
     "hostwire-transport",
+    "hostwire-region",
+    "hostwire-frames",
+    "hostwire-fabric",
+    "hostwire-virtual",
+    "hostwire-station",
     "hostwire-pmix",
     "hostwire-borrow",
     "hostwire-device",

@@ -8,13 +8,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use hostwire_transport::faults::Faulty;
-use hostwire_transport::modelled::{self, Modelled};
 use hostwire_transport::os::process::inherited_fd;
 use hostwire_transport::record::{self, Recorder};
 use hostwire_transport::shm::{self, Gathering, Host, Meeting, Shm, ShmOptions};
 use hostwire_transport::terms::Terms;
 use hostwire_transport::wrap::StoresOnly;
 use hostwire_transport::{ForkGuard, Wire};
+use hostwire_virtual::Modelled;
 
 use crate::attachment::Attachment;
 use crate::board::{Activity, BOARD_FD_VARIABLE};
@@ -76,7 +76,7 @@ fn connect(
 ) -> Result<(Arc<dyn Wire>, Launched, &'static str)> {
     let in_window = settings.wire == WireChoice::Named(WireName::Window);
     // A launcher of virtual time says it beside the settings.
-    let model = modelled::inherited()?;
+    let model = hostwire_virtual::inherited()?;
     let is_modelled = model.is_some();
     let mut taken = match in_window {
         true => WireName::Window,

@@ -43,6 +43,14 @@ const SLOT_BYTES: usize = 64;
 const NAME_AT: usize = 8;
 const WIRE_AT: usize = 16;
 
+/// The name and the meaning of all that wires count.
+#[cfg(target_os = "linux")]
+pub fn counted() -> impl Iterator<Item = (&'static str, &'static str)> {
+    hostwire_frames::counted()
+        .chain(hostwire_fabric::counted_names())
+        .chain(hostwire_transport::record::RecordCounters::table())
+}
+
 /// There is nobody to show counters to without a launcher, and none without Linux.
 #[cfg(not(target_os = "linux"))]
 #[derive(Debug)]

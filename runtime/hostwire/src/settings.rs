@@ -26,11 +26,11 @@ mod window;
 mod wire;
 
 #[cfg(target_os = "linux")]
-use hostwire_transport::fabric::Choice as FabricChoice;
+use hostwire_fabric::Choice as FabricChoice;
+#[cfg(target_os = "linux")]
+use hostwire_region::Spec;
 #[cfg(target_os = "linux")]
 use hostwire_transport::faults::Faults;
-#[cfg(target_os = "linux")]
-use hostwire_transport::region::Spec;
 
 pub use devices::Devices;
 pub(crate) use kinds::check_ring;

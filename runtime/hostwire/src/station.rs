@@ -6,7 +6,7 @@
 //!
 //! Messages are those of a job: in order of a pair, with tags of 64 bits, masks and any source, of any
 //! length, bounded at the receiver. Nothing is known of others but that they hold a name: see
-//! [`hostwire_transport::station`].
+//! [`hostwire_station`].
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -14,11 +14,11 @@ use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use hostwire_transport::ring::Sent;
-use hostwire_transport::station::{
+use hostwire_station::{
     Contacts, ModelledContacts, Network, NetworkPlace, NetworkWire, Options, PEERS_MAX, Stations,
     Terms,
 };
+use hostwire_transport::ring::Sent;
 use hostwire_transport::{EnvironmentFault, Loss, PeId, TransportError, Wire};
 
 use crate::attach;
@@ -34,9 +34,9 @@ use virtual_time::VirtualTime;
 
 pub use crate::message::{Buffer, Deed, Event, Finished, Glance, Received, Use};
 pub use crate::region::{Atomic, Change, Number, Place, Refusal, Region, Regions, Rights, Witness};
-pub use hostwire_transport::modelled::is_inherited as is_in_virtual_time;
+pub use hostwire_station::Name;
 pub use hostwire_transport::owner_lock::{Guard, OwnerLock};
-pub use hostwire_transport::station::Name;
+pub use hostwire_virtual::is_inherited as is_in_virtual_time;
 pub use progress::Progress;
 
 /// Longer messages than in a job go through the ring: a station has few peers at a time, and no

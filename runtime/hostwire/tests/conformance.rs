@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use hostwire::AgentMode;
 use hostwire::conformance::{CASES, Setup};
+use hostwire_region::InRegion;
 use hostwire_testing::or_long;
-use hostwire_transport::conformance::{InRegion, Threads, Wrapping};
+use hostwire_transport::conformance::{Threads, Wrapping};
 use hostwire_transport::faults::Faulty;
 use hostwire_transport::shm::ShmOptions;
 use hostwire_transport::wrap::StoresOnly;

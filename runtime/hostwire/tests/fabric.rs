@@ -6,7 +6,6 @@ use hostwire::AgentMode;
 use hostwire::conformance::{CASES, Setup};
 use hostwire_testing::{left_out, need, or_long};
 use hostwire_transport::conformance::{Fabric, Program, run_on_threads};
-use hostwire_transport::fabric;
 
 const PROVIDER: &str = "tcp;ofi_rxm";
 /// PEs and hosts.
@@ -18,13 +17,13 @@ struct Hosts(u32);
 impl Fabric for Hosts {
     fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
         let choice = PROVIDER.parse().unwrap();
-        let made = fabric::local(pes, self.0, segment_bytes, &choice);
+        let made = hostwire_fabric::local(pes, self.0, segment_bytes, &choice);
         run_on_threads(made.expect("making the wire"), program);
     }
 }
 
 fn run(name: &str) {
-    let offers = match fabric::offers() {
+    let offers = match hostwire_fabric::offers() {
         Ok((_, offers)) => offers,
         Err(error) => return left_out(&need::LIBFABRIC, error),
     };

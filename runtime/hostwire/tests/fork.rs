@@ -12,12 +12,11 @@ use std::time::{Duration, Instant};
 use hostwire::{
     AgentMode, Compare, Error, Job, Layout, Lock, Result, SignalOp, Sizes, Symmetric, Team, op,
 };
+use hostwire_frames::{
+    Ether, EtherOptions, FramePort, JobKey, Life, LocalOptions, LocalWire, Roster, Secrets, Socket,
+};
 use hostwire_transport::conformance::copies::{Copying, in_copy};
 use hostwire_transport::conformance::{Fabric, Program, Threads, Wrapping, run_on_threads};
-use hostwire_transport::ether::{
-    self, Ether, EtherOptions, FramePort, JobKey, Life, LocalOptions, LocalWire, Roster, Secrets,
-    Socket,
-};
 use hostwire_transport::{Memory, TransportError, Visibility, Window, Wire};
 
 const SIZES: Sizes = Sizes {
@@ -270,7 +269,7 @@ struct Udp;
 impl Fabric for Udp {
     fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
         let options = LocalOptions::default();
-        let made = ether::local(pes, pes, segment_bytes, &LocalWire::Udp, &options);
+        let made = hostwire_frames::local(pes, pes, segment_bytes, &LocalWire::Udp, &options);
         let made = made.expect("making the wire").into_iter();
         run_on_threads(made.map(|pe| pe.wires).collect(), program);
     }

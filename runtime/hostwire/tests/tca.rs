@@ -6,9 +6,9 @@ use hostwire::conformance::{Setup, random_copies};
 use hostwire::settings::Devices;
 use hostwire::tca::{Chain, Config, DeviceId, Spot, Stride, Tca};
 use hostwire::{AgentMode, Error, Job, Layout, Sizes, TcaError};
+use hostwire_frames::{LocalOptions, LocalWire};
 use hostwire_testing::{left_out, need};
 use hostwire_transport::conformance::{Fabric, Program, Threads, Wrapping, run_on_threads};
-use hostwire_transport::ether::{self, LocalOptions, LocalWire};
 use hostwire_transport::shm::ShmOptions;
 use hostwire_transport::{Visibility, Wire};
 use rustix::process::{Pid, Signal, kill_process};
@@ -32,7 +32,8 @@ struct Hosts(u32);
 impl Fabric for Hosts {
     fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
         let wire = LocalWire::Udp;
-        let made = ether::local(pes, self.0, segment_bytes, &wire, &LocalOptions::default());
+        let made =
+            hostwire_frames::local(pes, self.0, segment_bytes, &wire, &LocalOptions::default());
         let made = made.expect("making the wire").into_iter();
         run_on_threads(made.map(|pe| pe.wires).collect(), program);
     }

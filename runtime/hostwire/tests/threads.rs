@@ -9,9 +9,9 @@ use std::time::Duration;
 use hostwire::{
     AgentMode, Compare, Error, Job, Layout, Queue, SignalOp, Sizes, Source, Symmetric, Tag, Team,
 };
+use hostwire_frames::{LocalOptions, LocalWire};
 use hostwire_transport::Wire;
 use hostwire_transport::conformance::{Fabric, Program, Threads, Wrapping, run_on_threads};
-use hostwire_transport::ether::{self, LocalOptions, LocalWire};
 use hostwire_transport::wrap::StoresOnly;
 
 /// One PE on each host, by UDP on the loopback interface.
@@ -20,7 +20,7 @@ struct Hosts;
 impl Fabric for Hosts {
     fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
         let options = LocalOptions::default();
-        let made = ether::local(pes, pes, segment_bytes, &LocalWire::Udp, &options);
+        let made = hostwire_frames::local(pes, pes, segment_bytes, &LocalWire::Udp, &options);
         let made = made.expect("making the wire").into_iter();
         run_on_threads(made.map(|pe| pe.wires).collect(), program);
     }

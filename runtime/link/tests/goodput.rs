@@ -17,7 +17,7 @@ const ETHERNET_BYTES: u64 = 14 + 4 + 8 + 12;
 const DELAY_NS: u64 = 10_000;
 const LINES: u64 = 50_000;
 
-/// As `runtime/transport/src/ether/connect.rs` has it: credits for all that may be on its way.
+/// As `runtime/wires/frames/src/connect.rs` has it: credits for all that may be on its way.
 fn config() -> Config {
     let default = Config::default();
     Config {

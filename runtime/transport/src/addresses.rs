@@ -8,7 +8,7 @@ use crate::memory::Memory;
 
 /// Which places PEs have, and their addresses.
 #[derive(Debug, Clone)]
-pub(crate) struct Addresses {
+pub struct Addresses {
     /// The own segment: those of all PEs are of one size.
     segment: Memory,
     map: JobMap,
@@ -21,7 +21,7 @@ impl Addresses {
     ///
     /// # Errors
     /// [`TransportError::Environment`] if there are not as many addresses.
-    pub(crate) fn new(pes: u32, segment: &Memory) -> Result<Self, TransportError> {
+    pub fn new(pes: u32, segment: &Memory) -> Result<Self, TransportError> {
         let near_bytes = segment.len_bytes() as u64;
         let map = JobMap::new(pes, near_bytes).ok_or_else(|| {
             TransportError::environment(
@@ -40,7 +40,7 @@ impl Addresses {
     ///
     /// # Errors
     /// As [`new`](Self::new).
-    pub(crate) fn of_stations(segment: &Memory) -> Result<Self, TransportError> {
+    pub fn of_stations(segment: &Memory) -> Result<Self, TransportError> {
         Ok(Self {
             are_first: true,
             ..Self::new(1, segment)?
@@ -48,14 +48,14 @@ impl Addresses {
     }
 
     /// The map of the job.
-    pub(crate) fn map(&self) -> &JobMap {
+    pub fn map(&self) -> &JobMap {
         &self.map
     }
 
     /// The address of `len` bytes at `offset_bytes` of `pe`, the first one a multiple of `align`.
     /// Whether registered memory is there, only its owner knows.
     #[inline]
-    pub(crate) fn of(
+    pub fn of(
         &self,
         pe: PeId,
         offset_bytes: usize,

@@ -41,8 +41,12 @@ impl ProcessWords {
     }
 
     /// As under an emulator that ignores advice.
-    #[cfg(all(test, target_os = "linux"))]
-    pub(crate) fn new_hooked(count: usize) -> Result<Self, TransportError> {
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    #[cfg(target_os = "linux")]
+    #[doc(hidden)]
+    pub fn new_hooked(count: usize) -> Result<Self, TransportError> {
         let mut words = words::Words::new(count)?;
         words.hook()?;
         Ok(Self(words))
@@ -150,11 +154,7 @@ impl ForkGuard {
     /// Ends a thread that serves the wire of this PE: `stop` tells it to end. In a copy of the process the
     /// thread is the first process's, and is left alone. Returns whether this is no copy.
     #[cfg(target_os = "linux")]
-    pub(crate) fn end_thread(
-        &self,
-        thread: &mut Option<JoinHandle<()>>,
-        stop: impl FnOnce(),
-    ) -> bool {
+    pub fn end_thread(&self, thread: &mut Option<JoinHandle<()>>, stop: impl FnOnce()) -> bool {
         let thread = thread.take();
         if !self.is_here() {
             core::mem::forget(thread);

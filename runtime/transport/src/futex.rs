@@ -12,7 +12,7 @@ use crate::sync::AtomicU32;
 
 /// Sleeps while `word` is `value`, for `limit` at most. May return at any time.
 #[cfg(target_os = "linux")]
-pub(crate) fn wait(word: &AtomicU32, value: u32, limit: Duration) {
+pub fn wait(word: &AtomicU32, value: u32, limit: Duration) {
     use rustix::thread::futex;
     #[cfg(memory_model)]
     if crate::model::door::wait(word.as_ptr().addr(), value) {
@@ -31,7 +31,7 @@ pub(crate) fn wait(word: &AtomicU32, value: u32, limit: Duration) {
 
 /// Wakes all who sleep on `word`.
 #[cfg(target_os = "linux")]
-pub(crate) fn wake(word: &AtomicU32) {
+pub fn wake(word: &AtomicU32) {
     use rustix::thread::futex;
     #[cfg(memory_model)]
     if crate::model::door::wake(word.as_ptr().addr()) {
@@ -44,7 +44,7 @@ pub(crate) fn wake(word: &AtomicU32) {
 
 /// Sleeps for `limit`, unless `word` is not `value`.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn wait(word: &AtomicU32, value: u32, limit: Duration) {
+pub fn wait(word: &AtomicU32, value: u32, limit: Duration) {
     if word.load(crate::sync::Ordering::SeqCst) == value {
         std::thread::sleep(limit);
     }
@@ -52,4 +52,4 @@ pub(crate) fn wait(word: &AtomicU32, value: u32, limit: Duration) {
 
 /// Nobody sleeps on a word here.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn wake(_word: &AtomicU32) {}
+pub fn wake(_word: &AtomicU32) {}

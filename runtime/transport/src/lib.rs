@@ -1,6 +1,6 @@
-//! The wires of hostwire.
+//! What the wires of hostwire are made of.
 //!
-//! A *transport* carries posted stores from one PE into the segment of another,
+//! A *wire* carries posted stores from one PE into the segment of another,
 //! orders them ([`Wire::fence`]) and says when they are visible
 //! ([`Wire::quiet`]). It carries nothing else: a get or an atomic is a request to
 //! the target by a store, and an answer by a store. Where the [`Route`] to a PE can do
@@ -20,25 +20,21 @@
 //! | [`ring`] | 64-byte self-validating slots and credits: messages out of stores |
 //! | [`wait`] | spin, yield, sleep; and how a store wakes a sleeper |
 //! | [`arrival`] | the spin: polls that the processor takes for the last |
-//! | [`shm`] | the transport between processes of one host |
-//! | [`station`] | the transport between processes that no launcher brought together |
+//! | [`shm`] | the wire between processes of one host |
 //! | [`terms`] | what all PEs of a job must have alike |
-//! | [`ether`] | the transport between hosts: Ethernet frames, AF_XDP, UDP or TCP |
-//! | [`fabric`] | the transport between hosts over libfabric |
-//! | [`modelled`] | the transport of a process whose hardware is a model in another process |
 //! | [`faults`] | faults on purpose, for tests |
 //! | [`record`] | what a PE stores, as capture files |
 //! | [`os`] | what the launcher needs of the operating system |
 //! | [`limits`] | what the machine can do with none of this code, for the benchmarks |
-//! | [`conformance`] | the tests that every transport must pass |
+//! | [`conformance`] | the tests that every wire must pass |
 //!
-//! This crate is for people who write transports. To write programs, use the
+//! This crate is for people who write wires. To write programs, use the
 //! crate `hostwire`.
 //!
 //! # Systems
 //!
 //! The wires need Linux. With the feature `coroutine` the rest also builds on other Unix
-//! systems, for wires that exist only in simulation; then it has no [`shm`], [`ether`], [`os`]
+//! systems, for wires that exist only in simulation; then it has no [`shm`], [`os`]
 //! and [`limits`].
 //!
 //! # Trust
@@ -58,7 +54,7 @@ compile_error!(
 mod named_fences;
 
 #[cfg(not(loom))]
-mod addresses;
+pub mod addresses;
 pub mod arrival;
 #[cfg(not(loom))]
 pub mod chain;
@@ -67,10 +63,6 @@ pub mod conformance;
 #[cfg(all(any(feature = "coroutine", memory_model), not(loom)))]
 pub mod coroutine;
 pub mod error;
-#[cfg(all(target_os = "linux", not(loom)))]
-pub mod ether;
-#[cfg(all(target_os = "linux", not(loom)))]
-pub mod fabric;
 #[cfg(not(loom))]
 pub mod faults;
 #[cfg(not(loom))]
@@ -78,7 +70,7 @@ pub mod flush;
 #[cfg(not(loom))]
 pub mod fork_guard;
 #[cfg(not(loom))]
-mod futex;
+pub mod futex;
 #[cfg(all(feature = "fuzzing", target_os = "linux", not(loom)))]
 #[doc(hidden)]
 pub mod fuzzing;
@@ -86,13 +78,11 @@ pub mod fuzzing;
 pub mod limits;
 mod line;
 #[cfg(not(loom))]
-mod membership;
+pub mod membership;
 #[cfg(not(loom))]
 pub mod memory;
 #[cfg(memory_model)]
 pub mod model;
-#[cfg(all(target_os = "linux", not(loom)))]
-pub mod modelled;
 mod opaque;
 #[cfg(not(loom))]
 pub mod operation;
@@ -104,15 +94,11 @@ mod printable;
 pub mod reach;
 #[cfg(all(target_os = "linux", not(loom)))]
 pub mod record;
-#[cfg(all(target_os = "linux", not(loom)))]
-pub mod region;
 pub mod ring;
 #[cfg(not(loom))]
 pub mod route;
 #[cfg(all(target_os = "linux", not(loom)))]
 pub mod shm;
-#[cfg(all(target_os = "linux", not(loom)))]
-pub mod station;
 pub mod sync;
 #[cfg(not(loom))]
 pub mod terms;
@@ -134,14 +120,6 @@ pub mod worker;
 #[cfg(not(loom))]
 pub mod wrap;
 
-/// The name and the meaning of all that wires count.
-#[cfg(all(target_os = "linux", not(loom)))]
-pub fn counted() -> impl Iterator<Item = (&'static str, &'static str)> {
-    ether::counted()
-        .chain(fabric::counted_names())
-        .chain(record::RecordCounters::table())
-}
-
 #[cfg(not(loom))]
 pub use chain::{Block, BlockSource, ChainLimits, Chains};
 pub use error::{
@@ -149,7 +127,6 @@ pub use error::{
 };
 #[cfg(not(loom))]
 pub use fork_guard::ForkGuard;
-#[cfg(target_os = "linux")]
 pub use hostwire_link::silence::STOPPED_LIMITS;
 #[cfg(not(loom))]
 pub use membership::{Entry, Membership};

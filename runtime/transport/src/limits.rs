@@ -4,7 +4,6 @@
 //! Each function is the best known loop for its task on shared memory. If there is a
 //! better one, the ratios have to be measured against it.
 
-pub mod ether;
 pub mod flushed;
 pub mod staged;
 

@@ -9,7 +9,7 @@ use crate::memory::Memory;
 use crate::sync::{AtomicU64, Ordering};
 
 /// Bytes of the membership per PE.
-pub(crate) const RECORD_BYTES: usize = 16;
+pub const RECORD_BYTES: usize = 16;
 
 /// A fact about a PE. The caller chooses the values; 0 means that none was stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -156,7 +156,7 @@ impl Memory {
     /// Stores whole lines at a multiple of 64, each after the one before it, and of each the first word
     /// last, which may be its header. False, with nothing stored, if there is no such place.
     #[cfg(not(any(loom, memory_model)))]
-    pub(crate) fn copy_in_lines(&self, offset_bytes: usize, lines: &[[u8; 64]]) -> bool {
+    pub fn copy_in_lines(&self, offset_bytes: usize, lines: &[[u8; 64]]) -> bool {
         let Ok(first) = self.range(offset_bytes, lines.as_flattened().len()) else {
             return false;
         };

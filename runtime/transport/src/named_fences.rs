@@ -5,6 +5,8 @@
 
 /// `$work`. On modelled memory the place may be left out.
 #[cfg(not(memory_model))]
+#[macro_export]
+#[doc(hidden)]
 macro_rules! site {
     ($name:literal, $work:expr) => {
         $work
@@ -13,9 +15,11 @@ macro_rules! site {
 
 /// `$work`, unless the place is left out.
 #[cfg(memory_model)]
+#[macro_export]
+#[doc(hidden)]
 macro_rules! site {
     ($name:literal, $work:expr) => {
-        if crate::model::left_out($name) {
+        if $crate::model::left_out($name) {
             Default::default()
         } else {
             $work
@@ -25,6 +29,8 @@ macro_rules! site {
 
 /// `$order`. On modelled memory the place may be relaxed.
 #[cfg(not(memory_model))]
+#[macro_export]
+#[doc(hidden)]
 macro_rules! order {
     ($name:literal, $order:expr) => {
         $order
@@ -33,9 +39,11 @@ macro_rules! order {
 
 /// `$order`, unless the place is left out.
 #[cfg(memory_model)]
+#[macro_export]
+#[doc(hidden)]
 macro_rules! order {
     ($name:literal, $order:expr) => {
-        if crate::model::left_out($name) {
+        if $crate::model::left_out($name) {
             $crate::sync::Ordering::Relaxed
         } else {
             $order

@@ -44,14 +44,14 @@ impl Visibility {
 
     /// What a fence of the wire is: orders stores before it before those behind it.
     #[inline(always)]
-    pub(crate) fn fence(self) {
+    pub fn fence(self) {
         site!("fence", self.store_fence());
     }
 
     /// What a quiet is, where stores are instructions: they have left, and are seen by
     /// whoever is on this host.
     #[inline(always)]
-    pub(crate) fn quiet(self) {
+    pub fn quiet(self) {
         site!("quiet: stores leave", self.store_fence());
         site!("quiet: loads behind it", fence(Ordering::SeqCst));
     }
@@ -59,7 +59,7 @@ impl Visibility {
     /// Drops stale copies of the lines that are about to be stored to in part: they are
     /// written back whole.
     #[inline(always)]
-    pub(crate) fn before_store(self, at: *const u8, len_bytes: usize) {
+    pub fn before_store(self, at: *const u8, len_bytes: usize) {
         if self == Self::Flushed {
             edges(at, len_bytes, Flush::BeforeStore);
         }
@@ -67,7 +67,7 @@ impl Visibility {
 
     /// Pushes the lines of `len_bytes` bytes at `at` towards the peer.
     #[inline(always)]
-    pub(crate) fn after_store(self, at: *const u8, len_bytes: usize) {
+    pub fn after_store(self, at: *const u8, len_bytes: usize) {
         if self == Self::Flushed {
             lines(at, len_bytes, Flush::WriteBack);
         }
@@ -75,7 +75,7 @@ impl Visibility {
 
     /// Drops stale copies of the lines of `len_bytes` bytes at `at`.
     #[inline(always)]
-    pub(crate) fn before_load(self, at: *const u8, len_bytes: usize) {
+    pub fn before_load(self, at: *const u8, len_bytes: usize) {
         if self == Self::Flushed {
             lines(at, len_bytes, Flush::BeforeFence);
             site!("before_load: the load waits", device_full_fence());
@@ -94,7 +94,7 @@ fn device_store_fence() {
 /// The same, and loads wait for it.
 #[cfg(all(target_arch = "x86_64", not(any(miri, memory_model))))]
 #[inline(always)]
-pub(crate) fn device_full_fence() {
+pub fn device_full_fence() {
     // SAFETY: `mfence` is part of SSE2, which every x86-64 has, and touches no memory.
     unsafe { core::arch::x86_64::_mm_mfence() }
 }
@@ -109,7 +109,7 @@ fn device_store_fence() {
 
 #[cfg(all(target_arch = "aarch64", not(any(miri, memory_model))))]
 #[inline(always)]
-pub(crate) fn device_full_fence() {
+pub fn device_full_fence() {
     // SAFETY: a barrier changes neither memory nor registers. Without `nomem` the compiler
     // moves no access across it.
     unsafe { core::arch::asm!("dsb sy", options(nostack, preserves_flags)) }
@@ -129,11 +129,11 @@ fn device_store_fence() {
     not(memory_model)
 ))]
 #[inline(always)]
-pub(crate) fn device_full_fence() {
+pub fn device_full_fence() {
     fence(Ordering::SeqCst);
 }
 
 #[cfg(memory_model)]
-pub(crate) use crate::model::door::full_fence as device_full_fence;
+pub use crate::model::door::full_fence as device_full_fence;
 #[cfg(memory_model)]
 use crate::model::door::store_fence as device_store_fence;

@@ -106,7 +106,7 @@ impl Window {
     }
 
     /// A window onto memory that belongs to no PE, so that nobody is told of a store.
-    pub(crate) fn silent(memory: Memory, visibility: Visibility) -> Self {
+    pub fn silent(memory: Memory, visibility: Visibility) -> Self {
         Self {
             memory,
             visibility,
@@ -174,7 +174,7 @@ impl Window {
     }
 
     /// Stores whole lines, one by one, where all that this takes is to store them in order. False, with nothing stored, where it takes more, or where they do not belong.
-    pub(crate) fn put_lines_unannounced(&self, offset_bytes: usize, lines: &[[u8; 64]]) -> bool {
+    pub fn put_lines_unannounced(&self, offset_bytes: usize, lines: &[[u8; 64]]) -> bool {
         #[cfg(not(any(loom, memory_model)))]
         return self.visibility == Visibility::Coherent
             && self.memory.copy_in_lines(offset_bytes, lines);
@@ -388,7 +388,7 @@ impl Window {
     /// Does atomics to `len_bytes` bytes at `offset_bytes`: they change what was last put there, and
     /// gets through other windows find the change.
     #[inline(always)]
-    pub(crate) fn change<R>(
+    pub fn change<R>(
         &self,
         offset_bytes: usize,
         len_bytes: usize,
@@ -444,7 +444,7 @@ impl Window {
 
     /// The doorbell of the own segment: for its owner, who sleeps on it.
     #[inline(always)]
-    pub(crate) fn doorbell(&self) -> Doorbell<'_> {
+    pub fn doorbell(&self) -> Doorbell<'_> {
         // SAFETY: `new` checked that the word exists and is aligned.
         let word = unsafe { self.memory.base().byte_add(DOORBELL_OFFSET_BYTES) };
         // SAFETY: mapped for as long as `self` lives, and aligned, as `new` checked; the doorbell is

@@ -1,17 +1,15 @@
-//! The suite of the transports over shared memory, as it is and with something around it, and over
-//! a region with each contract. What
-//! it takes on other memory is tested on a model of it: see `tests/model.rs`.
+//! The suite of the transports over shared memory, as it is and with something around it. What it takes on other memory is tested on a model of it: see `tests/model.rs`.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use hostwire_testing::or_long;
+use hostwire_transport::Wire;
 use hostwire_transport::conformance::copies::copies_of_a_pe_are_refused;
-use hostwire_transport::conformance::{CASES, Case, Fabric, InRegion, Threads, Wrapping};
+use hostwire_transport::conformance::{CASES, Case, Fabric, Threads, Wrapping};
 use hostwire_transport::faults::Faulty;
 use hostwire_transport::record::{self, Recorder};
 use hostwire_transport::wrap::StoresOnly;
-use hostwire_transport::{Visibility, Wire};
 
 type Brought = Arc<dyn Wire>;
 
@@ -89,31 +87,3 @@ hostwire_transport::transport_cases!(over!(coherent, MOST));
 hostwire_transport::transport_cases!(over!(stores_only, FEW));
 hostwire_transport::transport_cases!(over!(faulty, FEW));
 hostwire_transport::transport_cases!(over!(recorded, FEW));
-
-macro_rules! in_region {
-    ($wire:ident, $contract:ident, $has_bells:literal; $($case:ident,)*) => {
-        mod $wire {
-            use super::*;
-
-            const FABRIC: InRegion = InRegion {
-                contract: Visibility::$contract,
-                has_bells: $has_bells,
-            };
-
-            $(#[test]
-            fn $case() {
-                run_over(stringify!($case), &FABRIC, or_long(FEW, ALL));
-            })*
-
-            #[test]
-            fn copies_are_refused() {
-                run_over("copies_are_refused", &FABRIC, or_long(FEW, ALL));
-            }
-        }
-    };
-}
-
-hostwire_transport::transport_cases!(in_region!(region_coherent, Coherent, false));
-hostwire_transport::transport_cases!(in_region!(region_flushed, Flushed, false));
-hostwire_transport::transport_cases!(in_region!(region_write_combining, WriteCombining, false));
-hostwire_transport::transport_cases!(in_region!(region_with_bells, Coherent, true));

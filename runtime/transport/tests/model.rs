@@ -9,8 +9,6 @@ mod conformance;
 mod flags;
 #[path = "model/memory.rs"]
 mod memory;
-#[path = "model/region.rs"]
-mod region;
 #[path = "model/rings.rs"]
 mod rings;
 #[path = "model/sleep.rs"]

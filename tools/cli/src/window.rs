@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use clap::Subcommand;
 use hostwire::settings::{LOST_AFTER, Settings, WINDOW, parse_window};
+use hostwire_region::{JobReport, PeReport, Region, Report, Spec, contract_name};
 use hostwire_transport::flush::instructions;
-use hostwire_transport::region::{JobReport, PeReport, Region, Report, Spec, contract_name};
 use hostwire_transport::{TransportError, Visibility};
 
 use crate::report;

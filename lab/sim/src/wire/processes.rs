@@ -9,9 +9,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hostwire_transport::modelled::{Arming, Begun, ModelEnd, Next, Request};
 use hostwire_transport::wire::{Bell, Clock};
 use hostwire_transport::{ChainLimits, PeId, TransportError, Wire};
+use hostwire_virtual::{Arming, Begun, ModelEnd, Next, Request};
 
 use crate::engine::{Ps, Summary};
 use crate::record::Recording;

@@ -7,8 +7,8 @@ use hostwire_sim::engine::Summary;
 use hostwire_sim::wire::{CallCosts, Platform, Settings, Watch, WireError, run_processes};
 use hostwire_transport::Wire;
 use hostwire_transport::conformance::Program;
-use hostwire_transport::modelled::{Modelled, Seat};
 use hostwire_transport::shm::{ShmOptions, local};
+use hostwire_virtual::{Modelled, Seat};
 
 /// Runs `program` on threads that have the wires of processes.
 pub fn run_threads<'a, 'w: 'a>(

@@ -18,7 +18,7 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::Instant;
 
-use hostwire_transport::ether::{
+use hostwire_frames::{
     Adapter, ControlConnections, Door, Ether, EtherOptions, Guest, Interface, Life, Region, Roster,
     Secrets, Socket,
 };

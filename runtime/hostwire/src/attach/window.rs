@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hostwire_transport::region::{Joining, Needs, Region, Spec, Ticket};
+use hostwire_region::{Joining, Needs, Region, Spec, Ticket};
 use hostwire_transport::shm::Shm;
 use hostwire_transport::terms::Terms;
 use hostwire_transport::{EnvironmentFault, TransportError, printable};

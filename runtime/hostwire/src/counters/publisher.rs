@@ -91,9 +91,7 @@ mod tests {
 
     #[test]
     fn the_counters_of_a_wire_fit_a_record() {
-        let names: Vec<&str> = hostwire_transport::counted()
-            .map(|(name, _)| name)
-            .collect();
+        let names: Vec<&str> = super::super::counted().map(|(name, _)| name).collect();
         assert!(names.len() < RECORD_BYTES / SLOT_BYTES);
         for (place, name) in names.iter().enumerate() {
             assert!(

@@ -6,8 +6,8 @@
 use core::fmt;
 use core::str::FromStr;
 
+use hostwire_frames::Address;
 use hostwire_transport::PeId;
-use hostwire_transport::ether::Address;
 
 use crate::settings::WireName;
 

@@ -1,7 +1,7 @@
 //! What values settings can have.
 
 #[cfg(target_os = "linux")]
-use hostwire_transport::fabric::Choice as FabricChoice;
+use hostwire_fabric::Choice as FabricChoice;
 #[cfg(target_os = "linux")]
 use hostwire_transport::faults::Faults;
 use hostwire_transport::ring::{RING_BYTES_MAX, RING_BYTES_MIN, Slots};

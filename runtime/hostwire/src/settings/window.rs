@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use hostwire_region::{Spec, contract_name};
 use hostwire_transport::Visibility;
-use hostwire_transport::region::{Spec, contract_name};
 
 use super::kinds::parse_bytes;
 use super::setting::Kind;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use hostwire_transport::station::{News, PEERS_MAX};
+use hostwire_station::{News, PEERS_MAX};
 use hostwire_transport::wait::WaitLimits;
 use hostwire_transport::{Loss, PeId, Route};
 

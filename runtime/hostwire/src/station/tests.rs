@@ -4,8 +4,8 @@ mod scribble;
 
 use std::time::Instant;
 
+use hostwire_station::News;
 use hostwire_transport::ring::{CreditInlet, Outlet, RingSender};
-use hostwire_transport::station::News;
 
 use super::*;
 use crate::layout::Mail;

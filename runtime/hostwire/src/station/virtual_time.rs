@@ -12,7 +12,7 @@ use std::cell::Cell;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use hostwire_transport::station::ModelledContacts;
+use hostwire_station::ModelledContacts;
 use hostwire_transport::wire::Clock;
 
 use super::{Progress, Station};

@@ -7,11 +7,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 #[cfg(target_os = "linux")]
-use crate::region;
-#[cfg(target_os = "linux")]
 use crate::shm::{self, ShmOptions};
-#[cfg(target_os = "linux")]
-use crate::visibility::Visibility;
 use crate::wire::Wire;
 use crate::wrap::StoresOnly;
 
@@ -35,16 +31,6 @@ pub trait Fabric: Sync {
 pub struct Threads {
     /// The properties of the wire.
     pub options: ShmOptions,
-}
-
-/// PEs are threads of this process and the wire is a region with this contract.
-#[cfg(target_os = "linux")]
-#[derive(Debug, Clone, Copy)]
-pub struct InRegion {
-    /// Its contract.
-    pub contract: Visibility,
-    /// PEs wake each other by calls, as those of several kernels do.
-    pub has_bells: bool,
 }
 
 /// Another fabric, with something around the wire of each PE.
@@ -83,15 +69,6 @@ const LIMIT: Duration = Duration::from_secs(180);
 impl Fabric for Threads {
     fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
         let wires = shm::local(pes, segment_bytes, self.options).expect("making the wire");
-        run_on_threads(wires, program);
-    }
-}
-
-#[cfg(target_os = "linux")]
-impl Fabric for InRegion {
-    fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
-        let wires = region::local(pes, segment_bytes, self.contract, self.has_bells)
-            .expect("making the wire");
         run_on_threads(wires, program);
     }
 }

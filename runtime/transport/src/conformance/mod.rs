@@ -26,9 +26,9 @@ mod registered;
 mod stores;
 mod waiting;
 
-pub use fabric::{Fabric, Program, Wrap, Wrapping, run_on_threads};
 #[cfg(target_os = "linux")]
-pub use fabric::{InRegion, Threads};
+pub use fabric::Threads;
+pub use fabric::{Fabric, Program, Wrap, Wrapping, run_on_threads};
 pub use mapped::*;
 pub use order::*;
 pub use random::Random;

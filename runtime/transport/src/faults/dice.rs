@@ -5,24 +5,29 @@ use crate::error::PeId;
 
 /// Decides for one thing after the other.
 #[derive(Debug)]
-pub(crate) struct Dice {
+pub struct Dice {
     faults: Faults,
     random: u64,
 }
 
 /// What happens to one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Fate {
-    pub(crate) drop: bool,
-    pub(crate) dup: bool,
-    pub(crate) reorder: bool,
-    pub(crate) flip: bool,
+pub struct Fate {
+    /// It is lost.
+    pub drop: bool,
+    /// It is sent twice.
+    pub dup: bool,
+    /// It is held back until the next one has left.
+    pub reorder: bool,
+    /// One bit of it is changed.
+    pub flip: bool,
     /// Which bit is changed.
     bit: u64,
 }
 
 impl Dice {
-    pub(crate) fn new(faults: Faults, pe: PeId) -> Self {
+    /// For what PE `pe` sends.
+    pub fn new(faults: Faults, pe: PeId) -> Self {
         let mut dice = Self {
             faults,
             random: faults.seed ^ u64::from(pe).wrapping_mul(0xd6e8_feb8_6659_fd93),
@@ -31,7 +36,8 @@ impl Dice {
         dice
     }
 
-    pub(crate) fn membership(&mut self) -> Fate {
+    /// What becomes of the next one.
+    pub fn roll(&mut self) -> Fate {
         // Always five numbers, so that one probability does not change what others do.
         Fate {
             drop: self.happens(self.faults.drop),
@@ -60,7 +66,7 @@ impl Dice {
 
 impl Fate {
     /// Changes one bit, if there is one.
-    pub(crate) fn change_a_bit(self, bytes: &mut [u8]) {
+    pub fn change_a_bit(self, bytes: &mut [u8]) {
         let place = (self.bit >> 3) % (bytes.len().max(1) as u64);
         if let Some(byte) = bytes.get_mut(place as usize) {
             *byte ^= 1 << (self.bit & 7);

@@ -4,20 +4,15 @@
 //! that sends the same meets the same faults.
 
 mod dice;
-#[cfg(target_os = "linux")]
-mod frames;
 mod stores;
 
 use core::str::FromStr;
 
-pub(crate) use self::dice::Dice;
-#[cfg(target_os = "linux")]
-pub(crate) use self::frames::FaultyFrames;
+pub use self::dice::Dice;
 pub use self::stores::{Faulty, FaultyStores};
 
 /// Name and meaning of the counter of all faults.
-pub(crate) const COUNTER: [(&str, &str); 1] =
-    [("faults injected", "Faults on purpose, for tests.")];
+pub const COUNTER: [(&str, &str); 1] = [("faults injected", "Faults on purpose, for tests.")];
 
 /// How often what a PE sends meets with what. Each is a probability, 0 to 1.
 ///

@@ -91,7 +91,7 @@ impl Stage for FaultyStores {
         if store.is_ordered() {
             state.let_out(wire, pe)?;
         }
-        let fate = state.dice.membership();
+        let fate = state.dice.roll();
         if fate.drop {
             state.met += 1;
             return Ok(());

@@ -1,6 +1,8 @@
 //! The common parts of checks: reading a script from any bytes, and the rules for every text
 //! that a user may read.
 
+use core::fmt::Display;
+use core::str::FromStr;
 use std::cell::RefCell;
 
 /// The longest text that an error may have. A terminal shows it on one page.
@@ -288,5 +290,28 @@ mod tests {
             assert!(!is_shown(bad.to_owned()), "{bad:?}");
         }
         assert!(!is_shown("x".repeat(5000)));
+    }
+}
+
+/// A value that was read is written again, and reads as the same value; an error blames one of
+/// `who`. Returns the text.
+pub fn comes_back<T>(bytes: &[u8], who: &[&str]) -> Option<String>
+where
+    T: FromStr<Err: Display> + Display,
+{
+    let text = String::from_utf8_lossy(bytes);
+    match text.parse::<T>() {
+        Ok(value) => {
+            let again = value.to_string();
+            shown(&again);
+            // By its text: what holds a key cannot be compared.
+            let parsed = again.parse::<T>().ok();
+            assert_eq!(parsed.map(|value| value.to_string()), Some(again.clone()));
+            Some(again)
+        }
+        Err(error) => {
+            blames(error, who);
+            None
+        }
     }
 }

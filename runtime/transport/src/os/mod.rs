@@ -2,8 +2,8 @@
 
 pub mod hosts;
 pub mod library;
-pub(crate) mod neighbour;
-pub(crate) mod netlink;
+pub mod neighbour;
+pub mod netlink;
 pub mod process;
 mod random;
 pub mod signals;

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, AsRawFd};
 
 /// The process at the other end of a Unix socket, by its number here, as it connected or began to listen.
 /// `None` if it has none: it lives in another process namespace.
-pub(crate) fn peer_process(socket: impl AsFd) -> Option<libc::pid_t> {
+pub fn peer_process(socket: impl AsFd) -> Option<libc::pid_t> {
     let mut peer = libc::ucred {
         pid: 0,
         uid: 0,
@@ -33,7 +33,7 @@ pub(crate) fn peer_process(socket: impl AsFd) -> Option<libc::pid_t> {
 /// # Errors
 /// Those of process_vm_readv(2): `EPERM` where this process may not, `ESRCH` if there is no such process,
 /// `EFAULT` if it has nothing at the first address.
-pub(crate) fn read_memory(
+pub fn read_memory(
     process: libc::pid_t,
     (from, dst): (u64, &mut [u8]),
     proof: (u64, &mut [u64]),
@@ -50,7 +50,7 @@ pub(crate) fn read_memory(
 ///
 /// # Safety
 /// `len` bytes at `at` may be written to, and have any value, during the call.
-pub(crate) unsafe fn read_memory_at(
+pub unsafe fn read_memory_at(
     process: libc::pid_t,
     (from, at, len): (u64, *mut u8, usize),
     (proof_at, proof): (u64, &mut [u64]),

@@ -146,7 +146,7 @@ fn message(kind: u16, flags: u16, body: &[u8]) -> Vec<u8> {
 }
 
 /// struct nlmsgerr behind the header: minus an error, or 0.
-pub(crate) fn read_answer(answer: &[u8]) -> io::Result<()> {
+pub fn read_answer(answer: &[u8]) -> io::Result<()> {
     let word = |at: usize| answer.get(at..)?.first_chunk::<4>().copied();
     let kind = answer.get(4..).and_then(|rest| rest.first_chunk::<2>());
     match (

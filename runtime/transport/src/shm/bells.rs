@@ -8,30 +8,30 @@ use crate::window::Ring;
 
 /// What wakes each PE, and what this one sleeps on.
 #[derive(Debug)]
-pub(crate) struct Bells {
+pub struct Bells {
     /// By PE.
-    pub(crate) rings: Box<[Arc<dyn Ring>]>,
+    pub rings: Box<[Arc<dyn Ring>]>,
     /// The threads of this PE that sleep. Who hears the bell wakes them.
-    pub(crate) sleepers: Arc<Sleepers>,
+    pub sleepers: Arc<Sleepers>,
 }
 
 /// Threads that sleep until the doorbell of their PE is rung.
 #[derive(Debug, Default)]
-pub(crate) struct Sleepers {
+pub struct Sleepers {
     lock: Mutex<()>,
     rung: Condvar,
 }
 
 impl Sleepers {
     /// Has all of them look at the doorbell.
-    pub(crate) fn wake(&self) {
+    pub fn wake(&self) {
         // Who holds the lock has looked at the doorbell, and does not sleep yet.
         drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner));
         self.rung.notify_all();
     }
 
     /// Sleeps until the doorbell is not armed any more, or for `limit`. Whether it was rung.
-    pub(crate) fn sleep(&self, doorbell: Doorbell<'_>, limit: Duration) -> bool {
+    pub fn sleep(&self, doorbell: Doorbell<'_>, limit: Duration) -> bool {
         let lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         let slept = self
             .rung

@@ -35,8 +35,9 @@ use crate::terms::Terms;
 use super::key::Key;
 
 /// "hostwire" and the version of this exchange.
-pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"hostwir\x04");
-pub(crate) const REFUSED: u64 = u64::MAX;
+pub const MAGIC: u64 = u64::from_le_bytes(*b"hostwir\x04");
+/// In place of a count: a refusal, with its text behind it.
+pub const REFUSED: u64 = u64::MAX;
 /// What PE 0 attempts, for errors.
 const ATTACHING: &str = "attaching the PEs of the job";
 /// Descriptors that every guest gets.
@@ -88,7 +89,7 @@ impl core::str::FromStr for Ticket {
 
 /// What all PEs of a host share.
 #[derive(Debug)]
-pub(crate) struct Files {
+pub struct Files {
     /// The segments of all PEs.
     pub memory: OwnedFd,
     /// The file whose bytes the PEs lock.
@@ -110,7 +111,7 @@ pub struct Hello {
 
 /// The PE that others come to.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Own<'a> {
+pub struct Own<'a> {
     /// Its number.
     pub pe: PeId,
     /// How many PEs it believes the job has.
@@ -166,7 +167,7 @@ impl Gathering {
     /// # Errors
     /// [`TransportError::Environment`] naming the PEs that did not come by
     /// `deadline`, or what a PE brought that does not fit.
-    pub(crate) fn serve(
+    pub fn serve(
         mut self,
         own: &Own<'_>,
         make: impl FnOnce() -> Result<Files, TransportError>,
@@ -304,12 +305,17 @@ fn connect(socket: &OwnedFd, address: &SocketAddrUnix, deadline: Instant) -> Res
     }
 }
 
-pub(crate) fn is_same_user(socket: &OwnedFd) -> bool {
+/// Whether the process at the other end belongs to the user of this one.
+pub fn is_same_user(socket: &OwnedFd) -> bool {
     rustix::net::sockopt::socket_peercred(socket)
         .is_ok_and(|peer| peer.uid == rustix::process::geteuid())
 }
 
-pub(crate) fn socket() -> Result<OwnedFd, Errno> {
+/// A socket for messages with descriptors, within this host.
+///
+/// # Errors
+/// As the system says.
+pub fn socket() -> Result<OwnedFd, Errno> {
     rustix::net::socket_with(
         AddressFamily::UNIX,
         SocketType::SEQPACKET,
@@ -318,12 +324,20 @@ pub(crate) fn socket() -> Result<OwnedFd, Errno> {
     )
 }
 
-pub(crate) fn address(ticket: Ticket) -> Result<SocketAddrUnix, TransportError> {
+/// Where the holder of the ticket listens: a name without a file.
+///
+/// # Errors
+/// As the system says.
+pub fn address(ticket: Ticket) -> Result<SocketAddrUnix, TransportError> {
     SocketAddrUnix::new_abstract_name(format!("hostwire-{:032x}", ticket.name).as_bytes())
         .map_err(|e| TransportError::environment("naming the socket of the job", e))
 }
 
-pub(crate) fn accept(listener: &OwnedFd) -> Result<Option<OwnedFd>, TransportError> {
+/// The next caller, if there is one.
+///
+/// # Errors
+/// As the system says.
+pub fn accept(listener: &OwnedFd) -> Result<Option<OwnedFd>, TransportError> {
     match rustix::net::accept_with(listener, SocketFlags::CLOEXEC) {
         Ok(socket) => Ok(Some(socket)),
         Err(Errno::INTR | Errno::CONNABORTED | Errno::AGAIN) => Ok(None),
@@ -332,7 +346,7 @@ pub(crate) fn accept(listener: &OwnedFd) -> Result<Option<OwnedFd>, TransportErr
 }
 
 /// Which of `[listener, others...]` can be read, in rising order.
-pub(crate) fn wait_for_any<'a>(
+pub fn wait_for_any<'a>(
     listener: &'a OwnedFd,
     others: impl IntoIterator<Item = &'a OwnedFd>,
     deadline: Instant,
@@ -376,11 +390,11 @@ fn absent(cause: Errno, guests: &Guests) -> TransportError {
     )
 }
 
-pub(crate) fn send_with(
-    socket: impl AsFd,
-    bytes: &[u8],
-    fds: &[BorrowedFd<'_>],
-) -> Result<(), Errno> {
+/// Sends one message with descriptors.
+///
+/// # Errors
+/// As the system says.
+pub fn send_with(socket: impl AsFd, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> Result<(), Errno> {
     let mut space =
         vec![core::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FILES_MAX))];
     let mut control = SendAncillaryBuffer::new(&mut space);
@@ -406,10 +420,7 @@ pub(crate) fn send_with(
 
 /// Receives one message. Descriptors for which the buffer has no room are lost; callers notice it,
 /// because they compare the number of descriptors.
-pub(crate) fn receive_with(
-    socket: impl AsFd,
-    bytes: &mut [u8],
-) -> Result<(usize, Vec<OwnedFd>), Errno> {
+pub fn receive_with(socket: impl AsFd, bytes: &mut [u8]) -> Result<(usize, Vec<OwnedFd>), Errno> {
     let mut space =
         vec![core::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FILES_MAX))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
@@ -471,7 +482,11 @@ fn send_files(socket: &OwnedFd, files: &Files) -> Result<(), TransportError> {
         .map_err(|e| TransportError::environment("handing the segments to the PEs", e))
 }
 
-pub(crate) fn receive_files(
+/// What the first PE of the host answers to a hello.
+///
+/// # Errors
+/// [`TransportError::Environment`]: it refuses, ends, is silent, or its answer makes no sense.
+pub fn receive_files(
     socket: &OwnedFd,
     hello: &Hello,
     deadline: Instant,
@@ -532,7 +547,8 @@ fn take_files(fds: Vec<OwnedFd>, numbers: &[u64]) -> Result<Files, EnvironmentFa
     }
 }
 
-pub(crate) fn send_refusal(socket: &OwnedFd, why: &str) {
+/// Says why there is no answer. The other end may be gone.
+pub fn send_refusal(socket: &OwnedFd, why: &str) {
     let mut bytes = to_bytes(&[MAGIC, REFUSED]);
     bytes.extend(why.bytes().take(400));
     bytes.resize(bytes.len().next_multiple_of(8), 0);
@@ -540,11 +556,13 @@ pub(crate) fn send_refusal(socket: &OwnedFd, why: &str) {
     let _ = send_with(socket, &bytes, &[]);
 }
 
-pub(crate) fn to_bytes(words: &[u64]) -> Vec<u8> {
+/// Words as they are sent.
+pub fn to_bytes(words: &[u64]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-pub(crate) fn from_bytes(bytes: &[u8]) -> Vec<u64> {
+/// Words as they came; no words if the last one is not whole.
+pub fn from_bytes(bytes: &[u8]) -> Vec<u64> {
     let (words, rest) = bytes.as_chunks::<8>();
     if rest.is_empty() {
         words.iter().map(|word| u64::from_le_bytes(*word)).collect()

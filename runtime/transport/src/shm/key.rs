@@ -8,25 +8,26 @@ use core::hint::black_box;
 /// There is no `PartialEq`: `==` may stop at the first difference and so tell a stranger
 /// how much of a guess is right. `Debug` does not show it.
 #[derive(Clone, Copy)]
-pub(crate) struct Key(u128);
+pub struct Key(u128);
 
 impl Key {
-    pub(crate) const fn new(random: u128) -> Self {
+    /// Of a number that nobody can guess.
+    pub const fn new(random: u128) -> Self {
         Self(random)
     }
 
     /// As it is shown on the socket, lower word first.
-    pub(crate) const fn from_words(low: u64, high: u64) -> Self {
+    pub const fn from_words(low: u64, high: u64) -> Self {
         Self((high as u128) << 64 | low as u128)
     }
 
     /// See [`from_words`](Self::from_words).
-    pub(crate) const fn to_words(self) -> [u64; 2] {
+    pub const fn to_words(self) -> [u64; 2] {
         [self.0 as u64, (self.0 >> 64) as u64]
     }
 
     /// Whether it is the same, in a time that does not depend on how much of it is.
-    pub(crate) fn is(self, shown: Self) -> bool {
+    pub fn is(self, shown: Self) -> bool {
         black_box(self.0 ^ shown.0) == 0
     }
 }

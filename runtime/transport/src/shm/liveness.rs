@@ -24,7 +24,7 @@ pub(super) enum Liveness {
 }
 
 /// Says who lives, where it takes more than locks.
-pub(crate) trait Lives: fmt::Debug + Send + Sync {
+pub trait Lives: fmt::Debug + Send + Sync {
     /// Whether `pe` still lives.
     fn is_alive(&self, pe: PeId) -> Result<bool, TransportError>;
 
@@ -118,7 +118,7 @@ impl Locks {
 
 impl Watch {
     /// Locks on bytes of `file`: that of the first PE, and one in so many behind it.
-    pub(crate) fn locks_at(file: Arc<OwnedFd>, first_byte: u64, step_bytes: u64) -> Self {
+    pub fn locks_at(file: Arc<OwnedFd>, first_byte: u64, step_bytes: u64) -> Self {
         Self::Locks(Locks {
             file,
             first_byte,
@@ -127,7 +127,7 @@ impl Watch {
     }
 
     /// From now on the number `local` lives, until this process, or what it is in it, ends.
-    pub(crate) fn enter(&self, local: u32) -> Result<(), TransportError> {
+    pub fn enter(&self, local: u32) -> Result<(), TransportError> {
         match self {
             Self::Flags(alive) => {
                 if let Some(flag) = alive.get(local as usize) {
@@ -143,7 +143,7 @@ impl Watch {
     }
 
     /// From now on it does not.
-    pub(crate) fn leave(&self, local: u32) {
+    pub fn leave(&self, local: u32) {
         match self {
             Self::Flags(alive) => {
                 if let Some(flag) = alive.get(local as usize) {
@@ -156,7 +156,7 @@ impl Watch {
     }
 
     /// Whether it lives. A process does not see itself.
-    pub(crate) fn is_alive(&self, local: u32) -> Result<bool, TransportError> {
+    pub fn is_alive(&self, local: u32) -> Result<bool, TransportError> {
         match self {
             Self::Flags(alive) => Ok(alive
                 .get(local as usize)
@@ -179,7 +179,7 @@ impl Watch {
     }
 
     /// The descriptor that it needs.
-    pub(crate) fn fd(&self) -> Option<std::os::fd::BorrowedFd<'_>> {
+    pub fn fd(&self) -> Option<std::os::fd::BorrowedFd<'_>> {
         match self {
             Self::Locks(locks) => Some(locks.file.as_fd()),
             Self::Flags(_) => None,

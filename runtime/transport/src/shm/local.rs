@@ -23,7 +23,7 @@ pub fn local(
 }
 
 /// Those of a job on `hosts` hosts, by host: PEs are dealt out to hosts in turn.
-pub(crate) fn local_hosts(
+pub fn local_hosts(
     pes: u32,
     hosts: u32,
     segment_bytes: usize,
@@ -39,7 +39,7 @@ pub(crate) fn local_hosts(
 }
 
 /// Those of `members` alone, who share a host in a job of `pes` PEs.
-pub(crate) fn local_part(
+pub fn local_part(
     pes: u32,
     members: &[PeId],
     segment_bytes: usize,

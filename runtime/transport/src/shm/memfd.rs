@@ -77,7 +77,7 @@ pub(super) fn map_aligned(
 ///
 /// # Errors
 /// [`TransportError::Environment`] if there is no memory, or no address space for it.
-pub(crate) fn lone(label: &str, len_bytes: usize) -> Result<Memory, TransportError> {
+pub fn lone(label: &str, len_bytes: usize) -> Result<Memory, TransportError> {
     let finding = || format!("finding addresses for {len_bytes} bytes of shared memory");
     map_aligned(create(label, len_bytes)?, len_bytes, PAGE_BYTES, finding)
 }

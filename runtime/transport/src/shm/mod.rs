@@ -4,9 +4,9 @@
 //! are CPU instructions, a fence is a compiler matter on x86, and nothing needs an agent.
 
 mod bells;
-pub(crate) mod handover;
+pub mod handover;
 mod host;
-pub(crate) mod key;
+pub mod key;
 mod liveness;
 mod local;
 mod memfd;
@@ -16,19 +16,14 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-pub(crate) use bells::{Bells, Sleepers};
+pub use bells::{Bells, Sleepers};
 use handover::{Files, Own};
 pub use handover::{Gathering, Hello, MORE_MAX, Ticket};
 pub use host::Host;
-pub(crate) use liveness::Lives;
-pub use liveness::Watch;
-pub use local::local;
-pub(crate) use local::local_hosts;
-#[cfg(test)]
-pub(crate) use local::local_part;
-pub use memfd::map_whole;
-pub(crate) use memfd::{check_file_limit, create as create_file, lone};
-pub(crate) use plot::{Plot, STRIDE_ALIGN_BYTES};
+pub use liveness::{Lives, Watch};
+pub use local::{local, local_hosts, local_part};
+pub use memfd::{check_file_limit, create as create_file, lone, map_whole};
+pub use plot::{Plot, STRIDE_ALIGN_BYTES};
 
 use crate::error::{Loss, PeId, TransportError};
 use crate::fork_guard::ForkGuard;
@@ -74,13 +69,13 @@ pub struct Shm {
 
 /// How PEs share the memory of a wire.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Sharing {
+pub struct Sharing {
     /// The contract that windows declare and obey.
-    pub(crate) visibility: Visibility,
+    pub visibility: Visibility,
     /// All PEs have one kernel, whose futexes reach them.
-    pub(crate) is_rung: bool,
+    pub is_rung: bool,
     /// How many share the CPUs of this kernel.
-    pub(crate) sharers: u32,
+    pub sharers: u32,
 }
 
 /// How a PE gets at its peers.
@@ -160,7 +155,7 @@ impl Shm {
 
     /// The wire of PEs whose segments lie in `memory` as the plot says, with the membership of the job
     /// behind them.
-    pub(crate) fn over_region(
+    pub fn over_region(
         host: Host,
         plot: Plot,
         memory: Memory,

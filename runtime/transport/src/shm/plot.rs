@@ -14,13 +14,14 @@ use crate::memory::Memory;
 
 /// Segments lie at multiples of this, so that an object can be aligned to as much at the
 /// same offset in all of them. Costs address space alone.
-pub(crate) const STRIDE_ALIGN_BYTES: usize = 64 << 20;
+pub const STRIDE_ALIGN_BYTES: usize = 64 << 20;
 
 /// Where everything lies in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Plot {
+pub struct Plot {
     pub(super) pes: u32,
-    pub(crate) segment_bytes: usize,
+    /// Of one PE.
+    pub segment_bytes: usize,
     /// From one segment to the next.
     pub(super) stride_bytes: usize,
     file_bytes: usize,
@@ -32,7 +33,7 @@ impl Plot {
     ///
     /// # Errors
     /// [`TransportError::Environment`] if no address space has room for them.
-    pub(crate) fn new(pes: u32, segment_bytes: usize) -> Result<Self, TransportError> {
+    pub fn new(pes: u32, segment_bytes: usize) -> Result<Self, TransportError> {
         let roll_bytes = (pes as usize * membership::RECORD_BYTES).next_multiple_of(4096);
         let stride_bytes = segment_bytes.checked_next_multiple_of(STRIDE_ALIGN_BYTES);
         let file_bytes = stride_bytes
@@ -78,12 +79,12 @@ impl Plot {
     }
 
     /// Where the segment of `pe` begins.
-    pub(crate) fn offset_bytes(&self, pe: u32) -> usize {
+    pub fn offset_bytes(&self, pe: u32) -> usize {
         pe as usize * self.stride_bytes
     }
 
     /// The segment of `pe` in what [`map`](Self::map) gave.
-    pub(crate) fn segment(&self, memory: &Memory, pe: u32) -> Result<Memory, TransportError> {
+    pub fn segment(&self, memory: &Memory, pe: u32) -> Result<Memory, TransportError> {
         memory.part(self.offset_bytes(pe), self.segment_bytes)
     }
 

@@ -7,9 +7,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use hostwire::{Compare, EnvironmentFault, Error, Result};
+use hostwire_frames::limits::BareEther;
+use hostwire_frames::{Interface, MacAddress};
 use hostwire_transport::TransportError;
-use hostwire_transport::ether::{Interface, MacAddress};
-use hostwire_transport::limits::ether::{self, BareEther};
 
 use super::measure::Loop;
 use super::pe::{Context, time};
@@ -101,7 +101,7 @@ impl Bare {
             Self::Ip { stream, .. } => stream.ping_pong(bench, size),
             Self::Frames(end) => vec![Box::new(move |n| {
                 time(|| {
-                    ether::ping_pong(end, bench.side(), size as usize, n)?;
+                    hostwire_frames::limits::ping_pong(end, bench.side(), size as usize, n)?;
                     Ok(())
                 })
             })],
@@ -116,7 +116,7 @@ impl Bare {
                 let len = end.frame_len_max();
                 let frames = (n * size).div_ceil(len as u64);
                 time(|| {
-                    ether::flood(end, bench.side(), len, frames)?;
+                    hostwire_frames::limits::flood(end, bench.side(), len, frames)?;
                     Ok(())
                 })
             })],

@@ -13,9 +13,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use hostwire::settings::{HEAP, RECORD, Settings, TABLE};
+use hostwire_region::Region;
 use hostwire_transport::os::process::ChildSetup;
 use hostwire_transport::os::signals::unblock;
-use hostwire_transport::region::Region;
 use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 

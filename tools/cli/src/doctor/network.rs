@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use hostwire::settings::{IFACE, WIRE, WireName};
+use hostwire_frames::{FramePort, Interface, Offload, StreamPort};
 use hostwire_transport::TransportError;
-use hostwire_transport::ether::{FramePort, Interface, Offload, StreamPort};
 use hostwire_transport::os::hosts::Hosts;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
@@ -198,7 +198,7 @@ fn attribute(interface: &str, name: &str) -> Option<String> {
 
 /// What libfabric offers.
 fn providers() -> Vec<Finding> {
-    let (version, offers) = match hostwire_transport::fabric::offers() {
+    let (version, offers) = match hostwire_fabric::offers() {
         Ok(found) => found,
         Err(error) => {
             let advice = "only for this wire: install the package libfabric1";

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use hostwire::counters::Record;
-use hostwire_transport::counted;
+use hostwire::counters::counted;
 
 use crate::borrow::PAGES;
 use crate::report;

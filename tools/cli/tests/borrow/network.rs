@@ -5,7 +5,6 @@ use std::process::Command;
 use std::time::Instant;
 
 use hostwire_testing::{is_installed, left_out, need};
-use hostwire_transport::fabric;
 
 use crate::kit::{HOSTWIRE, Lender, Running, borrow, can_borrow, finish, new_name, program, text};
 
@@ -134,7 +133,7 @@ fn memory_of_another_host_is_borrowed_over_each_wire() {
     let insecure = [("HOSTWIRE_INSECURE_WIRE", "1")];
     let mut wires: Vec<(&str, Vec<(&str, &str)>)> =
         vec![("udp", vec![]), ("tcp", vec![]), ("ether", vec![])];
-    match fabric::offers() {
+    match hostwire_fabric::offers() {
         Ok(_) => {
             let provider = ("HOSTWIRE_FABRIC", "tcp;ofi_rxm");
             wires.push(("fabric", [&insecure[..], &[provider]].concat()));

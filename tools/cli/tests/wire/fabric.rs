@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use hostwire_testing::{left_out, need};
-use hostwire_transport::fabric;
 use rustix::process::Signal;
 
 use crate::hosts::{Steady, may_make_hosts};
@@ -15,7 +14,7 @@ const INSECURE: &str = "--insecure-wire";
 /// Those of some names that libfabric has here. Says so if it has none.
 fn providers() -> Vec<&'static str> {
     let known = ["tcp;ofi_rxm", "net"];
-    let offers = match fabric::offers() {
+    let offers = match hostwire_fabric::offers() {
         Ok((_, offers)) => offers,
         Err(error) => {
             left_out(&need::LIBFABRIC, error);

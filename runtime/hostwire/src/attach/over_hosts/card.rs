@@ -4,8 +4,8 @@ use core::fmt;
 use core::str::FromStr;
 use std::net::SocketAddr;
 
+use hostwire_frames::{JobKey, Life};
 use hostwire_transport::error::Disagreement;
-use hostwire_transport::ether::{JobKey, Life};
 use hostwire_transport::os::random;
 use hostwire_transport::terms::Terms;
 use hostwire_transport::{EnvironmentFault, PeId, TransportError};

@@ -1,13 +1,13 @@
 //! The control connections of this host, made through the launcher: [`ControlConnections`] says
 //! what they are for.
 //!
-//! [`ControlConnections`]: hostwire_transport::ether::ControlConnections
+//! [`ControlConnections`]: hostwire_frames::ControlConnections
 
 use std::os::fd::OwnedFd;
 use std::time::Instant;
 
+use hostwire_frames::{Door, Interface, Party};
 use hostwire_transport::PeId;
-use hostwire_transport::ether::{Door, Interface, Party};
 
 use super::Card;
 use crate::attach::launch_failed;

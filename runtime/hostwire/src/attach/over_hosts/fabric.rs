@@ -4,8 +4,8 @@ use core::time::Duration;
 use std::sync::Arc;
 use std::time::Instant;
 
-use hostwire_transport::ether::{ControlConnections, Door, Interface};
-use hostwire_transport::fabric::{Fabric, Opened, Party, Ticket};
+use hostwire_fabric::{Fabric, Opened, Party, Ticket};
+use hostwire_frames::{ControlConnections, Door, Interface};
 use hostwire_transport::faults::Faulty;
 use hostwire_transport::shm::Gathering;
 use hostwire_transport::watch::Watch;

@@ -1,9 +1,7 @@
 //! The sockets of the wires between hosts that this host can use.
 
+use hostwire_frames::{FramePort, Interface, PacketSocket, Socket, StreamPort, XdpSocket};
 use hostwire_transport::EnvironmentFault;
-use hostwire_transport::ether::{
-    FramePort, Interface, PacketSocket, Socket, StreamPort, XdpSocket,
-};
 
 use super::launch_failed;
 use crate::error::{Error, Result};

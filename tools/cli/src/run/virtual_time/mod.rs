@@ -18,8 +18,8 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 use std::sync::Arc;
 
-pub use hostwire_transport::modelled::Seat;
-use hostwire_transport::modelled::VARIABLE;
+pub use hostwire_virtual::Seat;
+use hostwire_virtual::VARIABLE;
 
 use super::mark::Mark;
 use super::plan::StartError;

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fs;
 use std::time::{Duration, Instant};
 
-use hostwire_transport::ether::{Interface, RawSocket};
+use hostwire_frames::{Interface, RawSocket};
 
 type Done = Result<(), Box<dyn Error>>;
 

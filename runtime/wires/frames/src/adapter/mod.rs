@@ -1,0 +1,136 @@
+//! The adapter of a host whose PEs share one endpoint.
+//!
+//! As the HTEA of the papers, it serves all processes of its host: it has the only socket and the
+//! virtual links, one to each other host. It is a process of its own (`process`), so that no PE that is
+//! killed, stopped or wrong takes the wire from the others. PEs write their stores into queues in
+//! memory that they share with it (`region`, `queue`); it packs them into frames (`serve`), and applies what
+//! comes to the segments of the PEs. To a PE it is a [`Guest`], which is a transport.
+//!
+//! | file | |
+//! |---|---|
+//! | `region.rs` | the memory that PEs and adapter share |
+//! | `queue.rs` | stores on their way to the adapter |
+//! | `guest.rs` | the side of a PE |
+//! | `serve.rs` | the adapter's loop |
+//! | `announce.rs` | telling other hosts that a PE has ended |
+//! | `process.rs` | the process of the adapter |
+
+mod announce;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
+mod guest;
+mod process;
+mod queue;
+mod region;
+mod serve;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+pub use self::guest::Guest;
+pub use self::region::Region;
+use self::serve::Server;
+use super::{ControlConnections, Ether, EtherOptions, Roster, Socket};
+use hostwire_transport::error::TransportError;
+use hostwire_transport::shm::{Shm, Watch};
+use hostwire_transport::window::Window;
+use hostwire_transport::worker;
+
+/// What it takes to be the adapter of a host.
+#[derive(Debug)]
+pub struct Adapter {
+    /// What it shares with the PEs.
+    pub region: Region,
+    /// The segments of the PEs, in the order of their numbers.
+    pub segments: Vec<Window>,
+    /// Who of them lives.
+    pub watch: Watch,
+    /// Who is where.
+    pub roster: Roster,
+    /// What the wire may be told.
+    pub options: EtherOptions,
+    /// Who has ended of the other hosts.
+    pub control: Option<Arc<ControlConnections>>,
+    /// By when the other hosts have to answer.
+    pub deadline: Instant,
+}
+
+impl Adapter {
+    /// The adapter of the host of a PE.
+    pub fn new(shm: &Shm, region: &Region, roster: Roster, deadline: Instant) -> Self {
+        Self {
+            region: region.clone(),
+            segments: shm.windows().to_vec(),
+            watch: shm.watch(),
+            roster,
+            options: EtherOptions::default(),
+            control: None,
+            deadline,
+        }
+    }
+
+    /// Starts it in a process of its own, which has the socket from now on. Whether it reaches the
+    /// other hosts, [`Guest::join`] tells all PEs.
+    ///
+    /// # Errors
+    /// [`TransportError::Environment`] if there can be no process.
+    pub fn start(self, socket: Socket) -> Result<(), TransportError> {
+        self.region.begin(socket.rights());
+        let mut kept = socket.fds();
+        kept.extend(self.watch.fd());
+        if let Some(control) = &self.control {
+            kept.extend(control.fds());
+        }
+        if process::is_adapter(&kept)? {
+            self.serve(socket);
+            process::end();
+        }
+        Ok(())
+    }
+
+    /// Starts it as a thread of this process, for tests.
+    pub(super) fn start_thread(self, socket: Socket) -> Result<(), TransportError> {
+        self.region.begin(socket.rights());
+        worker::start(process::NAME, 1 << 20, move || self.serve(socket))
+            .map_err(|e| TransportError::environment("starting the adapter of this host", e))?;
+        Ok(())
+    }
+
+    /// Until all PEs of this host have ended.
+    fn serve(self, socket: Socket) {
+        let region = self.region.clone();
+        let watch = self.watch.clone();
+        let place = region.here();
+        let served = watch.enter(place).and_then(|()| self.connect(socket));
+        match served {
+            Ok(server) => {
+                region.say_serving();
+                server.run();
+            }
+            Err(error) => region.say_failed(&error.to_string()),
+        }
+        watch.leave(place);
+    }
+
+    fn connect(self, socket: Socket) -> Result<Server, TransportError> {
+        let Self {
+            region,
+            segments,
+            watch,
+            roster,
+            options,
+            control,
+            deadline,
+        } = self;
+        let ended = region.ended_pes()?;
+        let ether =
+            Ether::connect_with(ended, segments.clone(), socket, &roster, &options, deadline)?;
+        let ether = match control {
+            Some(control) => ether.with_control(control),
+            None => ether,
+        };
+        Server::new(ether, region, segments, watch, deadline)
+    }
+}

@@ -1,0 +1,124 @@
+//! The kernel of another host, as TCP connections show it.
+//!
+//! A process that gets no turn sends no frames. The kernel of its host answers all the same: it acknowledges what TCP
+//! asks it on a connection that carries nothing. So those connections tell whether a host is there.
+
+use core::fmt;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use hostwire_link::silence::HOST_ASKED_EVERY_NS;
+use rustix::net::sockopt;
+
+use crate::option;
+use hostwire_transport::error::PeId;
+
+/// Nobody may find out by a connection that a cable is out: the kernel would close it, and its end is that of a
+/// process. As long as can be said, 24 days.
+const NEVER_MS: u32 = i32::MAX as u32;
+/// Where Linux says, in what TCP knows of a connection, before how many milliseconds an answer came last
+/// (`tcpi_last_ack_recv` of `struct tcp_info`).
+const LAST_ANSWER_AT: usize = 56;
+
+/// Knows when the kernels of other hosts have answered.
+pub trait Kernels: fmt::Debug + Send + Sync {
+    /// How long ago that of a peer of links has; `None` if nobody asks it. A system call.
+    fn answered_ago(&self, peer: u32) -> Option<Duration>;
+}
+
+/// From now on this kernel asks the one at the other end of a connection, again and again. The connection never ends
+/// because that one does not answer.
+///
+/// # Errors
+/// As the system refuses. Nothing is asked then.
+pub(super) fn ask(stream: impl AsFd) -> io::Result<()> {
+    let every = Duration::from_nanos(HOST_ASKED_EVERY_NS);
+    sockopt::set_tcp_user_timeout(&stream, NEVER_MS)?;
+    sockopt::set_tcp_keepidle(&stream, every)?;
+    sockopt::set_tcp_keepintvl(&stream, every)?;
+    sockopt::set_socket_keepalive(&stream, true)?;
+    Ok(())
+}
+
+/// How long ago the kernel at the other end of a connection has answered. `None` if it is not
+/// [asked](ask), and if the system does not say.
+pub(super) fn answered_ago(stream: impl AsFd) -> Option<Duration> {
+    if !sockopt::socket_keepalive(&stream).ok()? {
+        return None;
+    }
+    let known: [u8; LAST_ANSWER_AT + 4] =
+        option::bytes(&stream, libc::IPPROTO_TCP, libc::TCP_INFO).ok()?;
+    let (_, ms) = known.split_last_chunk::<4>()?;
+    Some(Duration::from_millis(u32::from_ne_bytes(*ms).into()))
+}
+
+/// The connections of a station to those of other hosts. It does not keep them open.
+#[derive(Debug, Default)]
+pub struct Connections(Mutex<Vec<(PeId, Weak<OwnedFd>)>>);
+
+impl Connections {
+    /// There is one more to this station.
+    pub fn add(&self, pe: PeId, stream: &Arc<OwnedFd>) {
+        // Without that, silence decides.
+        let _ = ask(stream);
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|(_, stream)| stream.strong_count() > 0);
+        all.push((pe, Arc::downgrade(stream)));
+    }
+}
+
+impl Kernels for Connections {
+    /// Two that have called each other at the same time have two connections.
+    fn answered_ago(&self, peer: u32) -> Option<Duration> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let its = all.iter().filter(|(pe, _)| *pe == peer);
+        its.filter_map(|(_, stream)| answered_ago(stream.upgrade()?))
+            .min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, TcpListener, TcpStream};
+    use std::time::Instant;
+
+    use super::*;
+
+    #[test]
+    fn a_kernel_answers_without_the_process_and_is_asked_again() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        // Nobody accepts it, and nobody reads.
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        assert_eq!(answered_ago(&stream), None, "nobody asks");
+        ask(&stream).unwrap();
+        let first = answered_ago(&stream).unwrap();
+        assert!(first < Duration::from_secs(60), "{first:?}");
+        // The time since the last answer goes back when the next one comes.
+        let (mut longest, deadline) = (first, Instant::now() + Duration::from_secs(60));
+        loop {
+            let ago = answered_ago(&stream).unwrap();
+            if ago < longest {
+                break;
+            }
+            longest = ago;
+            assert!(Instant::now() < deadline, "no answer for {ago:?}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert!(longest >= Duration::from_millis(500), "{longest:?}");
+    }
+
+    #[test]
+    fn a_connection_that_has_gone_says_nothing() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let stream = Arc::new(OwnedFd::from(stream));
+        let connections = Connections::default();
+        connections.add(3, &stream);
+        assert!(connections.answered_ago(3).is_some());
+        assert_eq!(connections.answered_ago(2), None);
+        drop(stream);
+        assert_eq!(connections.answered_ago(3), None);
+    }
+}

@@ -1,0 +1,214 @@
+//! Control connections: how the end of all PEs of another host is known at once.
+//!
+//! Frames have no peer who could be missed. So there is one TCP connection between any two
+//! hosts, which carries nothing: the kernel closes it when the last process that has it ends,
+//! however it ends, and keeps it while a process is stopped. The first PE of a host makes the
+//! connections of the host ([`Door`]). It keeps them if it is the only one; the
+//! [adapter](super::adapter) of several PEs has them, which lasts as long as any of them.
+//!
+//! A host has as many sockets as there are other hosts, at most [`CONNECTIONS_MAX`].
+//!
+//! The kernels ask each other on them whether they are there ([`kernel`]), so that a host whose processes get no turn
+//! is not taken for one that is gone. A connection on which nobody answers stays open.
+//!
+//! A connection that cannot be made is no error: a host to which there is none is lost when it has
+//! been silent for long. Nobody can make one without the key of the job ([`greeting`]). Who is on
+//! the way between two hosts can close it, as he can hold up all frames.
+//!
+//! | file | |
+//! |---|---|
+//! | this one | looking whether a host has ended |
+//! | [`greeting`] | how two hosts show that they are of one job |
+//! | [`kernel`] | when the kernel of a host has answered |
+//! | [`meeting`] | how the connections are made |
+
+pub(crate) mod greeting;
+pub(crate) mod kernel;
+mod meeting;
+
+use std::io;
+use std::net::TcpStream;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+pub(crate) use self::kernel::Kernels;
+pub use self::meeting::{Calls, Door, Party};
+use hostwire_transport::error::PeId;
+use hostwire_transport::watch::Watch;
+
+/// Most connections of a host: a process may have 1024 descriptors, as systems are set up.
+pub const CONNECTIONS_MAX: usize = 250;
+/// Somebody who waits asks again and again; the system is asked no more often than this.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+
+/// The control connections of this host: TCP connections that carry nothing, one to each other host,
+/// which the kernel closes when the last PE of that host ends, or its adapter.
+#[derive(Debug)]
+pub struct ControlConnections {
+    /// By PE: its host.
+    host_of: Box<[u32]>,
+    connections: Box<[Connection]>,
+    begin: Instant,
+    /// When somebody looked last, since `begin`. Never 0 from then on.
+    looked_ms: AtomicU64,
+}
+
+#[derive(Debug)]
+struct Connection {
+    host: u32,
+    stream: TcpStream,
+    /// The process of the host that had it has ended.
+    has_ended: AtomicBool,
+    /// The other host has let go of it, and its end says nothing.
+    is_let_go: AtomicBool,
+}
+
+impl Watch for ControlConnections {
+    fn has_ended(&self, pe: PeId) -> bool {
+        self.has_ended(pe)
+    }
+
+    fn notices(&self, pe: PeId) -> bool {
+        self.leads_to(pe)
+    }
+
+    fn host_answered_ago(&self, pe: PeId) -> Option<Duration> {
+        self.of(pe)?.answered_ago()
+    }
+}
+
+impl Kernels for ControlConnections {
+    fn answered_ago(&self, peer: u32) -> Option<Duration> {
+        let mut all = self.connections.iter();
+        all.find(|connection| connection.host == peer)?
+            .answered_ago()
+    }
+}
+
+impl ControlConnections {
+    /// Over connections to these hosts, by number. `host_of` says
+    /// which host each PE is on.
+    pub fn new(
+        host_of: impl IntoIterator<Item = u32>,
+        connections: impl IntoIterator<Item = (u32, OwnedFd)>,
+    ) -> Self {
+        let connections = connections.into_iter().map(|(host, fd)| {
+            // Without that, silence decides.
+            let _ = kernel::ask(&fd);
+            Connection {
+                host,
+                stream: fd.into(),
+                has_ended: AtomicBool::new(false),
+                is_let_go: AtomicBool::new(false),
+            }
+        });
+        Self {
+            host_of: host_of.into_iter().collect(),
+            connections: connections.collect(),
+            begin: Instant::now(),
+            looked_ms: AtomicU64::new(0),
+        }
+    }
+
+    /// The descriptors of all connections.
+    pub(super) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        self.connections
+            .iter()
+            .map(|connection| connection.stream.as_fd())
+    }
+
+    fn of(&self, pe: PeId) -> Option<&Connection> {
+        let host = self.host_of.get(pe as usize)?;
+        self.connections
+            .iter()
+            .find(|connection| connection.host == *host)
+    }
+
+    /// Whether all PEs of the host of `pe` are known to have ended. May cost a system call, now
+    /// and then.
+    pub fn has_ended(&self, pe: PeId) -> bool {
+        let Some(connection) = self.of(pe) else {
+            return false;
+        };
+        if self.is_time() {
+            self.look();
+        }
+        connection.has_ended.load(Ordering::Acquire)
+    }
+
+    /// Whether the end of all PEs of that host would be noticed.
+    pub fn leads_to(&self, pe: PeId) -> bool {
+        self.of(pe)
+            .is_some_and(|connection| !connection.is_let_go.load(Ordering::Relaxed))
+    }
+
+    /// Whether nobody has looked for a while: true for one of several threads.
+    fn is_time(&self) -> bool {
+        let ms = |time: Duration| time.as_millis() as u64;
+        let now = ms(self.begin.elapsed()) + 1;
+        let looked = self.looked_ms.load(Ordering::Relaxed);
+        (looked == 0 || now - looked.min(now) >= ms(LOOK_AGAIN))
+            && self
+                .looked_ms
+                .compare_exchange(looked, now, Ordering::Relaxed, Ordering::Relaxed)
+                .is_ok()
+    }
+
+    fn look(&self) {
+        let open = |connection: &&Connection| {
+            !connection.has_ended.load(Ordering::Relaxed)
+                && !connection.is_let_go.load(Ordering::Relaxed)
+        };
+        let open: Vec<&Connection> = self.connections.iter().filter(open).collect();
+        let watched = PollFlags::IN | PollFlags::RDHUP;
+        let mut fds: Vec<PollFd<'_>> = open
+            .iter()
+            .map(|connection| PollFd::new(&connection.stream, watched))
+            .collect();
+        let at_once = Timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        if !matches!(poll(&mut fds, Some(&at_once)), Ok(1..)) {
+            return;
+        }
+        for (connection, fd) in open.iter().zip(&fds) {
+            if !fd.revents().is_empty() {
+                connection.hear();
+            }
+        }
+    }
+}
+
+impl Connection {
+    /// Of who has let go a kernel says nothing.
+    fn answered_ago(&self) -> Option<Duration> {
+        let is_over =
+            self.has_ended.load(Ordering::Relaxed) || self.is_let_go.load(Ordering::Relaxed);
+        match is_over {
+            true => None,
+            false => kernel::answered_ago(&self.stream),
+        }
+    }
+
+    /// Reads nothing away: all PEs of this host have the same connection.
+    fn hear(&self) {
+        match self.stream.peek(&mut [0]) {
+            Ok(0) => self.has_ended.store(true, Ordering::Release),
+            // Nobody says anything but that it has let go.
+            Ok(_) => self.is_let_go.store(true, Ordering::Relaxed),
+            Err(error) => match error.kind() {
+                io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => {}
+                io::ErrorKind::ConnectionReset => self.has_ended.store(true, Ordering::Release),
+                // The network says something; of the processes nobody knows.
+                _ => self.is_let_go.store(true, Ordering::Relaxed),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,219 @@
+//! Frames as UDP datagrams: one frame per datagram, nothing else in it.
+//!
+//! Through the kernel go many at a time, if there are many: those that leave are taken apart
+//! behind most of what a message costs ([`sender`]), and those that come are put together
+//! before it ([`receiver`]). The datagrams on the cable are the same either way.
+
+mod marks;
+mod path;
+pub(crate) mod receiver;
+mod runs;
+mod sender;
+#[cfg(test)]
+mod tests;
+
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::os::fd::{AsFd, BorrowedFd};
+
+use rustix::net::{SocketAddrAny, sockopt};
+
+use self::receiver::Receiver;
+use self::sender::{Sender, give};
+use rustix::thread::CapabilitySet;
+
+use super::super::address::Address;
+use super::super::option;
+use super::known::Known;
+use super::{BATCH_FRAMES, Came, FRAME_LEN_MAX, FrameSocket, Received, SendError, Take, mixed};
+use hostwire_transport::error::{PeId, TransportError};
+
+/// Asked for; the kernel gives what it may.
+const BUFFER_BYTES: usize = 8 << 20;
+/// Headers of IP and UDP.
+const HEADER_V4_BYTES: usize = 20 + 8;
+const HEADER_V6_BYTES: usize = 40 + 8;
+
+/// Whether many datagrams go through the kernel as one message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Offload {
+    /// Those that leave, by `UDP_SEGMENT`: since Linux 4.18.
+    pub sending: bool,
+    /// Those that come, by `UDP_GRO`: since Linux 5.0.
+    pub receiving: bool,
+}
+
+/// A UDP port.
+#[derive(Debug)]
+pub struct FramePort {
+    socket: UdpSocket,
+    address: SocketAddr,
+    /// Longest packet that frames are made for.
+    mtu_bytes: usize,
+    peers: Vec<Option<SocketAddrAny>>,
+    known: Known<SocketAddr>,
+    sender: Sender,
+    receiver: Receiver,
+    /// Whether the last look for messages has found one.
+    streams: bool,
+}
+
+impl FramePort {
+    /// A free port of `address`, one of this host's.
+    ///
+    /// # Errors
+    /// [`TransportError::Environment`].
+    pub fn open(address: IpAddr) -> Result<Self, TransportError> {
+        let failed = |what: &str, cause: std::io::Error| {
+            TransportError::environment(format!("{what} a UDP port of {address}"), cause)
+        };
+        let socket = UdpSocket::bind((address, 0)).map_err(|e| failed("opening", e))?;
+        let address = socket.local_addr().map_err(|e| failed("naming", e))?;
+        let set_up = || -> std::io::Result<()> {
+            socket.set_nonblocking(true)?;
+            dont_fragment(&socket)?;
+            marks::ask_for(&socket)?;
+            // Beyond the limit of the system where that is allowed.
+            if sockopt::set_socket_recv_buffer_size_force(&socket, BUFFER_BYTES).is_err() {
+                sockopt::set_socket_recv_buffer_size(&socket, BUFFER_BYTES)?;
+            }
+            Ok(sockopt::set_socket_send_buffer_size(&socket, BUFFER_BYTES)?)
+        };
+        set_up().map_err(|e| failed("setting up", e))?;
+        Ok(Self {
+            sender: Sender::new(&socket, header_bytes(&address)),
+            receiver: Receiver::new(&socket),
+            socket,
+            address,
+            mtu_bytes: path::MTU_BYTES,
+            peers: Vec::new(),
+            known: Known::default(),
+            streams: false,
+        })
+    }
+
+    /// What the kernel does for many frames at a time.
+    pub fn offload(&self) -> Offload {
+        Offload {
+            sending: self.sender.is_offloaded(),
+            receiving: self.receiver.is_offloaded,
+        }
+    }
+}
+
+impl FrameSocket for FramePort {
+    fn address(&self) -> Address {
+        Address::Udp(self.address)
+    }
+
+    fn frame_len_max(&self) -> usize {
+        self.mtu_bytes - self.header_bytes()
+    }
+
+    fn header_bytes(&self) -> usize {
+        header_bytes(&self.address)
+    }
+
+    fn joins_frames(&self) -> bool {
+        self.offload().sending
+    }
+
+    fn frames_max(&self) -> usize {
+        let buffer_bytes = sockopt::socket_recv_buffer_size(&self.socket).unwrap_or(0);
+        buffer_bytes / path::truesize_bytes(self.mtu_bytes)
+    }
+
+    fn rights(&self) -> CapabilitySet {
+        CapabilitySet::empty()
+    }
+
+    fn set_peers(&mut self, own: PeId, peers: Vec<Option<Address>>) -> Result<(), TransportError> {
+        self.peers.clear();
+        self.known = Known::default();
+        for (pe, peer) in (0..).zip(&peers) {
+            self.peers.push(match peer {
+                None => None,
+                Some(Address::Udp(port)) => {
+                    self.known.add(*port, pe);
+                    Some(SocketAddrAny::from(*port))
+                }
+                Some(other) => return Err(mixed(pe, own, other, "UDP")),
+            });
+        }
+        let mtu_bytes = path::mtu_bytes(self.address.ip(), self.known.senders());
+        self.mtu_bytes = mtu_bytes.min(FRAME_LEN_MAX);
+        Ok(())
+    }
+
+    fn send(&mut self, frames: &[(u32, &[u8])]) -> Result<usize, SendError> {
+        let Self {
+            socket,
+            peers,
+            sender,
+            ..
+        } = self;
+        if let [(pe, frame)] = frames {
+            // Most of the time.
+            let sent = sender::give_one(socket, peers, *pe, frame);
+            return sent.map_err(|error| SendError::of(&error));
+        }
+        sender.send(frames, |runs| give(socket, peers, runs))
+    }
+
+    fn receive(&mut self, take: &mut Take<'_>) -> Received {
+        let mut received = Received::default();
+        let mut looks_on = true;
+        while looks_on && received.all() < BATCH_FRAMES {
+            // Nothing there, or news of a peer that is gone, which the link finds out.
+            let Ok((from, is_marked, frames)) = self.receiver.next(&self.socket) else {
+                break;
+            };
+            let before = received.all();
+            if let Some(host) = from.and_then(|from| self.known.find(from)) {
+                for frame in frames {
+                    received.frames += 1;
+                    take(Came { host, is_marked }, frame);
+                }
+            } else {
+                received.strangers += frames.count();
+            }
+            // What comes alone after silence has nothing behind it, and each look costs time.
+            looks_on = self.streams || received.all() > before + 1;
+        }
+        self.streams = received.all() > 0;
+        received
+    }
+
+    fn fds(&self) -> Vec<BorrowedFd<'_>> {
+        vec![self.socket.as_fd()]
+    }
+
+    fn fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+fn header_bytes(address: &SocketAddr) -> usize {
+    match address {
+        SocketAddr::V4(_) => HEADER_V4_BYTES,
+        SocketAddr::V6(_) => HEADER_V6_BYTES,
+    }
+}
+
+/// A datagram longer than the path takes is refused or lost, which the link notices and
+/// sends shorter frames; pieces of it would be lost more often than the whole.
+fn dont_fragment(socket: &UdpSocket) -> std::io::Result<()> {
+    let (level, name, value) = match socket.local_addr()? {
+        SocketAddr::V4(_) => (
+            libc::IPPROTO_IP,
+            libc::IP_MTU_DISCOVER,
+            libc::IP_PMTUDISC_DO,
+        ),
+        SocketAddr::V6(_) => (
+            libc::IPPROTO_IPV6,
+            libc::IPV6_MTU_DISCOVER,
+            libc::IPV6_PMTUDISC_DO,
+        ),
+    };
+    // SAFETY: both options read an int.
+    unsafe { option::set(socket, level, name, &value) }
+}

@@ -1,0 +1,207 @@
+//! The endpoint of a station: links to others come one by one.
+//!
+//! Stations number each other as they like, and each is 0 for itself. So frames name both ends as
+//! the station calls them that they are for ([`Called`]), and addresses those of its segment alone. The keys of a
+//! pair are the pair's own.
+
+use core::fmt;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use hostwire_link::seal::{End, JobKey, Seals};
+use hostwire_link::{Called, Endpoint, Event, Identity, Node};
+
+use super::agent::Shared;
+use super::alarm::Alarm;
+use super::connect::{config, no_link, silence, wall_clock_ns};
+use super::control::kernel::Connections;
+use super::core::Core;
+use super::ended_pes::EndedPes;
+use super::own::Own;
+use super::patience::Cores;
+use super::{Address, Ether, FrameNumbers, HostPath, Socket};
+use hostwire_transport::addresses::Addresses;
+use hostwire_transport::error::{PeId, Silence, TransportError};
+use hostwire_transport::fork_guard::ForkGuard;
+use hostwire_transport::wait::WaitLimits;
+use hostwire_transport::window::Window;
+
+/// In the frames of all stations: which of them are for whom, their keys say.
+const JOB: u64 = 0x73_7461_7469_6f6e;
+/// Stations that send at the same time, as far as frames on their way are reckoned.
+const AT_ONCE: usize = 8;
+
+/// Turns of a look for what has come.
+const TURNS_MAX: u32 = 256;
+
+/// What happens to the link to a station.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnLink {
+    /// It can be stored to.
+    Opened,
+    /// Nothing comes or goes any more.
+    Closed,
+}
+
+/// Who is told of that, with the wire in hand: it must not use the wire.
+pub struct Meets(Box<dyn Fn(PeId, OnLink) + Send>);
+
+impl Meets {
+    /// Calls `tell` with the number of the station and what happened.
+    pub fn new(tell: impl Fn(PeId, OnLink) + Send + 'static) -> Self {
+        Self(Box::new(tell))
+    }
+
+    pub(super) fn tell(&self, event: &Event) {
+        match event {
+            Event::Opened { peer, .. } => (self.0)(peer.0, OnLink::Opened),
+            Event::Closed { peer, .. } => (self.0)(peer.0, OnLink::Closed),
+        }
+    }
+}
+
+impl fmt::Debug for Meets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Meets(..)")
+    }
+}
+
+/// The way to a station.
+#[derive(Debug)]
+pub struct Lead {
+    /// Its number here.
+    pub pe: PeId,
+    /// The number of this one there.
+    pub number: PeId,
+    /// Where it is reached.
+    pub address: Address,
+    /// The key of the pair and its ends, the own one first; `None` if frames go bare.
+    pub keys: Option<(JobKey, [End; 2])>,
+}
+
+impl Lead {
+    pub(super) const fn called(&self) -> Called {
+        Called {
+            own: Node(self.number),
+            peer: Node(0),
+        }
+    }
+}
+
+/// What a station is told of its links.
+#[derive(Debug, Clone, Copy)]
+pub struct Links {
+    /// Stations that there may be, itself included.
+    pub peers: u32,
+    /// Whether frames are encrypted.
+    pub is_sealed: bool,
+    /// How long a link may take to open.
+    pub patience: Duration,
+    /// How long a station may be silent before it is lost.
+    pub lost_after: Duration,
+}
+
+impl Ether {
+    /// That of a station with this segment, which leads nowhere yet.
+    pub fn of_station(
+        fork_guard: &ForkGuard,
+        segment: &Window,
+        socket: Socket,
+        links: Links,
+        meets: Meets,
+        kernels: Arc<Connections>,
+    ) -> Result<Self, TransportError> {
+        let Links {
+            peers,
+            is_sealed,
+            patience,
+            lost_after,
+        } = links;
+        let seals = match is_sealed {
+            true => Some(Seals::alone(
+                Node(0),
+                FrameNumbers::of(fork_guard, &socket, peers as usize)?,
+            )),
+            false => None,
+        };
+        let config = config(&socket, is_sealed, AT_ONCE, patience, lost_after);
+        let identity = Identity {
+            node: Node(0),
+            job: JOB,
+            incarnation: wall_clock_ns(),
+        };
+        let endpoint = Endpoint::new(config, identity, wall_clock_ns()).map_err(no_link)?;
+        let addresses = Addresses::of_stations(segment.memory())?;
+        let own = Own::of_station(segment.clone(), addresses.map().clone())?;
+        let alarm = Alarm::new()
+            .map_err(|e| TransportError::environment("making the timer of the agent", e))?;
+        let mut core = Core::new(endpoint, socket, alarm, own, seals).that_meets(meets);
+        core.ask_kernels(kernels);
+        let path = |pe| HostPath {
+            link: OnceLock::new(),
+            first: pe,
+            pes: 1,
+        };
+        let wire = Self {
+            fork_guard: fork_guard.clone(),
+            pe: 0,
+            limits: WaitLimits::looking(1),
+            cores: Cores::default(),
+            host_of: (0..peers).collect(),
+            hosts: (0..peers).map(path).collect(),
+            ended: EndedPes::alone(peers)?,
+            segment: segment.clone(),
+            addresses,
+            shared: Arc::new(Shared::new(core)?),
+            agent: None,
+            control: None,
+            has_finished: AtomicBool::new(false),
+        };
+        wire.start()
+    }
+
+    /// Opens a link to a station, unless that has been done: both ends have to. Who wants to know is
+    /// told how that goes.
+    pub fn lead(&self, lead: &Lead) -> Result<(), TransportError> {
+        let pe = lead.pe;
+        let no_such = || TransportError::NoSuchPe {
+            pe,
+            pes: self.hosts.len() as u32,
+        };
+        let path = self.path_to(pe).ok_or_else(no_such)?;
+        let mut core = self.hold()?;
+        if path.link().is_some() {
+            return Ok(());
+        }
+        core.add_station(lead)?;
+        let link = core.endpoint.link_as(Node(pe), lead.called());
+        let link = *path.link.get_or_init({
+            let link = link.map_err(no_link)?;
+            move || link
+        });
+        let now = core.now();
+        core.endpoint.open(now, link).map_err(no_link)?;
+        core.transmit(now);
+        self.shared.release(core);
+        Ok(())
+    }
+
+    /// Applies what has come by now.
+    pub fn take_what_came(&self) {
+        if let Ok(mut core) = self.hold() {
+            // Of who sends without end it is enough.
+            for _ in 0..TURNS_MAX {
+                if !core.drive() {
+                    break;
+                }
+            }
+            self.shared.release(core);
+        }
+    }
+
+    /// Why stations do not answer, as far as the frames that came tell.
+    pub fn silence(&self) -> Silence {
+        silence(&self.counters())
+    }
+}

@@ -1,0 +1,32 @@
+//! What the wire counts, by name, for those who look from outside.
+
+use hostwire_link::{Counters, counters};
+
+use super::core::Core;
+
+counters! {
+    /// What the wire has counted beside the counters of its links.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    pub struct SocketCounters {
+        /// Frames from other senders than the peers: dropped.
+        pub strangers: u64 = ["dropped, stranger"],
+        /// Frames that the system did not take; they are sent again.
+        pub unsent: u64 = ["frames the system refused"],
+        /// TCP connections that were closed because what came on them is no frame.
+        pub cut: u64 = ["connections cut"],
+        /// Faults that frames met on purpose, for tests.
+        pub injected: u64 = (hostwire_transport::faults::COUNTER),
+    }
+}
+
+/// The name and the meaning of all that the wire counts: of the links, then of the socket.
+pub fn counted() -> impl Iterator<Item = (&'static str, &'static str)> {
+    Counters::table().chain(SocketCounters::table())
+}
+
+/// The values of all that, in the same order.
+pub(super) fn values(core: &Core) -> impl Iterator<Item = u64> + use<> {
+    let links: Vec<u64> = core.counters().values().collect();
+    let socket: Vec<u64> = core.socket_counters().values().collect();
+    links.into_iter().chain(socket)
+}

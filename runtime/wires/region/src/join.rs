@@ -1,0 +1,363 @@
+//! How the PEs of a job come together in a region.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use super::bell::{Listener, OwnBell};
+use super::file::{Kind, Piece, epoch};
+use super::format::{PeLine, Span, State};
+use super::heartbeat::{Heartbeat, Pulse};
+use super::lines::Lines;
+use super::table::{Place, Slot, contract_name};
+use super::{Region, Result, Ticket};
+use hostwire_transport::error::{Loss, PeId, RegionFault, TransportError};
+use hostwire_transport::memory::Memory;
+use hostwire_transport::shm::{Bells, Host, Lives, Plot, STRIDE_ALIGN_BYTES, Sharing, Shm, Watch};
+use hostwire_transport::visibility::Visibility;
+use hostwire_transport::window::Window;
+
+/// What a job needs of a region.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Needs {
+    /// How many PEs it has.
+    pub pes: u32,
+    /// Bytes of the segment of each.
+    pub segment_bytes: u64,
+}
+
+impl Needs {
+    /// Those of `pes` PEs whose segments have that many bytes at least.
+    pub fn new(pes: u32, segment_bytes: u64) -> Self {
+        let whole = segment_bytes.checked_next_multiple_of(super::ALIGN_BYTES);
+        Self {
+            pes,
+            // What does not fit is refused by the table.
+            segment_bytes: whole.unwrap_or(segment_bytes),
+        }
+    }
+}
+
+/// How long a store may take until a PE of another host sees it, before the contract is doubted.
+const SEEN_WITHIN: Duration = Duration::from_secs(2);
+/// Bytes that are zeroed at a time.
+const ZEROS_BYTES: usize = 64 << 10;
+
+/// A PE that has joined, and waits for the others.
+#[derive(Debug)]
+pub struct Joining {
+    pe: PeId,
+    region: Region,
+    place: Place,
+    plot: Plot,
+    memory: Memory,
+    lines: Lines,
+    /// Of this process.
+    locks: Watch,
+    bell: Option<OwnBell>,
+}
+
+impl Joining {
+    /// Takes the place of `pe` in the job of the ticket, and shows it to others.
+    ///
+    /// # Errors
+    /// [`RegionFault`]: it is not the job, or not the region.
+    pub fn new(region: Region, ticket: &Ticket, pe: PeId, needs: &Needs) -> Result<Self> {
+        Self::with_locks(region, ticket, pe, needs, None)
+    }
+
+    /// As [`new`](Self::new); where PEs are threads, `flags` say who lives.
+    pub(super) fn with_locks(
+        region: Region,
+        ticket: &Ticket,
+        pe: PeId,
+        needs: &Needs,
+        flags: Option<Watch>,
+    ) -> Result<Self> {
+        let slot = region.check_slot(ticket.slot)?;
+        let found = region.table.find(slot, ticket.incarnation, ticket.key);
+        let place = found.map_err(|error| match ticket.is_far() {
+            // PE 0 has just stored what is not found.
+            true => region.unseen(0),
+            false => super::of_file(&region.file, error),
+        })?;
+        let Needs { pes, segment_bytes } = *needs;
+        if (place.entry.pes, place.entry.segment_bytes) != (pes, segment_bytes) || pe >= pes {
+            return Err(region.file.fault(RegionFault::Held));
+        }
+        let segment_bytes = usize::try_from(segment_bytes).unwrap_or(usize::MAX);
+        let plot = Plot::new(pes, segment_bytes)?;
+        let memory = map(&region, &place, &plot)?;
+        let front = memory.part(plot.offset_bytes(pes), Span::front_bytes(pes))?;
+        let lines = Lines::new(&front, pes, region.head().contract)?;
+        // Were memory not coherent that is said to be, these copies would be stale from now on.
+        for other in 0..pes {
+            lines.read(other)?;
+        }
+        if !ticket.is_zeroed {
+            zero(&plot.segment(&memory, pe)?, region.head().contract)?;
+        }
+        let bell = region.bell.as_ref();
+        let bell = bell.map(|path| OwnBell::open(path, |fault| region.file.fault(fault)));
+        let bell = bell.transpose()?;
+        let locks = flags.unwrap_or_else(|| region.locks(&place));
+        locks.enter(pe)?;
+        let segment_offset_bytes = region.at(&place) - region.offset_bytes
+            + Span::front_bytes(pes) as u64
+            + u64::from(pe) * needs.segment_bytes;
+        let line = PeLine {
+            mark: place.mark(State::JOINED),
+            beat: 0,
+            epoch: epoch(),
+            segment_offset_bytes,
+            process: std::process::id(),
+            bell: bell.as_ref().map_or(0, OwnBell::number),
+        };
+        lines.write(pe, &line)?;
+        Ok(Self {
+            pe,
+            region,
+            place,
+            plot,
+            memory,
+            lines,
+            locks,
+            bell,
+        })
+    }
+
+    /// All PEs have joined, as the launcher says: the wire. A PE of another kernel is lost when it has
+    /// been silent for `lost_after`.
+    ///
+    /// # Errors
+    /// [`RegionFault::Unseen`] if what others have stored is not seen here;
+    /// [`RegionFault::NoContract`].
+    pub fn finish(self, lost_after: Duration) -> Result<Shm> {
+        self.finish_with(lost_after, None)
+    }
+
+    /// As [`finish`](Self::finish), with bells other than those of a device.
+    pub(super) fn finish_with(
+        self,
+        lost_after: Duration,
+        bells: Option<(Bells, Option<Listener>)>,
+    ) -> Result<Shm> {
+        let pes = self.place.entry.pes;
+        let seen = (0..pes).map(|pe| self.see(pe));
+        let seen = seen.collect::<Result<Vec<PeLine>>>()?;
+        let numbers = self.bells_of(&seen)?;
+        let epochs: Vec<u64> = seen.iter().map(|line| line.epoch).collect();
+        let here = epoch();
+        let is_near = |epoch: &u64| *epoch == here && here != 0;
+        let has_far = !epochs.iter().all(is_near);
+        let head = *self.region.head();
+        // The system knows of its own pages, and not whether another system has the same ones.
+        let is_file = self.region.file.kind == Kind::File;
+        if has_far && is_file && self.region.contract.is_none() {
+            return Err(self.region.file.fault(RegionFault::NoContract));
+        }
+        let silent = |epoch: &u64| (!is_near(epoch)).then(|| AtomicU64::new(0));
+        let pulse = Arc::new(Pulse {
+            lines: self.lines.clone(),
+            table: self.region.table.clone(),
+            place: self.place,
+            pe: self.pe,
+            silent_ms: epochs.iter().map(silent).collect(),
+            is_taken_away: AtomicBool::new(false),
+        });
+        // Nobody else can open a region without a name.
+        let heart = (!self.region.is_nameless).then(|| Heartbeat::start(Arc::clone(&pulse)));
+        let near = epochs.iter().filter(|epoch| is_near(epoch)).count() as u32;
+        let sharing = Sharing {
+            visibility: head.contract,
+            is_rung: is_file && !has_far,
+            sharers: near.max(1),
+        };
+        let (host, plot, memory) = (Host::only(self.pe, pes)?, self.plot, self.memory.clone());
+        let bells = match &self.bell {
+            Some(bell) => Some(bell.start(self.pe, &numbers)?),
+            None => bells,
+        };
+        let (bells, listener) = bells.unzip();
+        let member = Member {
+            heart: heart.transpose()?,
+            listener: listener.flatten(),
+            pulse,
+            lost_after,
+            joining: self,
+        };
+        Shm::over_region(host, plot, memory, Box::new(member), sharing, bells)
+    }
+
+    /// The numbers of all PEs at the doorbell; empty without one.
+    fn bells_of(&self, lines: &[PeLine]) -> Result<Vec<u32>> {
+        let is = |has_bell| if has_bell { "with" } else { "without" };
+        let has_bell = self.bell.is_some();
+        let other = (0..)
+            .zip(lines)
+            .find(|(_, line)| (line.bell != 0) != has_bell);
+        match other {
+            Some((pe, line)) => Err(self.region.file.fault(RegionFault::OtherBell {
+                pe,
+                theirs: is(line.bell != 0),
+                ours: is(has_bell),
+            })),
+            None => Ok(lines.iter().map(|line| line.bell).collect()),
+        }
+    }
+
+    /// What `pe` says of itself, which has stored it before this was called.
+    fn see(&self, pe: PeId) -> Result<PeLine> {
+        let begin = Instant::now();
+        loop {
+            let line = self.lines.read(pe)?;
+            if line.mark == self.place.mark(State::JOINED) {
+                return Ok(line);
+            }
+            if begin.elapsed() > SEEN_WITHIN {
+                return Err(self.region.unseen(pe));
+            }
+            std::thread::yield_now();
+        }
+    }
+}
+
+impl Region {
+    /// What `pe` has stored is not seen here.
+    fn unseen(&self, pe: PeId) -> TransportError {
+        let contract = contract_name(self.head().contract);
+        self.file.fault(match self.file.kind {
+            Kind::File => RegionFault::OwnPages { pe },
+            Kind::Device | Kind::Bar { .. } => RegionFault::Unseen { pe, contract },
+        })
+    }
+}
+
+/// The memory of a job, laid out as that of any job of one host. Behind the segments comes what
+/// comes before them in the region.
+fn map(region: &Region, place: &Place, plot: &Plot) -> Result<Memory> {
+    let (pes, front_bytes) = (place.entry.pes, Span::front_bytes(place.entry.pes));
+    let begin = region.at(place);
+    let segment = |pe: u32| Piece {
+        at_bytes: plot.offset_bytes(pe),
+        offset_bytes: begin + front_bytes as u64 + u64::from(pe) * plot.segment_bytes as u64,
+        len_bytes: plot.segment_bytes,
+    };
+    let front = Piece {
+        at_bytes: plot.offset_bytes(pes),
+        offset_bytes: begin,
+        len_bytes: front_bytes,
+    };
+    let pieces = (0..pes).map(segment).chain([front]).collect();
+    let len_bytes = plot.offset_bytes(pes).saturating_add(front_bytes);
+    region.file.map(len_bytes, STRIDE_ALIGN_BYTES, pieces)
+}
+
+fn zero(segment: &Memory, contract: Visibility) -> Result<()> {
+    let window = Window::silent(segment.clone(), contract);
+    let zeros = vec![0; ZEROS_BYTES];
+    for at in (0..segment.len_bytes()).step_by(ZEROS_BYTES) {
+        let len = ZEROS_BYTES.min(segment.len_bytes() - at);
+        window.put(at, zeros.get(..len).unwrap_or_default())?;
+    }
+    contract.quiet();
+    Ok(())
+}
+
+/// A PE that is in the job. Dropping it takes it out, and the last one gives back what the job has.
+#[derive(Debug)]
+struct Member {
+    heart: Option<Heartbeat>,
+    listener: Option<Listener>,
+    pulse: Arc<Pulse>,
+    lost_after: Duration,
+    joining: Joining,
+}
+
+impl Member {
+    /// Whether nobody needs the memory of the job any more.
+    fn is_last(&self) -> Result<bool> {
+        let Joining {
+            place,
+            lines,
+            locks,
+            ..
+        } = &self.joining;
+        for pe in 0..place.entry.pes {
+            let has_left = lines.read(pe)?.mark == place.mark(State::LEFT);
+            let is_far = self.pulse.silent_ms(pe).is_some();
+            let is_dead = || Ok::<_, TransportError>(!is_far && !locks.is_alive(pe)?);
+            if pe != self.joining.pe && !has_left && !is_dead()? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn leave(&self) -> Result<()> {
+        let Joining {
+            pe,
+            region,
+            place,
+            lines,
+            locks,
+            ..
+        } = &self.joining;
+        // The line of a job that has lost its place is not this one's any more.
+        if self.pulse.is_taken_away.load(Ordering::Relaxed) || !region.table.holds(place)? {
+            return Ok(());
+        }
+        let line = PeLine {
+            mark: place.mark(State::LEFT),
+            ..lines.read(*pe)?
+        };
+        lines.write(*pe, &line)?;
+        locks.leave(*pe);
+        if !region.is_nameless && self.is_last()? {
+            let found = Slot {
+                mark: place.mark(State::Running),
+                entry: Some(Ok(place.entry)),
+            };
+            region.release(place.slot, &found)?;
+        }
+        Ok(())
+    }
+}
+
+impl Lives for Member {
+    fn is_alive(&self, pe: PeId) -> Result<bool> {
+        if self.pulse.is_taken_away.load(Ordering::Relaxed) {
+            return Err(self.joining.region.file.fault(RegionFault::TakenAway));
+        }
+        let Some(silent_ms) = self.pulse.silent_ms(pe) else {
+            return self.joining.locks.is_alive(pe);
+        };
+        let has_left = self.joining.lines.read(pe)?.mark != self.joining.place.mark(State::JOINED);
+        Ok(!has_left && Duration::from_millis(silent_ms) < self.lost_after)
+    }
+
+    fn loss(&self, pe: PeId) -> Loss {
+        match self.pulse.silent_ms(pe) {
+            Some(silent_ms) if Duration::from_millis(silent_ms) >= self.lost_after => {
+                Loss::Silent {
+                    silent_ms,
+                    may_have_ended: true,
+                }
+            }
+            _ => Loss::Ended,
+        }
+    }
+
+    fn watch(&self) -> Watch {
+        self.joining.locks.clone()
+    }
+}
+
+impl Drop for Member {
+    fn drop(&mut self) {
+        self.heart = None;
+        self.listener = None;
+        // If the region has gone bad, there is nobody to tell.
+        let _ = self.leave();
+    }
+}

@@ -1,0 +1,239 @@
+//! The simulator's end of a desk.
+
+use core::time::Duration;
+use std::cell::RefCell;
+use std::os::fd::OwnedFd;
+use std::time::Instant;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::net::{AddressFamily, SocketFlags, SocketType};
+
+use hostwire_transport::chain::ChainLimits;
+use hostwire_transport::error::{EnvironmentFault, PeId, TransportError};
+use hostwire_transport::memory::Memory;
+
+use super::desk::{Desk, PAYLOAD_BYTES, Part, Turn};
+use super::hello;
+use super::request::{Arming, Kind, Request, Words};
+
+/// How often the simulator looks whether a PE that has the turn still lives.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// The simulator's end of the desk of a PE that has begun.
+#[derive(Debug)]
+pub struct ModelEnd {
+    pe: PeId,
+    desk: Desk,
+    socket: OwnedFd,
+    /// The first bytes of a long store.
+    pieces: RefCell<Vec<u8>>,
+    /// The longest store: the size of a segment.
+    bytes_max: usize,
+}
+
+/// A PE that has begun.
+#[derive(Debug)]
+pub struct Begun {
+    /// Its desk.
+    pub end: ModelEnd,
+    /// Its segment.
+    pub segment: Memory,
+}
+
+/// What came from a PE that has the turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Next {
+    /// It asks for this.
+    Request {
+        /// What.
+        request: Request,
+        /// How far it is with falling asleep.
+        arming: Arming,
+        /// Time that it has spent before, in ps.
+        spent_ps: u64,
+    },
+    /// Its process has ended, or has closed its socket.
+    Gone,
+    /// The caller wants no more.
+    Stopped,
+}
+
+/// The simulator's ends of what leads to a PE, before that begins.
+#[derive(Debug)]
+pub struct Seat {
+    desk: Desk,
+    socket: OwnedFd,
+}
+
+impl Seat {
+    /// A desk and a connection, and the ends of the PE: the descriptors that it is to inherit, as
+    /// [`VARIABLE`](super::VARIABLE) names them.
+    ///
+    /// # Errors
+    /// [`TransportError::Environment`] if the system has no room for them.
+    pub fn new() -> Result<(Self, [OwnedFd; 2]), TransportError> {
+        let (here, there) = rustix::net::socketpair(
+            AddressFamily::UNIX,
+            SocketType::SEQPACKET,
+            SocketFlags::CLOEXEC,
+            None,
+        )
+        .map_err(|errno| TransportError::environment("connecting a PE and its simulator", errno))?;
+        let file = Desk::create()?;
+        let desk = Desk::map(&file)?;
+        Ok((Self { desk, socket: here }, [file, there]))
+    }
+
+    /// What the PE computes takes time: so much virtual time for a second, in ns. 0 is none.
+    pub fn measure_computing(&self, ns_per_s: u64) {
+        self.desk.set_compute_ns_per_s(ns_per_s);
+    }
+
+    /// The PE learns from its desk that it is this one, of so many, in the job with that number: for
+    /// one that no launcher tells so.
+    pub fn assign(&self, (pe, pes): (PeId, u32), job: u128) {
+        self.desk.set_seat(pe, pes, job);
+    }
+
+    /// Waits until this PE, one of `pes`, begins. Nothing if its process ends before, or if `stop`
+    /// says so.
+    ///
+    /// # Errors
+    /// [`TransportError::Environment`] if what it says makes no sense.
+    pub fn wait_for(
+        self,
+        (pe, pes): (PeId, u32),
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Option<Begun>, TransportError> {
+        while !is_readable(&self.socket, LOOK) {
+            if stop() {
+                return Ok(None);
+            }
+        }
+        let Some(hello) = hello::receive(&self.socket)? else {
+            return Ok(None);
+        };
+        if (hello.pe, hello.pes) != (pe, pes) {
+            return Err(TransportError::environment(
+                "a PE beginning in virtual time",
+                EnvironmentFault::unexpected(
+                    format_args!("PE {pe} of {pes}"),
+                    format_args!("PE {} of {}", hello.pe, hello.pes),
+                ),
+            ));
+        }
+        let end = ModelEnd {
+            pe,
+            desk: self.desk,
+            socket: self.socket,
+            pieces: RefCell::default(),
+            bytes_max: hello.segment.len_bytes(),
+        };
+        let segment = hello.segment;
+        Ok(Some(Begun { end, segment }))
+    }
+}
+
+impl ModelEnd {
+    /// Its number.
+    pub fn pe(&self) -> PeId {
+        self.pe
+    }
+
+    /// The hardware makes chains of puts itself. To be said before the PE has the turn first.
+    pub fn tell_chains(&self, limits: ChainLimits) {
+        self.desk.set_chain_limits(limits);
+    }
+
+    /// A PE has ended in the model: this one may know.
+    pub fn tell_ended(&self, pe: PeId) {
+        self.desk.set_ended(pe as usize);
+    }
+
+    /// Gives the PE the turn, at this time of the model, with the answer to what it has asked for,
+    /// and waits for what it asks for next. `idle` is called now and then while it asks for
+    /// nothing, with the time for which it has not; `Break` ends the wait.
+    ///
+    /// # Errors
+    /// [`TransportError::Environment`] if it asks for what cannot be.
+    pub fn next(
+        &self,
+        time_ps: u64,
+        answer: Result<(), TransportError>,
+        idle: &dyn Fn(Duration) -> core::ops::ControlFlow<()>,
+    ) -> Result<Next, TransportError> {
+        self.desk.set_clock_ps(time_ps);
+        self.answer(answer)?;
+        self.desk.set_part(Part::During);
+        loop {
+            self.desk.hand_to(Turn::Pe);
+            let since = Instant::now();
+            while !self.desk.wait_for(Turn::Model, LOOK) {
+                // It may have handed over in its last moment.
+                let gone = is_readable(&self.socket, Duration::ZERO);
+                if gone && !self.desk.wait_for(Turn::Model, Duration::ZERO) {
+                    return Ok(Next::Gone);
+                }
+                if idle(since.elapsed()).is_break() {
+                    return Ok(Next::Stopped);
+                }
+            }
+            if let Some(next) = self.take()? {
+                return Ok(next);
+            }
+        }
+    }
+
+    /// Lets the PE go: it takes part no longer.
+    pub fn release(&self, time_ps: u64) {
+        self.desk.set_clock_ps(time_ps);
+        self.desk.set_status(0);
+        self.desk.set_part(Part::After);
+        self.desk.hand_to(Turn::Pe);
+    }
+
+    fn answer(&self, answer: Result<(), TransportError>) -> Result<(), TransportError> {
+        let text = match answer {
+            Ok(()) => String::new(),
+            Err(error) => error.to_string(),
+        };
+        let text = &text.as_bytes()[..text.len().min(PAYLOAD_BYTES)];
+        self.desk.set_status(text.len() as u64);
+        self.desk.set_payload(text)
+    }
+
+    /// The request on the desk; nothing if it was a piece of one.
+    fn take(&self) -> Result<Option<Next>, TransportError> {
+        let nonsense = || {
+            TransportError::environment(
+                format!("serving PE {}", self.pe),
+                EnvironmentFault::unexpected("a request", "other bytes"),
+            )
+        };
+        let words = Words::parse(&self.desk.request()).ok_or_else(nonsense)?;
+        let mut bytes = self.pieces.take();
+        if bytes.len() + words.len_bytes > self.bytes_max {
+            return Err(nonsense());
+        }
+        self.desk.take_payload(words.len_bytes, &mut bytes)?;
+        if words.kind == Kind::Piece {
+            self.pieces.replace(bytes);
+            return Ok(None);
+        }
+        Ok(Some(Next::Request {
+            arming: words.arming,
+            spent_ps: self.desk.take_spent_ps(),
+            request: words.with(bytes).ok_or_else(nonsense)?,
+        }))
+    }
+}
+
+/// Whether something, or the end, has come.
+pub(super) fn is_readable(socket: &OwnedFd, limit: Duration) -> bool {
+    let limit = Timespec {
+        tv_sec: 0,
+        tv_nsec: limit.subsec_nanos().into(),
+    };
+    let mut fds = [PollFd::new(socket, PollFlags::IN)];
+    poll(&mut fds, Some(&limit)).is_ok_and(|ready| ready > 0)
+}
