@@ -32,6 +32,7 @@ pub fn targets() -> Vec<Target> {
         pmi_server::TARGETS,
         pmix::TARGETS,
         hostwire::fuzzing::TARGETS,
+        hostwire_bootstrap::fuzzing::TARGETS,
         hostwire_frames::fuzzing::TARGETS,
         hostwire_region::fuzzing::TARGETS,
         hostwire_shmem::fuzzing::TARGETS,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hostwire::pmi::wire::{LINE_BYTES_MAX, Line};
+use hostwire_bootstrap::pmi::wire::{LINE_BYTES_MAX, Line};
 use hostwire_transport::fuzzing::kit::{Input, Script, Seeds, mark, named, shown};
 
 use crate::Target;

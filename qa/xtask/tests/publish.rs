@@ -8,7 +8,7 @@ use serde_json::Value;
 use xtask::root;
 
 /// Those that are published, each after those that it needs.
-const PUBLISHED: [&str; 18] = [
+const PUBLISHED: [&str; 19] = [
     "hostwire-address",
     "hostwire-packet",
     "hostwire-link",
@@ -21,6 +21,7 @@ const PUBLISHED: [&str; 18] = [
     "hostwire-virtual",
     "hostwire-station",
     "hostwire-pmix",
+    "hostwire-bootstrap",
     "hostwire-borrow",
     "hostwire-device",
     "hostwire",

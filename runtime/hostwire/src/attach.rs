@@ -18,13 +18,13 @@ use hostwire_virtual::Modelled;
 
 use crate::attachment::Attachment;
 use crate::board::{Activity, BOARD_FD_VARIABLE};
-use crate::error::{Error, Result};
-use crate::launch::{self, Bootstrap, Deadline, LaunchError, LaunchStep, Launched, Nodes};
+use crate::error::{Error, LaunchStep, Result};
 use crate::layout::{self, Layout, Sizes};
 use crate::settings::{
     FAULTS, INSECURE_WIRE, INSECURE_WIRE_WARNING, RECORD, Settings, WireChoice, WireName, misspelt,
 };
 use crate::status::Status;
+use hostwire_bootstrap::{Bootstrap, Deadline, LaunchError, Launched, Nodes};
 
 /// What a PE has with the wires of these names, in errors.
 const STORES: &str = "HOSTWIRE_WIRE=stores";
@@ -41,7 +41,7 @@ pub(crate) fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<At
     let board = board();
     // `hostwire run`, which prints its own messages.
     let is_ours = board.is_some();
-    let launcher = launch::connect(is_ours, deadline).map_err(launch_failed)?;
+    let launcher = hostwire_bootstrap::connect(is_ours, deadline).map_err(launch_failed)?;
     let (pe, pes) = launcher
         .as_ref()
         .map_or((0, 1), |launcher| (launcher.rank(), launcher.size()));

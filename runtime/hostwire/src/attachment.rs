@@ -30,12 +30,12 @@ use crate::core::Slots;
 use crate::counters::Publisher;
 use crate::error::{Error, Result};
 use crate::held_locks::HeldLocks;
-use crate::launch::{Bootstrap, Launched, Nodes};
 use crate::layout::{Layout, Sizes};
 use crate::lost::{Lost, Watcher};
 pub use crate::status::During;
 use crate::status::Status;
 pub use crate::symmetric::{Block, Heap};
+use hostwire_bootstrap::{Bootstrap, Launched, Nodes};
 use posted::Posted;
 
 /// See the [module text](self).

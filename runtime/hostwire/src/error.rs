@@ -8,8 +8,8 @@ use std::sync::OnceLock;
 
 use hostwire_transport::{EnvironmentFault, Loss, PeId, TransportError};
 
-use crate::launch::{LaunchError, LaunchStep, Nodes};
 use crate::settings::{LOST_AFTER, LOST_AFTER_S, SettingError};
+use hostwire_bootstrap::{LaunchError, Nodes};
 
 pub use misbehaviour::{Misbehaviour, PeerWord};
 pub use tca::TcaError;
@@ -295,6 +295,21 @@ impl Error {
             other => Err(other),
         }
     }
+}
+
+/// What a process wants of its launcher.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LaunchStep {
+    /// To join the job.
+    #[error("cannot join the job")]
+    Join,
+    /// To leave it in good order.
+    #[error("leaving the job")]
+    Leave,
+    /// To end all of it.
+    #[error("ending the job")]
+    Abort,
 }
 
 impl LaunchStep {

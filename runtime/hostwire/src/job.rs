@@ -17,7 +17,6 @@ use crate::core::messages::Company;
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::inner::{Departure, Inner};
-use crate::launch::Nodes;
 use crate::layout::Sizes;
 use crate::lock::Lock;
 use crate::message::{Envelope, Kind, Pattern, Payload, Receiving, Sending, Source, Tag, Target};
@@ -25,6 +24,7 @@ use crate::queue::Queue;
 use crate::registered::{Key, Opened, Registered};
 use crate::symmetric::Symmetric;
 use crate::team::Team;
+use hostwire_bootstrap::Nodes;
 
 /// This process's attachment to its job: who it is, and all it can do.
 ///
@@ -79,7 +79,7 @@ impl Job {
     /// # Errors
     /// [`Error::Launch`] if the environment shows a job of more tasks that this process
     /// cannot join: never a job of one by mistake; with
-    /// [`LaunchError::SeveralHosts`](crate::launch::LaunchError::SeveralHosts) if the wire
+    /// [`LaunchError::SeveralHosts`](hostwire_bootstrap::LaunchError::SeveralHosts) if the wire
     /// does not reach all PEs. [`Error::Setting`] for a variable
     /// with an unusable value, [`Error::Environment`] for anything the machine refused.
     #[cfg(target_os = "linux")]

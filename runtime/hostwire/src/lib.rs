@@ -32,9 +32,8 @@
 //! | [`Team`] | groups of PEs and collective operations |
 //! | [`tca`] | copies between memory of hosts and accelerators, chains of them |
 //! | [`Lock`] | what one PE at a time does |
-//! | [`launch`] | finding the job, whoever started it |
 //! | [`attachment`], [`core`] | what is below a job, to build something else on |
-//! | [`pmi`], [`board`], [`counters`] | what a launcher has to know |
+//! | [`board`], [`counters`] | what a launcher has to know |
 //! | `conformance` | with the feature of that name: the tests of all this, over any wire |
 
 #![forbid(unsafe_code)]
@@ -62,8 +61,6 @@ mod collective;
 pub mod conformance;
 pub mod core;
 pub mod counters;
-#[cfg(target_os = "linux")]
-mod deadline;
 mod element;
 mod error;
 #[cfg(all(feature = "fuzzing", target_os = "linux"))]
@@ -72,13 +69,11 @@ pub mod fuzzing;
 mod held_locks;
 mod inner;
 mod job;
-pub mod launch;
 pub mod layout;
 pub mod lock;
 mod lost;
 mod message;
 pub mod op;
-pub mod pmi;
 mod queue;
 mod region;
 mod registered;
@@ -98,7 +93,8 @@ pub use agent::AgentMode;
 #[doc(hidden)]
 pub use collective::untyped_as;
 pub use element::{AtomicElement, AtomicInteger, Element};
-pub use error::{Error, Misbehaviour, PeerWord, Result, TcaError};
+pub use error::{Error, LaunchStep, Misbehaviour, PeerWord, Result, TcaError};
+pub use hostwire_bootstrap::{LaunchError, Nodes};
 pub use hostwire_transport::EnvironmentFault;
 pub use hostwire_transport::ring::SendOrder;
 pub use hostwire_transport::{Loss, PeId};

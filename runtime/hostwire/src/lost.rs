@@ -20,9 +20,9 @@ use hostwire_transport::{Entry, Loss, Membership, PeId, Reach, TransportError, W
 use crate::attachment::Departure;
 use crate::counters::Publisher;
 use crate::error::{Error, Result};
-use crate::launch::Nodes;
 use crate::layout::{LOST, Layout, Mail};
 use crate::status::Obituaries;
+use hostwire_bootstrap::Nodes;
 
 const INTERVAL: Duration = Duration::from_millis(250);
 /// How many peers of its host a PE looks at; it is told of the others. Those that are lost do

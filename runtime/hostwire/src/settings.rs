@@ -53,9 +53,7 @@ use setting::listed;
 #[cfg(target_os = "linux")]
 use window::Window;
 
-/// What those should know who set [`INSECURE_WIRE`].
-pub const INSECURE_WIRE_WARNING: &str =
-    "anybody on the network between the hosts can read and change the memory of this job";
+pub use hostwire_bootstrap::variables::INSECURE_WIRE_WARNING;
 /// What [`LOST_AFTER`] is where it is not set, in seconds.
 pub(crate) const LOST_AFTER_S: u64 = hostwire_transport::LOST_AFTER.as_secs();
 const ATTACH_TIMEOUT_S: u64 = 60;

@@ -2,8 +2,7 @@
 
 use hostwire_transport::ring::RING_BYTES_DEFAULT;
 
-/// Most PEs of a job.
-pub const PES_MAX: u32 = 4096;
+pub use hostwire_bootstrap::PES_MAX;
 
 /// Sizes that a user may choose; the same for all PEs of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

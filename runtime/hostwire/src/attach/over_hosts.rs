@@ -11,6 +11,7 @@
 mod card;
 mod control;
 mod fabric;
+mod offers;
 mod sockets;
 
 use core::time::Duration;
@@ -26,12 +27,12 @@ use hostwire_transport::shm::{Gathering, Host, Meeting, Shm};
 use hostwire_transport::{PeId, Wire, Wires};
 
 pub(crate) use self::card::{Card, read_cards};
+use self::offers::{Common, Missing, NotTaken};
 use self::sockets::Sockets;
 use super::{Segment, launch_failed};
 use crate::error::{Error, Result};
-use crate::launch::offers::{self, Common, Missing, NotTaken};
-use crate::launch::{self, Bootstrap, LaunchError, Nodes, NodesError};
 use crate::settings::{Settings, WireChoice, WireName};
+use hostwire_bootstrap::{Bootstrap, LaunchError, Nodes, NodesError};
 
 /// Key of what every PE publishes.
 const CARD: &str = "hostwire-ether";
@@ -54,13 +55,18 @@ pub(super) fn allow(settings: &Settings, pe: PeId, nodes: &Nodes) -> Result<()> 
 fn bare(settings: &Settings, wire: WireName) -> Result<()> {
     match settings.insecure_wire {
         true => Ok(()),
-        false => Err(launch_failed(LaunchError::Insecure { wire })),
+        false => Err(launch_failed(LaunchError::Insecure { wire: wire.name() })),
     }
 }
 
 fn several_hosts(pe: PeId, nodes: &Nodes, wire: WireName) -> Error {
     let nodes = nodes.clone();
-    launch_failed(LaunchError::SeveralHosts { pe, nodes, wire })
+    launch_failed(LaunchError::SeveralHosts {
+        pe,
+        nodes,
+        wire: wire.name(),
+        between: WireChoice::listed_between_hosts(),
+    })
 }
 
 /// Joins the PEs of this host by shared memory and those of others by a wire between hosts, and
@@ -99,7 +105,7 @@ pub(super) fn attach(
         control: door.as_ref().map(Door::address),
         ..Card::new(&segment.terms, settings.insecure_wire, pe)?
     };
-    let cards = launch::all_gather(launcher, CARD, own.to_string().as_bytes());
+    let cards = hostwire_bootstrap::all_gather(launcher, CARD, own.to_string().as_bytes());
     let cards = cards.map_err(launch_failed)?;
     let cards = read_cards(&cards, pe, (&own, &segment.terms))?;
     let firsts = first_cards(nodes, &cards)?;
@@ -250,14 +256,15 @@ impl Between<'_> {
                 return Ok((made?, wire, not_taken));
             }
             let key = format!("hostwire-heard-over-{wire}");
-            let all = launch::all_agree(launcher, &key, made.is_ok()).map_err(launch_failed)?;
+            let all = hostwire_bootstrap::all_agree(launcher, &key, made.is_ok())
+                .map_err(launch_failed)?;
             if let (true, Ok(between)) = (all, made) {
                 return Ok((between, wire, not_taken));
             }
             let why = Missing::NotHeard;
             not_taken.push(NotTaken { wire, why });
         }
-        let why = not_taken;
+        let why = offers::not_taken(&not_taken);
         Err(launch_failed(LaunchError::NoWire { why }))
     }
 
@@ -369,7 +376,7 @@ mod tests {
         }
         let bare = settings(WireName::Fabric);
         let wire = WireName::Fabric;
-        let refused = Err(launch_failed(LaunchError::Insecure { wire }));
+        let refused = Err(launch_failed(LaunchError::Insecure { wire: wire.name() }));
         assert_eq!(allow(&bare, 0, &nodes), refused);
         let insecure_wire = true;
         let allowed = Settings {
@@ -380,7 +387,12 @@ mod tests {
         for wire in [WireName::Shm, WireName::Stores] {
             let refused = allow(&settings(wire), 0, &nodes);
             let nodes = nodes.clone();
-            let fault = LaunchError::SeveralHosts { pe: 0, nodes, wire };
+            let fault = LaunchError::SeveralHosts {
+                pe: 0,
+                nodes,
+                wire: wire.name(),
+                between: WireChoice::listed_between_hosts(),
+            };
             assert_eq!(refused, Err(launch_failed(fault)));
         }
     }

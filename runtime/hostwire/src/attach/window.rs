@@ -9,8 +9,8 @@ use hostwire_transport::{EnvironmentFault, TransportError, printable};
 
 use super::{Segment, launch_failed};
 use crate::error::{Error, Result};
-use crate::launch::{Bootstrap, LaunchError};
 use crate::settings::Settings;
+use hostwire_bootstrap::{Bootstrap, LaunchError};
 
 /// Key of what PE 0 publishes.
 const TICKET: &str = "hostwire-window";

@@ -9,8 +9,8 @@ use std::sync::{Arc, PoisonError};
 use crate::agent::AgentMode;
 #[cfg(target_os = "linux")]
 use crate::counters::Publisher;
+use crate::error::LaunchStep;
 use crate::error::Result;
-use crate::launch::LaunchStep;
 use crate::lost::Watcher;
 
 use super::Attachment;

@@ -2,12 +2,10 @@
 //! in order. For `qa/fuzzing`, which runs them.
 
 mod agent;
-mod environment;
-mod hosts;
+mod card;
 mod job;
-mod pmi;
 mod records;
-mod slurm;
+mod settings;
 mod stores;
 
 use hostwire_transport::fuzzing::kit::Target;
@@ -16,20 +14,11 @@ use hostwire_transport::fuzzing::kit::Target;
 pub const TARGETS: &[Target] = &[
     agent::ASK,
     agent::SERVE,
-    environment::SETTINGS,
-    environment::VARIABLES,
-    hosts::CARD,
-    hosts::NODES,
+    card::CARD,
     job::JOB,
-    pmi::CLIENT,
-    pmi::CLIENT2,
-    pmi::LINE,
-    pmi::MESSAGE,
-    pmi::WORDS,
     records::ANNOUNCEMENT,
     records::BOARD,
     records::COUNTERS,
-    slurm::EXCHANGE,
-    slurm::FRAME,
+    settings::SETTINGS,
     crate::tca::fuzzing::TARGET,
 ];

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use hostwire::pmi::wire::{
+use hostwire_bootstrap::pmi::wire::{
     self, KEY_BYTES_MAX, KVSNAME_BYTES_MAX, LINE_BYTES_MAX, Line, LineBuffer, VALUE_BYTES_MAX,
 };
 

@@ -12,8 +12,8 @@ use std::time::Duration;
 use hostwire::board::{
     Activity, BOARD_FD_VARIABLE, ENDED, ENDED_AT, LOST_AT, RECORD_BYTES, Record,
 };
-use hostwire::launch::Deadline;
-use hostwire::pmi::Client;
+use hostwire_bootstrap::Deadline;
+use hostwire_bootstrap::pmi::Client;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -80,15 +80,29 @@ fn a_host_that_dies_is_told_by_the_launcher() {
     }
 }
 
-/// The number of the thread of a process that has this name.
+/// The number of the thread of a process that has this name. A thread takes its name when it has its first turn.
 fn thread_of(process: Pid, name: &str) -> Pid {
+    let begin = Instant::now();
+    loop {
+        if let Some(thread) = look_for_thread(process, name) {
+            return thread;
+        }
+        assert!(
+            begin.elapsed() < Duration::from_secs(60),
+            "{process:?} has no thread {name}"
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn look_for_thread(process: Pid, name: &str) -> Option<Pid> {
     let tasks = std::fs::read_dir(format!("/proc/{}/task", process.as_raw_pid())).unwrap();
     let found = tasks.flatten().find(|task| {
         let comm = std::fs::read_to_string(task.path().join("comm"));
         comm.is_ok_and(|comm| comm.trim() == name)
     });
-    let number = found.unwrap().file_name().into_string().unwrap();
-    Pid::from_raw(number.parse().unwrap()).unwrap()
+    let number = found?.file_name().into_string().unwrap();
+    Pid::from_raw(number.parse().unwrap())
 }
 
 /// No PE is left there to inform the others, and the launcher sees only a shell that goes

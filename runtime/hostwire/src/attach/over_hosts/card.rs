@@ -10,9 +10,9 @@ use hostwire_transport::os::random;
 use hostwire_transport::terms::Terms;
 use hostwire_transport::{EnvironmentFault, PeId, TransportError};
 
+use super::offers::Offers;
 use super::unclear;
 use crate::error::{Error, Result};
-use crate::launch::offers::Offers;
 
 /// In the place of a life: no encryption.
 const BARE: &str = "bare";
@@ -165,7 +165,7 @@ impl Card {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::launch::LaunchError;
+    use hostwire_bootstrap::LaunchError;
 
     const TEXT: &str = "1 4194304 4096 0 7 bare - udp:udp=10.9.0.1:4000 - -";
     pub(crate) const TERMS: Terms = Terms {

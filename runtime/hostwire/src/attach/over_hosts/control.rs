@@ -12,7 +12,7 @@ use hostwire_transport::PeId;
 use super::Card;
 use crate::attach::launch_failed;
 use crate::error::Result;
-use crate::launch::Bootstrap;
+use hostwire_bootstrap::Bootstrap;
 
 /// Key of the numbers of the parties that a party has reached, from the PE that speaks for it.
 const REACHED: &str = "hostwire-reached";

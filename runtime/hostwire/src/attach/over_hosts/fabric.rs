@@ -14,8 +14,8 @@ use hostwire_transport::{Window, Wire, Wires};
 use super::card::{Card, read_cards};
 use super::{CARD, Segment, control, host, launch_failed, share, unclear};
 use crate::error::Result;
-use crate::launch::{self, Bootstrap, Nodes};
 use crate::settings::Settings;
+use hostwire_bootstrap::{Bootstrap, Nodes};
 
 /// How long libfabric may take to see an interface that is up.
 const OFFER_LIMIT: Duration = Duration::from_secs(3);
@@ -42,7 +42,7 @@ pub(super) fn attach(
         control: door.as_ref().map(Door::address),
         ..Card::new(&segment.terms, settings.insecure_wire, pe)?
     };
-    let cards = launch::all_gather(launcher, CARD, own.to_string().as_bytes());
+    let cards = hostwire_bootstrap::all_gather(launcher, CARD, own.to_string().as_bytes());
     let cards = read_cards(&cards.map_err(launch_failed)?, pe, (&own, &segment.terms))?;
     // Each PE speaks for itself.
     let all: Vec<u32> = (0..pes).collect();
@@ -99,7 +99,7 @@ impl Joining<'_> {
         let offered_by = deadline.min(Instant::now() + OFFER_LIMIT);
         let opened = Opened::open(settings.fabric.as_ref(), address, window, offered_by)?;
         let ticket = opened.ticket().to_string();
-        let tickets = launch::all_gather(launcher, TICKET, ticket.as_bytes());
+        let tickets = hostwire_bootstrap::all_gather(launcher, TICKET, ticket.as_bytes());
         let tickets = tickets.map_err(launch_failed)?;
         let others = (0..).zip(&tickets).map(|(other, text)| {
             if nodes.node_of(other) == nodes.node_of(pe) {

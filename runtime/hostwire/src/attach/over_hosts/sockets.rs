@@ -4,10 +4,10 @@ use hostwire_frames::{FramePort, Interface, PacketSocket, Socket, StreamPort, Xd
 use hostwire_transport::EnvironmentFault;
 
 use super::launch_failed;
+use super::offers::{Offers, Refusal};
 use crate::error::{Error, Result};
-use crate::launch::LaunchError;
-use crate::launch::offers::{Offers, Refusal};
 use crate::settings::{Settings, WireChoice, WireName};
+use hostwire_bootstrap::LaunchError;
 
 /// A socket for each wire that may be taken, or why there is none.
 pub(super) struct Sockets(Vec<(WireName, core::result::Result<Socket, Refusal>)>);
@@ -94,7 +94,7 @@ fn open(
             }
             // Refused before, joined in another way, or without a socket.
             WireName::Shm | WireName::Window | WireName::Fabric | WireName::Stores => {
-                return Err(launch_failed(LaunchError::NoWire { why: vec![] }));
+                return Err(launch_failed(LaunchError::NoWire { why: String::new() }));
             }
         })
     });

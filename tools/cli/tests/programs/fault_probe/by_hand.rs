@@ -4,10 +4,10 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hostwire::launch::{self, Bootstrap, Deadline, Nodes};
 use hostwire::layout::VERSION;
 use hostwire::settings::Settings;
 use hostwire::{Layout, Sizes};
+use hostwire_bootstrap::{Bootstrap, Deadline, Nodes};
 use hostwire_transport::Wire;
 use hostwire_transport::shm::{Host, Meeting, Shm, ShmOptions, Ticket};
 use hostwire_transport::terms::Terms;
@@ -36,7 +36,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The first half: every PE knows how to find PE 0.
 pub fn meet() -> Result<Box<dyn Bootstrap>, Box<dyn Error>> {
-    let launcher = launch::connect(true, Deadline::after(PATIENCE))?;
+    let launcher = hostwire_bootstrap::connect(true, Deadline::after(PATIENCE))?;
     let mut launcher = launcher.ok_or("no launcher in the environment")?;
     Nodes::meet(&mut *launcher)?;
     Ok(launcher)

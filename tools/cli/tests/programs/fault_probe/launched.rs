@@ -4,8 +4,8 @@ use std::error::Error;
 use std::time::Duration;
 
 use hostwire::Job;
-use hostwire::launch::{self, Bootstrap, Deadline, Nodes};
-use hostwire::pmi::Client2;
+use hostwire_bootstrap::pmi::Client2;
+use hostwire_bootstrap::{Bootstrap, Deadline, Nodes};
 
 type Done = Result<(), Box<dyn Error>>;
 
@@ -20,13 +20,13 @@ pub fn blobs(way: &str) -> Done {
     let deadline = Deadline::after(Duration::from_secs(60));
     let launcher = match way {
         "pmi2" => Client2::from_env(deadline)?.map(|client| Box::new(client) as Box<dyn Bootstrap>),
-        _ => launch::connect(false, deadline)?,
+        _ => hostwire_bootstrap::connect(false, deadline)?,
     };
     let mut launcher = launcher.ok_or("no launcher in the environment")?;
     let (pe, pes) = (launcher.rank(), launcher.size());
     let nodes = Nodes::meet(&mut *launcher)?;
     for round in ["first", "second"] {
-        let all = launch::all_gather(&mut *launcher, round, &blob(pe))?;
+        let all = hostwire_bootstrap::all_gather(&mut *launcher, round, &blob(pe))?;
         for (peer, got) in (0..).zip(all) {
             if got != blob(peer) {
                 return Err(format!("the bytes of PE {peer} are wrong").into());

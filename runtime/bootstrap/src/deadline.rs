@@ -8,7 +8,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::settings::ATTACH_TIMEOUT;
+use crate::variables::ATTACH_TIMEOUT;
 
 /// One moment for all waits of a process that joins a job. Every wait on the way uses it,
 /// so that none can last longer than the user has set.

@@ -9,11 +9,11 @@ use hostwire_transport::fuzzing::kit::{
     Input, Script, Seeds, Target, blames, mark, named, shown, texts,
 };
 
-use crate::launch::words::{Pieces, pack};
-use crate::launch::{Bootstrap, Deadline, LaunchError};
 use crate::pmi::wire::{LINE_BYTES_MAX, Line, LineBuffer, escape, is_word, unescape};
 use crate::pmi::wire2::{MESSAGE_BYTES_MAX, Message, MessageBuffer};
 use crate::pmi::{Client, Client2};
+use crate::words::{Pieces, pack};
+use crate::{Bootstrap, Deadline, LaunchError};
 
 /// For a hang: the other end is closed.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);

@@ -7,23 +7,30 @@
 //!
 //! | launcher | what the process sees | behind [`Bootstrap`] |
 //! |---|---|---|
-//! | `hostwire run`, `mpiexec.hydra`, `srun --mpi=pmi2` | `PMI_FD` | [`crate::pmi`] |
-//! | `mpiexec.hydra -pmi-port` | `PMI_PORT`, `PMI_ID` | [`crate::pmi`] |
+//! | `hostwire run`, `mpiexec.hydra`, `srun --mpi=pmi2` | `PMI_FD` | [`pmi`] |
+//! | `mpiexec.hydra -pmi-port` | `PMI_PORT`, `PMI_ID` | [`pmi`] |
 //! | `mpirun` of Open MPI, `prterun`, `srun --mpi=pmix` | `PMIX_RANK`, `PMIX_NAMESPACE` | `hostwire-pmix` |
 //! | `srun --mpi=none`, one node | `SLURM_PROCID`, `SLURM_STEP_ID` | [`slurm`] |
 
+#![forbid(unsafe_code)]
+
+#[cfg(target_os = "linux")]
+mod deadline;
 #[cfg(target_os = "linux")]
 mod environment;
-pub(crate) mod nodes;
-#[cfg(target_os = "linux")]
-pub(crate) mod offers;
+#[cfg(all(feature = "fuzzing", target_os = "linux"))]
+#[doc(hidden)]
+pub mod fuzzing;
+pub mod nodes;
 #[cfg(target_os = "linux")]
 mod over_pmi;
 #[cfg(target_os = "linux")]
 mod over_pmix;
+pub mod pmi;
 #[cfg(target_os = "linux")]
 pub mod slurm;
-pub(crate) mod words;
+pub mod variables;
+pub mod words;
 
 #[cfg(target_os = "linux")]
 use hostwire_pmix::PmixError;
@@ -39,8 +46,11 @@ pub use crate::deadline::Deadline;
 #[cfg(target_os = "linux")]
 use crate::deadline::silence;
 #[cfg(target_os = "linux")]
-use crate::pmi::{self, PmiError};
-use crate::settings::{INSECURE_WIRE, INSECURE_WIRE_WARNING, WIRE, WireChoice, WireName};
+use crate::pmi::PmiError;
+use crate::variables::{INSECURE_WIRE, INSECURE_WIRE_WARNING, WIRE};
+
+/// Most PEs of a job.
+pub const PES_MAX: u32 = 4096;
 
 /// The services of every launcher for the processes that it started.
 ///
@@ -91,21 +101,6 @@ pub trait Bootstrap: Send {
     /// # Errors
     /// As the launcher answers.
     fn finalize(&mut self) -> Result<(), LaunchError>;
-}
-
-/// What a process wants of its launcher.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum LaunchStep {
-    /// To join the job.
-    #[error("cannot join the job")]
-    Join,
-    /// To leave it in good order.
-    #[error("leaving the job")]
-    Leave,
-    /// To end all of it.
-    #[error("ending the job")]
-    Abort,
 }
 
 /// Why a process cannot find its job, or not join it.
@@ -168,24 +163,26 @@ pub enum LaunchError {
     #[error(transparent)]
     Nodes(#[from] NodesError),
     /// The job spans hosts, and the wire does not.
-    #[error("{}", several_hosts(*pe, nodes, *wire))]
+    #[error("{}", several_hosts(*pe, nodes, wire, between))]
     SeveralHosts {
         /// This PE.
         pe: PeId,
         /// Where the PEs are.
         nodes: Nodes,
         /// The wire that the settings name.
-        wire: WireName,
+        wire: &'static str,
+        /// What a job of several hosts may have instead, to choose from.
+        between: String,
     },
     /// PEs of several hosts can use no wire together.
     #[cfg(target_os = "linux")]
     #[error(
         "the PEs of this job have no wire between their hosts in common: {}; {WIRE} has to be the \
-         same for all PEs", offers::not_taken(.why)
+         same for all PEs", .why
     )]
     NoWire {
         /// Why, for each wire.
-        why: Vec<offers::NotTaken>,
+        why: String,
     },
     /// The job spans hosts, and its wire does not encrypt what it carries.
     #[cfg(target_os = "linux")]
@@ -195,7 +192,7 @@ pub enum LaunchError {
     )]
     Insecure {
         /// The wire.
-        wire: WireName,
+        wire: &'static str,
     },
     /// The values of a PE about the wire make no sense.
     #[error("PE {pe} does not say clearly where it is: {seen:?}")]
@@ -208,7 +205,7 @@ pub enum LaunchError {
 }
 
 /// The whole text from PE 0, so that a user reads it once.
-fn several_hosts(pe: PeId, nodes: &Nodes, wire: WireName) -> String {
+fn several_hosts(pe: PeId, nodes: &Nodes, wire: &str, between: &str) -> String {
     let count = nodes.nodes().len();
     let own = nodes
         .node_of(pe)
@@ -224,7 +221,6 @@ fn several_hosts(pe: PeId, nodes: &Nodes, wire: WireName) -> String {
             "start all PEs on one host (srun -N1, mpirun --host, mpiexec.hydra -hosts)",
         ),
     };
-    let between = WireChoice::listed_between_hosts();
     match pe {
         0 => format!(
             "the job spans {count} {noun}: {nodes}; the wire {wire} joins PEs of one host, for \
@@ -238,15 +234,16 @@ fn several_hosts(pe: PeId, nodes: &Nodes, wire: WireName) -> String {
 }
 
 /// The link of an attached process to its launcher.
-pub(crate) struct Launched {
+pub struct Launched {
     /// There is no launcher in a job that was started without one.
-    pub(crate) launcher: Option<Box<dyn Bootstrap>>,
-    pub(crate) nodes: Nodes,
+    pub launcher: Option<Box<dyn Bootstrap>>,
+    /// Where the PEs are.
+    pub nodes: Nodes,
 }
 
 impl Launched {
     /// `pes` PEs on one host, without a launcher.
-    pub(crate) fn by_nobody(pes: u32) -> Self {
+    pub fn by_nobody(pes: u32) -> Self {
         Self {
             launcher: None,
             nodes: Nodes::one(pes),
@@ -292,7 +289,7 @@ pub fn connect(own: bool, deadline: Deadline) -> Result<Option<Box<dyn Bootstrap
 ///
 /// # Errors
 /// As [`Bootstrap::put`], [`Bootstrap::fence`] and [`Bootstrap::get`].
-pub(crate) fn all_agree(
+pub fn all_agree(
     bootstrap: &mut dyn Bootstrap,
     key: &str,
     agrees: bool,
@@ -359,8 +356,7 @@ mod tests {
                  wait",
             ),
         ] {
-            let error = LaunchStep::Join.failed(error);
-            assert_eq!(error.to_string(), format!("cannot join the job: {text}"));
+            assert_eq!(error.to_string(), text);
         }
     }
 
@@ -368,14 +364,19 @@ mod tests {
     fn a_job_that_spans_hosts_is_told_where_its_pes_are_and_what_to_set() {
         let nodes = Nodes::one(2);
         let text = |pe| {
-            let (nodes, wire) = (nodes.clone(), WireName::Shm);
-            LaunchError::SeveralHosts { pe, nodes, wire }.to_string()
+            let error = LaunchError::SeveralHosts {
+                pe,
+                nodes: nodes.clone(),
+                wire: "shm",
+                between: "auto, udp or window".into(),
+            };
+            error.to_string()
         };
         assert_eq!(
             text(0),
             format!(
                 "the job spans 1 network namespaces of one machine: {nodes}; the wire shm joins PEs \
-                 of one host, for several HOSTWIRE_WIRE has to be auto, ether, xdp, udp, tcp, window or fabric: \
+                 of one host, for several HOSTWIRE_WIRE has to be auto, udp or window: \
                  set it, or start all PEs in one of them, as containers with --network=host are"
             )
         );

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use hostwire_transport::fuzzing::kit::{Input, Script, Seeds, Target, blames, mark, named, shown};
 
-use crate::launch::Deadline;
-use crate::launch::slurm::SlurmError;
-use crate::launch::slurm::door;
-use crate::launch::slurm::exchange::{Exchange, Place};
-use crate::launch::slurm::frame::{Entry, Frame, FrameBuffer};
+use crate::Deadline;
+use crate::slurm::SlurmError;
+use crate::slurm::door;
+use crate::slurm::exchange::{Exchange, Place};
+use crate::slurm::frame::{Entry, Frame, FrameBuffer};
 
 /// Frames, in pieces. The first byte: how many bytes come at a time.
 pub(super) const FRAME: Target = Target {

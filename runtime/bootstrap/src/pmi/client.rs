@@ -118,7 +118,7 @@ impl Client {
     /// Connects to the launcher that the environment names.
     ///
     /// `Ok(None)` when neither `PMI_FD` nor `PMI_PORT` is set; ask
-    /// [`launch_environment`](crate::launch::launch_environment) whether this is then a
+    /// [`launch_environment`](crate::launch_environment) whether this is then a
     /// job of one or a launcher of another kind.
     ///
     /// # Errors

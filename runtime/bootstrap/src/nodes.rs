@@ -162,7 +162,7 @@ impl Nodes {
     }
 
     /// How many PEs are on the node of `pe`.
-    pub(crate) fn beside(&self, pe: PeId) -> u32 {
+    pub fn beside(&self, pe: PeId) -> u32 {
         let node = self
             .node_of(pe)
             .and_then(|node| self.nodes.get(node as usize));

@@ -19,8 +19,8 @@ use std::process::{Command, Stdio};
 use hostwire_transport::{SystemError, printable, quoted};
 
 use super::{Bootstrap, Deadline, LaunchError};
-use crate::settings::ATTACH_TIMEOUT;
-use crate::sizes::PES_MAX;
+use crate::PES_MAX;
+use crate::variables::ATTACH_TIMEOUT;
 use exchange::{Exchange, Place};
 
 pub use frame::FrameError;
