@@ -356,7 +356,7 @@ mod tests {
     fn info_tells_of_all_that_has_an_effect() {
         let now = |setting: &Setting| (setting.variable == "HOSTWIRE_WIRE").then(|| "udp".into());
         let text = info(4096, now);
-        for setting in TABLE.iter().chain(settings::TABLE) {
+        for setting in TABLE.iter().chain(settings::TABLE.iter()) {
             let told = text.contains(&format!("\n  {setting} "));
             assert_eq!(told, setting.variable != RING.variable, "{setting}: {text}");
         }

@@ -14,8 +14,10 @@
 
 #![forbid(unsafe_code)]
 
+mod alone;
 #[cfg(target_os = "linux")]
 mod deadline;
+mod entry;
 #[cfg(target_os = "linux")]
 mod environment;
 #[cfg(all(feature = "fuzzing", target_os = "linux"))]
@@ -27,18 +29,24 @@ mod over_pmi;
 #[cfg(target_os = "linux")]
 mod over_pmix;
 pub mod pmi;
+pub mod settings;
 #[cfg(target_os = "linux")]
 pub mod slurm;
 pub mod variables;
+#[cfg(target_os = "linux")]
+mod within_host;
 pub mod words;
 
+pub use alone::Alone;
+pub use entry::{Counters, Entry, JoinError, Joined, Joining, Meets, Segment, unclear};
+#[cfg(target_os = "linux")]
+pub use environment::{Clues, LaunchEnv, launch_environment, launch_environment_from};
 #[cfg(target_os = "linux")]
 use hostwire_pmix::PmixError;
 use hostwire_transport::PeId;
-
-#[cfg(target_os = "linux")]
-pub use environment::{Clues, LaunchEnv, launch_environment, launch_environment_from};
 pub use nodes::{Node, Nodes, NodesError};
+#[cfg(target_os = "linux")]
+pub use within_host::{SHM, host};
 pub use words::WordsError;
 
 #[cfg(target_os = "linux")]

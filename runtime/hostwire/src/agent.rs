@@ -26,6 +26,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::time::Duration;
 
+use asking::{Answer, Asking, Data, LANDED_BYTES_MAX, Line, RequestId};
+pub use getting::Getting;
 use hostwire_address::Place;
 use hostwire_transport::operation::apply;
 use hostwire_transport::ring::PAYLOAD_BYTES;
@@ -36,9 +38,6 @@ use crate::attachment::{Attachment, Pace, Watch};
 use crate::error::{Error, Misbehaviour, Result};
 use crate::layout::{LANDING_BYTES, Layout, REQUEST_LINES};
 use crate::registry::Registry;
-
-use asking::{Answer, Asking, Data, LANDED_BYTES_MAX, Line, RequestId};
-pub use getting::Getting;
 
 const DONE: u64 = 1;
 const REFUSED: u64 = 2;

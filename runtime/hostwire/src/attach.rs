@@ -1,20 +1,20 @@
 //! From the environment of a fresh process to an [`Attachment`].
 
-pub(crate) mod over_hosts;
-mod window;
-
 use std::io::Write;
-use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use hostwire_bootstrap::settings::in_environment;
+use hostwire_bootstrap::{
+    Alone, Bootstrap, Deadline, Joining, LaunchError, Launched, Meets, Nodes, Segment,
+};
 use hostwire_transport::faults::Faulty;
 use hostwire_transport::os::process::inherited_fd;
 use hostwire_transport::record::{self, Recorder};
-use hostwire_transport::shm::{self, Gathering, Host, Meeting, Shm, ShmOptions};
+use hostwire_transport::shm::{self, Gathering, Host, Meeting};
 use hostwire_transport::terms::Terms;
-use hostwire_transport::wrap::StoresOnly;
-use hostwire_transport::{ForkGuard, Wire};
-use hostwire_virtual::Modelled;
+use hostwire_transport::{ForkGuard, PeId, Wire};
+use hostwire_virtual::{self as modelled, Modelled};
 
 use crate::attachment::Attachment;
 use crate::board::{Activity, BOARD_FD_VARIABLE};
@@ -24,11 +24,7 @@ use crate::settings::{
     FAULTS, INSECURE_WIRE, INSECURE_WIRE_WARNING, RECORD, Settings, WireChoice, WireName, misspelt,
 };
 use crate::status::Status;
-use hostwire_bootstrap::{Bootstrap, Deadline, LaunchError, Launched, Nodes};
 
-/// What a PE has with the wires of these names, in errors.
-const STORES: &str = "HOSTWIRE_WIRE=stores";
-const FABRIC: &str = "HOSTWIRE_WIRE=fabric";
 /// What counters say of the wire of a PE in virtual time.
 const MODEL: &str = "model";
 /// Key of what PE 0 publishes.
@@ -74,77 +70,134 @@ fn connect(
     launcher: Option<Box<dyn Bootstrap>>,
     is_ours: bool,
 ) -> Result<(Arc<dyn Wire>, Launched, &'static str)> {
-    let in_window = settings.wire == WireChoice::Named(WireName::Window);
+    let named = settings.wire.named().map(WireName::entry);
+    let is_alone = launcher.is_none();
+    let mut launcher = launcher.unwrap_or_else(|| Box::new(Alone::default()));
+    let (pe, pes) = (launcher.rank(), launcher.size());
     // A launcher of virtual time says it beside the settings.
-    let model = hostwire_virtual::inherited()?;
+    let mut model = modelled::inherited()?;
     let is_modelled = model.is_some();
-    let mut taken = match in_window {
-        true => WireName::Window,
-        false => WireName::Shm,
-    };
-    let within_host = |wire| {
-        let wire: Arc<dyn Wire> = match model {
+    let mut within_host = |wire: Arc<dyn Wire>| {
+        let wire: Arc<dyn Wire> = match model.take() {
             Some(fds) => Arc::new(Modelled::new(wire, fds)?),
-            None => Arc::new(wire),
+            None => wire,
         };
         within_host(wire, settings)
     };
-    let (wire, launched): (Arc<dyn Wire>, _) = match launcher {
-        None => {
-            let wire = match in_window {
-                true => window::attach(settings, segment, None)?,
-                false => segment.attach(Host::only(0, 1)?, Meeting::Alone)?,
+    let (wire, nodes, name) = match named.map(|entry| entry.meeting) {
+        Some(Meets::Anywhere(join)) => {
+            let nodes = match is_alone {
+                true => Nodes::one(1),
+                false => Nodes::meet(&mut *launcher).map_err(launch_failed)?,
             };
-            let wire = recorded(within_host(wire)?, settings)?;
-            (wire, Launched::by_nobody(1))
+            let joined = join(joining(settings, segment, &mut *launcher, &nodes))?;
+            (within_host(joined.wire)?, nodes, joined.name)
         }
-        Some(mut launcher) => {
-            let (pe, pes) = (launcher.rank(), launcher.size());
-            let (meeting, nodes) = match in_window {
-                true => (None, Nodes::meet(&mut *launcher).map_err(launch_failed)?),
+        by_hosts => {
+            let (meeting, nodes) = match is_alone {
+                true => (Some(Meeting::Alone), Nodes::one(1)),
                 false => meet(&mut *launcher)?,
             };
-            let wire: Arc<dyn Wire> = match meeting {
+            match meeting {
                 Some(meeting) => {
                     let wire = segment.attach(Host::only(pe, pes)?, meeting)?;
-                    within_host(wire)?
-                }
-                None if in_window => {
-                    let wire = window::attach(settings, segment, Some(&mut *launcher))?;
-                    within_host(wire)?
+                    let name = named.filter(|entry| !entry.spans_hosts());
+                    let name = name.map_or(WireName::Shm.name(), |entry| entry.name);
+                    (within_host(Arc::new(wire))?, nodes, name)
                 }
                 None => {
-                    over_hosts::allow(settings, pe, &nodes)?;
+                    allow(settings, pe, &nodes)?;
                     if settings.insecure_wire && pe == 0 && !is_ours {
                         warn_of_insecure_wire();
                     }
-                    let wires = over_hosts::attach(settings, segment, &mut *launcher, &nodes);
-                    let (wires, between) = wires?;
-                    taken = between;
-                    wires
+                    let fastest = || {
+                        WireName::fastest_first()
+                            .first()
+                            .map(|wire| wire.entry().meeting)
+                    };
+                    let Some(Meets::BetweenHosts(join)) = by_hosts.or_else(fastest) else {
+                        let why = "none is known".into();
+                        return Err(launch_failed(LaunchError::NoWire { why }));
+                    };
+                    let joined = join(joining(settings, segment, &mut *launcher, &nodes))?;
+                    (joined.wire, nodes, joined.name)
                 }
-            };
-            let wire = recorded(wire, settings)?;
-            // From here on every PE holds the lock that shows that it is alive.
-            launcher.fence().map_err(launch_failed)?;
-            let launcher = Some(launcher);
-            (wire, Launched { launcher, nodes })
+            }
         }
     };
-    let name = if is_modelled { MODEL } else { taken.name() };
-    Ok((wire, launched, name))
+    let wire = recorded(wire, settings)?;
+    // From here on every PE holds the lock that shows that it is alive.
+    launcher.fence().map_err(launch_failed)?;
+    let launcher = (!is_alone).then_some(launcher);
+    let name = if is_modelled { MODEL } else { name };
+    Ok((wire, Launched { launcher, nodes }, name))
 }
+
+/// What a wire has to know to join the PEs.
+fn joining<'a>(
+    settings: &'a Settings,
+    segment: &'a Segment,
+    launcher: &'a mut dyn Bootstrap,
+    nodes: &'a Nodes,
+) -> Joining<'a> {
+    Joining {
+        launcher,
+        nodes,
+        segment,
+        wire: settings.wire.named().map(WireName::name),
+        lost_after: Duration::from_secs(settings.lost_after_s),
+        faults: settings.faults,
+        is_insecure: settings.insecure_wire,
+        says_choice: settings.stats,
+        lookup: &in_environment,
+    }
+}
+
+/// Whether the settings allow this job to span hosts.
+fn allow(settings: &Settings, pe: PeId, nodes: &Nodes) -> Result<()> {
+    let WireChoice::Named(wire) = settings.wire else {
+        return Ok(());
+    };
+    if !wire.spans_hosts() {
+        return Err(launch_failed(LaunchError::SeveralHosts {
+            pe,
+            nodes: nodes.clone(),
+            wire: wire.name(),
+            between: WireChoice::listed_between_hosts(),
+        }));
+    }
+    match wire.wants_insecure() && !settings.insecure_wire {
+        true => Err(launch_failed(LaunchError::Insecure { wire: wire.name() })),
+        false => Ok(()),
+    }
+}
+
+/// What all PEs have to set, or none.
+static ALL_OR_NONE: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    let wires = WireName::ALL
+        .into_iter()
+        .filter_map(|wire| wire.entry().named_by_all);
+    [RECORD.variable, FAULTS.variable]
+        .into_iter()
+        .chain(wires)
+        .collect()
+});
 
 /// What a PE has to have in common with all others.
 fn terms(settings: &Settings, pes: u32, sizes: Sizes) -> Result<Terms> {
-    const ALL_OR_NONE: [&str; 4] = [RECORD.variable, FAULTS.variable, STORES, FABRIC];
-    let set = [
-        settings.record.is_some(),
-        settings.faults.is_some(),
-        settings.wire == WireChoice::Named(WireName::Stores),
-        settings.wire == WireChoice::Named(WireName::Fabric),
-    ];
-    let bits = set.iter().zip(0..).map(|(set, bit)| u64::from(*set) << bit);
+    let named = settings
+        .wire
+        .named()
+        .and_then(|wire| wire.entry().named_by_all);
+    let is_set = |name: &str| match name {
+        name if name == RECORD.variable => settings.record.is_some(),
+        name if name == FAULTS.variable => settings.faults.is_some(),
+        name => named == Some(name),
+    };
+    let bits = ALL_OR_NONE
+        .iter()
+        .zip(0..)
+        .map(|(name, bit)| u64::from(is_set(name)) << bit);
     Ok(Terms {
         version: layout::VERSION,
         segment_bytes: Layout::new(pes, sizes)?.segment_bytes() as u64,
@@ -154,29 +207,14 @@ fn terms(settings: &Settings, pes: u32, sizes: Sizes) -> Result<Terms> {
     })
 }
 
-/// What all PEs must have alike, and the deadline for joining.
-struct Segment {
-    terms: Terms,
-    deadline: Instant,
-}
-
-impl Segment {
-    /// Shares memory with the other PEs of a host.
-    fn attach(&self, host: Host, meeting: Meeting) -> Result<Shm> {
-        let options = ShmOptions::default();
-        let wire = Shm::attach(host, &self.terms, meeting, self.deadline, options);
-        Ok(wire?)
-    }
-}
-
 /// The wire of a job of one host, as the settings want it.
 fn within_host(wire: Arc<dyn Wire>, settings: &Settings) -> Result<Arc<dyn Wire>> {
     Ok(match settings.faults {
         Some(faults) => Arc::new(Faulty::new(wire, faults)?),
-        None if settings.wire == WireChoice::Named(WireName::Stores) => {
-            Arc::new(StoresOnly::new(wire)?)
-        }
-        None => wire,
+        None => match settings.wire.named().map(|wire| wire.entry().meeting) {
+            Some(Meets::OnHost(wrap)) => wrap(wire)?,
+            _ => wire,
+        },
     })
 }
 
@@ -254,4 +292,42 @@ fn warn(what: &str) {
 
 fn launch_failed(fault: LaunchError) -> Error {
     LaunchStep::Join.failed(fault)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_wire_between_hosts_by_accident() {
+        let nodes = Nodes::one(2);
+        let settings = |wire| Settings {
+            wire: WireChoice::Named(wire),
+            ..Settings::from_lookup(|_| None).unwrap()
+        };
+        for wire in [WireName::Ether, WireName::Xdp, WireName::Udp, WireName::Tcp] {
+            assert_eq!(allow(&settings(wire), 0, &nodes), Ok(()));
+        }
+        let bare = settings(WireName::Fabric);
+        let wire = WireName::Fabric;
+        let refused = Err(launch_failed(LaunchError::Insecure { wire: wire.name() }));
+        assert_eq!(allow(&bare, 0, &nodes), refused);
+        let insecure_wire = true;
+        let allowed = Settings {
+            insecure_wire,
+            ..bare
+        };
+        assert_eq!(allow(&allowed, 0, &nodes), Ok(()));
+        for wire in [WireName::Shm, WireName::Stores] {
+            let refused = allow(&settings(wire), 0, &nodes);
+            let nodes = nodes.clone();
+            let fault = LaunchError::SeveralHosts {
+                pe: 0,
+                nodes,
+                wire: wire.name(),
+                between: WireChoice::listed_between_hosts(),
+            };
+            assert_eq!(refused, Err(launch_failed(fault)));
+        }
+    }
 }

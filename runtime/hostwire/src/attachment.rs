@@ -16,15 +16,15 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::JoinHandle;
 
 use hostwire_address::Place;
+use hostwire_bootstrap::{Bootstrap, Launched, Nodes};
 use hostwire_transport::operation::apply;
 use hostwire_transport::wait::WaitLimits;
 use hostwire_transport::{ForkGuard, PeId, Route, TransportError, Visibility, Window, Wire};
+pub use hostwire_transport::{Operation, Request};
+use posted::Posted;
 
 pub use crate::agent::Getting;
 use crate::agent::{Agent, AgentMode};
-use crate::registry::Registry;
-pub use hostwire_transport::{Operation, Request};
-
 use crate::board::Activity;
 use crate::core::Slots;
 use crate::counters::Publisher;
@@ -32,11 +32,10 @@ use crate::error::{Error, Result};
 use crate::held_locks::HeldLocks;
 use crate::layout::{Layout, Sizes};
 use crate::lost::{Lost, Watcher};
+use crate::registry::Registry;
 pub use crate::status::During;
 use crate::status::Status;
 pub use crate::symmetric::{Block, Heap};
-use hostwire_bootstrap::{Bootstrap, Launched, Nodes};
-use posted::Posted;
 
 /// See the [module text](self).
 ///

@@ -24,7 +24,6 @@
 mod publisher;
 
 use hostwire_transport::PeId;
-
 #[cfg(target_os = "linux")]
 pub(crate) use publisher::Publisher;
 #[cfg(target_os = "linux")]
@@ -45,10 +44,18 @@ const WIRE_AT: usize = 16;
 
 /// The name and the meaning of all that wires count.
 #[cfg(target_os = "linux")]
-pub fn counted() -> impl Iterator<Item = (&'static str, &'static str)> {
-    hostwire_frames::counted()
-        .chain(hostwire_fabric::counted_names())
-        .chain(hostwire_transport::record::RecordCounters::table())
+pub fn counted() -> hostwire_bootstrap::Counters {
+    let mut all = Vec::new();
+    let of_wires = crate::settings::WireName::ALL;
+    let of_wires = of_wires
+        .into_iter()
+        .flat_map(|wire| (wire.entry().counters)());
+    for row in of_wires.chain(hostwire_transport::record::RecordCounters::table()) {
+        if !all.contains(&row) {
+            all.push(row);
+        }
+    }
+    all
 }
 
 /// There is nobody to show counters to without a launcher, and none without Linux.

@@ -6,13 +6,12 @@ mod tca;
 use std::fmt;
 use std::sync::OnceLock;
 
-use hostwire_transport::{EnvironmentFault, Loss, PeId, TransportError};
-
-use crate::settings::{LOST_AFTER, LOST_AFTER_S, SettingError};
 use hostwire_bootstrap::{LaunchError, Nodes};
-
+use hostwire_transport::{EnvironmentFault, Loss, PeId, TransportError};
 pub use misbehaviour::{Misbehaviour, PeerWord};
 pub use tca::TcaError;
+
+use crate::settings::{LOST_AFTER, LOST_AFTER_S, SettingError};
 
 /// On which host the PEs of this process's job are, if it spans several: for texts.
 static HOSTS: OnceLock<Vec<String>> = OnceLock::new();
@@ -318,6 +317,18 @@ impl LaunchStep {
         Error::Launch {
             step: self,
             fault: Box::new(fault),
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl From<hostwire_bootstrap::JoinError> for Error {
+    fn from(error: hostwire_bootstrap::JoinError) -> Self {
+        use hostwire_bootstrap::JoinError;
+        match error {
+            JoinError::Launch(fault) => LaunchStep::Join.failed(fault),
+            JoinError::Transport(error) => error.into(),
+            JoinError::Setting(error) => error.into(),
         }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hostwire_address::place::REGISTERED_BYTES_MAX;
+use hostwire_bootstrap::Nodes;
 use hostwire_transport::ring::SendOrder;
 use hostwire_transport::{Memory, Wire};
 use zerocopy::IntoBytes;
@@ -24,7 +25,6 @@ use crate::queue::Queue;
 use crate::registered::{Key, Opened, Registered};
 use crate::symmetric::Symmetric;
 use crate::team::Team;
-use hostwire_bootstrap::Nodes;
 
 /// This process's attachment to its job: who it is, and all it can do.
 ///

@@ -30,12 +30,11 @@ mod slot;
 use hostwire_transport::ring::Slots;
 use hostwire_transport::window::FIRST_FREE_OFFSET_BYTES;
 use hostwire_transport::{PeId, Visibility};
+pub(crate) use slot::{ENTRIES, ROUNDS, STAGE_BYTES, Slot};
 
 use crate::error::{Error, Result};
 use crate::settings::{SettingError, check_ring};
 pub use crate::sizes::{PES_MAX, Sizes};
-
-pub(crate) use slot::{ENTRIES, ROUNDS, STAGE_BYTES, Slot};
 
 /// Of what is said here, of the map of addresses (`hostwire-address`) and of the words that PEs store
 /// to each other. Raised with every change of them: PEs of two versions cannot be in one job.

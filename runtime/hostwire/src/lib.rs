@@ -88,7 +88,6 @@ pub mod tca;
 mod team;
 mod wait_hooks;
 
-pub use crate::core::Compare;
 pub use agent::AgentMode;
 #[doc(hidden)]
 pub use collective::untyped_as;
@@ -109,6 +108,8 @@ pub use symmetric::{Get, SignalOp, StartedGet, Symmetric};
 pub use team::{Rank, Team};
 /// The traits of [`Element`]s, for structures of the program: see there.
 pub use zerocopy::{self, FromBytes, FromZeros, Immutable, IntoBytes};
+
+pub use crate::core::Compare;
 
 /// The examples of the README compile.
 #[cfg(doctest)]

@@ -14,6 +14,7 @@ use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use hostwire_bootstrap::Nodes;
 use hostwire_transport::fork_guard::ProcessWords;
 use hostwire_transport::{Entry, Loss, Membership, PeId, Reach, TransportError, Wire, worker};
 
@@ -22,7 +23,6 @@ use crate::counters::Publisher;
 use crate::error::{Error, Result};
 use crate::layout::{LOST, Layout, Mail};
 use crate::status::Obituaries;
-use hostwire_bootstrap::Nodes;
 
 const INTERVAL: Duration = Duration::from_millis(250);
 /// How many peers of its host a PE looks at; it is told of the others. Those that are lost do

@@ -1,8 +1,7 @@
 //! How large a job and its segments are.
 
-use hostwire_transport::ring::RING_BYTES_DEFAULT;
-
 pub use hostwire_bootstrap::PES_MAX;
+use hostwire_transport::ring::RING_BYTES_DEFAULT;
 
 /// Sizes that a user may choose; the same for all PEs of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -14,12 +14,17 @@ use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+pub use hostwire_station::Name;
 use hostwire_station::{
-    Contacts, ModelledContacts, Network, NetworkPlace, NetworkWire, Options, PEERS_MAX, Stations,
-    Terms,
+    Contacts, Environment, ModelledContacts, Network, NetworkPlace, NetworkWire, Options,
+    PEERS_MAX, Stations, Terms,
 };
+pub use hostwire_transport::owner_lock::{Guard, OwnerLock};
 use hostwire_transport::ring::Sent;
-use hostwire_transport::{EnvironmentFault, Loss, PeId, TransportError, Wire};
+use hostwire_transport::{Loss, PeId, Wire};
+pub use hostwire_virtual::is_inherited as is_in_virtual_time;
+pub use progress::Progress;
+use virtual_time::VirtualTime;
 
 use crate::attach;
 use crate::attachment::Attachment;
@@ -27,17 +32,10 @@ use crate::error::{Error, Result};
 use crate::inner::Inner;
 use crate::layout::{self, Layout, Sizes};
 use crate::message::{Asking, Kind, Pattern, Payload, QueueId, Receiving, Sending, Target};
-use crate::message::{Envelope, Source, Tag, Ticket};
-use crate::settings::{Settings, WireChoice, WireName};
-
-use virtual_time::VirtualTime;
-
 pub use crate::message::{Buffer, Deed, Event, Finished, Glance, Received, Use};
+use crate::message::{Envelope, Source, Tag, Ticket};
 pub use crate::region::{Atomic, Change, Number, Place, Refusal, Region, Regions, Rights, Witness};
-pub use hostwire_station::Name;
-pub use hostwire_transport::owner_lock::{Guard, OwnerLock};
-pub use hostwire_virtual::is_inherited as is_in_virtual_time;
-pub use progress::Progress;
+use crate::settings::{Settings, WireName};
 
 /// Longer messages than in a job go through the ring: a station has few peers at a time, and no
 /// symmetric memory for the rest.
@@ -170,10 +168,10 @@ impl Station {
     /// As [`open`](Self::open).
     pub fn open_on_host(host: u64, regions: Arc<Regions>) -> Result<Self> {
         let settings = Settings::from_env()?;
-        let network = wire(&settings).map(|wire| {
-            let place = NetworkPlace::Loopback { host };
-            network(&settings, wire, place)
-        });
+        let place = NetworkPlace::Loopback { host };
+        let named = settings.wire.named().map(WireName::name);
+        let wire = Environment::read()?.wire(named);
+        let network = wire.map(|wire| network(&settings, wire, place));
         let lends = true;
         Self::over(Options { lends, network }, regions)
     }
@@ -554,28 +552,12 @@ fn terms() -> Result<Terms> {
 /// What the environment says.
 fn options() -> Result<Options> {
     let settings = Settings::from_env()?;
-    let network = wire(&settings).map(|wire| {
-        let names = settings.interfaces.clone().unwrap_or_default();
-        network(&settings, wire, NetworkPlace::Interfaces(names))
-    });
+    let environment = Environment::read()?;
+    let wire = environment.wire(settings.wire.named().map(WireName::name));
+    let place = NetworkPlace::Interfaces(environment.interfaces);
+    let network = wire.map(|wire| network(&settings, wire, place));
     let lends = true;
     Ok(Options { lends, network })
-}
-
-/// What carries stores to stations of other hosts.
-fn wire(settings: &Settings) -> core::result::Result<NetworkWire, TransportError> {
-    match settings.wire {
-        WireChoice::Auto | WireChoice::Named(WireName::Udp) => Ok(NetworkWire::Udp),
-        WireChoice::Named(WireName::Tcp) => Ok(NetworkWire::Tcp),
-        WireChoice::Named(WireName::Ether) => Ok(NetworkWire::Ether(settings.ether_type)),
-        WireChoice::Named(_) => {
-            let missing = "processes without a launcher of hostwire reach other hosts by udp, tcp and ether alone, \
-                           and HOSTWIRE_WIRE names another wire; it has to be auto or one of these";
-            let fault = EnvironmentFault::Unsupported { missing };
-            let what = "reaching a station of another host";
-            Err(TransportError::environment(what, fault))
-        }
-    }
 }
 
 fn network(settings: &Settings, wire: NetworkWire, place: NetworkPlace) -> Network {

@@ -45,7 +45,7 @@ fn read(path: impl AsRef<Path>) -> String {
 fn the_page_of_the_environment_is_what_the_tables_say() {
     let path = "docs/environment.md";
     let settings =
-        page::of_settings(settings::TABLE) + "\n" + &page::of_differences(settings::TABLE);
+        page::of_settings(&settings::TABLE) + "\n" + &page::of_differences(&settings::TABLE);
     let mut wanted = read(path);
     for (name, block) in [("settings", settings), ("wires", page::of_wires())] {
         wanted = page::with_block(&wanted, name, &block).expect("a page with marks for both");
@@ -75,7 +75,7 @@ fn pages_name_every_wire_between_hosts() {
 #[test]
 fn oshrun_knows_the_options_of_settings() {
     let script = read("fronts/shmem/wrappers/oshrun");
-    for setting in settings::TABLE {
+    for setting in settings::TABLE.iter() {
         let Some(flag) = setting.flag else {
             continue;
         };

@@ -7,6 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use hostwire_transport::error::{PeId, TransportError};
+use hostwire_transport::os::strangers::Strangers;
+use hostwire_transport::shm::handover;
+use hostwire_transport::shm::key::Key;
+use hostwire_transport::worker;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 
 use super::call::{self, Incoming, Said};
@@ -15,11 +20,6 @@ use super::outside::Outside;
 use super::private::Beside;
 use super::table::{Met, Table, Way};
 use super::{Terms, window};
-use hostwire_transport::error::{PeId, TransportError};
-use hostwire_transport::os::strangers::Strangers;
-use hostwire_transport::shm::handover;
-use hostwire_transport::shm::key::Key;
-use hostwire_transport::worker;
 
 /// Connections that have not shown the key yet.
 const STRANGERS_MAX: usize = 64;

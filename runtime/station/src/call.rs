@@ -27,15 +27,15 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
+use hostwire_frames::Address;
 use hostwire_link::seal::{End, JobKey, Life, Numbers, OVERHEAD, Seals};
 use hostwire_link::{Called, Node};
-
-use super::{Name, PEERS_MAX, Terms};
-use hostwire_frames::Address;
 use hostwire_transport::error::{PeId, TransportError};
 use hostwire_transport::os::random;
 use hostwire_transport::printable;
 use hostwire_transport::shm::key::Key;
+
+use super::{Name, PEERS_MAX, Terms};
 
 /// "hwcall" and the version of this exchange.
 const MAGIC: [u8; 8] = *b"hwcall\0\x01";

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::{Name, News};
 use hostwire_transport::error::{PeId, TransportError};
+
+use super::{Name, News};
 
 /// What a station has beside the wire to others: their names, and their coming and going.
 pub trait Contacts: Send + Sync {

@@ -1,9 +1,10 @@
 //! What stations say to each other when they meet between hosts, and their names.
 
-use crate::call::{Answer, Hello};
-use crate::{Name, Terms};
 use hostwire_transport::fuzzing::kit::{Target, mark, named};
 use hostwire_transport::printable;
+
+use crate::call::{Answer, Hello};
+use crate::{Name, Terms};
 
 /// Every check of this crate.
 pub const TARGETS: &[Target] = &[CALL];

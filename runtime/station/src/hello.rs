@@ -10,17 +10,16 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 
-use rustix::io::Errno;
-
-use super::{Name, PEERS_MAX, Terms};
 use hostwire_transport::error::{EnvironmentFault, PeId};
 use hostwire_transport::printable;
+use hostwire_transport::shm::handover::{MAGIC, REFUSED};
 use hostwire_transport::shm::handover::{
     from_bytes, receive_with, send_refusal, send_with, to_bytes,
 };
 use hostwire_transport::shm::key::Key;
+use rustix::io::Errno;
 
-use hostwire_transport::shm::handover::{MAGIC, REFUSED};
+use super::{Name, PEERS_MAX, Terms};
 
 const NAME_WORDS: usize = Name::BYTES / 8;
 const HELLO_WORDS: usize = 7 + NAME_WORDS;

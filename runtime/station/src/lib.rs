@@ -19,6 +19,7 @@
 mod acceptor;
 pub(crate) mod call;
 mod contacts;
+mod environment;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
@@ -36,8 +37,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use rustix::io::Errno;
-
+use acceptor::{Acceptor, Bell};
+pub use contacts::Contacts;
+pub use environment::Environment;
+use hello::{Answer, Hello};
 use hostwire_frames::Ether;
 use hostwire_transport::error::{EnvironmentFault, Loss, PeId, TransportError};
 use hostwire_transport::fork_guard::ForkGuard;
@@ -49,15 +52,12 @@ use hostwire_transport::visibility::Visibility;
 use hostwire_transport::wait::WaitLimits;
 use hostwire_transport::window::Window;
 use hostwire_transport::wire::{self, Capabilities, Line, Offload, Wire};
-
-use acceptor::{Acceptor, Bell};
-pub use contacts::Contacts;
-use hello::{Answer, Hello};
 pub use modelled::ModelledContacts;
 pub use name::Name;
 use outside::{Ears, Outside};
 pub use outside::{Network, NetworkPlace, NetworkWire};
 use private::{Beside, Proof};
+use rustix::io::Errno;
 pub use table::News;
 use table::{Met, Table, Way};
 

@@ -8,11 +8,12 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::contacts::Contacts;
-use super::{Name, News, ended, no_such};
 use hostwire_transport::error::{EnvironmentFault, PeId, TransportError};
 use hostwire_transport::wire::{Lifetime, Liveness, Wire};
 use hostwire_virtual::Modelled;
+
+use super::contacts::Contacts;
+use super::{Name, News, ended, no_such};
 
 /// The stations of a process whose hardware is a model: the PEs of its job.
 pub struct ModelledContacts {

@@ -3,11 +3,10 @@
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::os::unix::fs::MetadataExt;
 
-use rustix::net::SocketAddrUnix;
-
 use hostwire_transport::error::{EnvironmentFault, TransportError};
 use hostwire_transport::os::random;
 use hostwire_transport::shm::key::Key;
+use rustix::net::SocketAddrUnix;
 
 /// "hwst" and the version of names and of the exchanges between stations.
 const MAGIC: [u8; 6] = *b"hwst\x02\0";

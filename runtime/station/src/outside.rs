@@ -8,22 +8,22 @@ use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use hostwire_link::Node;
-use hostwire_link::seal::{End, JobKey, Life};
-
-use super::acceptor::Bell;
-use super::call::{self, Answer, Call, Hello};
-use super::table::Table;
-use super::{ANSWER_WITHIN, Name, PEERS_MAX, Terms, failed, no_such};
 use hostwire_frames::{
     Address, Connections, Door, Ether, FramePort, Interface, Lead, Links, Meets, OnLink,
     PortedSocket, Socket, StreamPort,
 };
+use hostwire_link::Node;
+use hostwire_link::seal::{End, JobKey, Life};
 use hostwire_transport::error::{EnvironmentFault, Loss, PeId, TransportError};
 use hostwire_transport::faults::Faults;
 use hostwire_transport::fork_guard::ForkGuard;
 use hostwire_transport::window::Window;
 use hostwire_transport::wire::{Lifetime, Liveness};
+
+use super::acceptor::Bell;
+use super::call::{self, Answer, Call, Hello};
+use super::table::Table;
+use super::{ANSWER_WITHIN, Name, PEERS_MAX, Terms, failed, no_such};
 
 /// How a station reaches those of other hosts.
 #[derive(Debug, Clone)]

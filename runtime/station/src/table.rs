@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
-use super::private::Beside;
-use super::{Name, PEERS_MAX, no_such};
 use hostwire_transport::error::{EnvironmentFault, PeId, TransportError};
 use hostwire_transport::window::Window;
+
+use super::private::Beside;
+use super::{Name, PEERS_MAX, no_such};
 
 /// What a station hears of another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,5 +1,6 @@
-use super::*;
 use hostwire_transport::wire::{Liveness, Numbering, PrivateCopies};
+
+use super::*;
 
 const TERMS: Terms = Terms {
     version: 1,

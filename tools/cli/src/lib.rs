@@ -40,9 +40,7 @@ mod window;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
-
 use colors::{ColorOption, Colors};
-
 #[cfg(not(target_os = "linux"))]
 use elsewhere::{bench, borrow, doctor, env, lend, run, stats, window};
 

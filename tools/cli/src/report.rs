@@ -5,11 +5,11 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use hostwire::settings::nearest;
+use hostwire_transport::visible;
 
 use crate::USAGE_STATUS;
 use crate::text::paint;
-use hostwire::settings::nearest;
-use hostwire_transport::visible;
 
 /// Prints `hostwire: text`. It is no failure if nobody reads it.
 pub fn line(text: &str) {

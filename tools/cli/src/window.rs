@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Subcommand;
-use hostwire::settings::{LOST_AFTER, Settings, WINDOW, parse_window};
+use hostwire::settings::{LOST_AFTER, Settings};
+use hostwire_region::settings::{WINDOW, parse_window};
 use hostwire_region::{JobReport, PeReport, Region, Report, Spec, contract_name};
 use hostwire_transport::flush::instructions;
 use hostwire_transport::{TransportError, Visibility};

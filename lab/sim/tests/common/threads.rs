@@ -32,7 +32,7 @@ pub fn run_threads<'a, 'w: 'a>(
             let (seat, [desk, socket]) = Seat::new().unwrap();
             seats.push(seat);
             scope.spawn(move || {
-                let wire = Modelled::new(shm, (desk, socket)).unwrap();
+                let wire = Modelled::new(Arc::new(shm), (desk, socket)).unwrap();
                 let wire: Arc<dyn Wire> = Arc::new(wire);
                 wire.begin().unwrap();
                 program(Arc::clone(&wire));

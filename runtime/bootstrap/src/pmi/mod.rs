@@ -25,7 +25,6 @@ pub(crate) mod wire2;
 #[cfg(target_os = "linux")]
 pub use client::{Client, PmiError};
 #[cfg(target_os = "linux")]
-pub use client2::Client2;
-
-#[cfg(target_os = "linux")]
 use client::{check_key, check_word};
+#[cfg(target_os = "linux")]
+pub use client2::Client2;

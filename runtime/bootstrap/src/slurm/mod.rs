@@ -16,14 +16,13 @@ pub(crate) mod frame;
 
 use std::process::{Command, Stdio};
 
+use exchange::{Exchange, Place};
+pub use frame::FrameError;
 use hostwire_transport::{SystemError, printable, quoted};
 
 use super::{Bootstrap, Deadline, LaunchError};
 use crate::PES_MAX;
 use crate::variables::ATTACH_TIMEOUT;
-use exchange::{Exchange, Place};
-
-pub use frame::FrameError;
 
 /// Why the tasks of a step cannot meet.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -2,9 +2,8 @@
 
 use hostwire_transport::PeId;
 
-use crate::error::{Error, Result};
-
 use super::{Attachment, Departure, Watch};
+use crate::error::{Error, Result};
 
 impl Attachment {
     /// Why what is waited for will never happen, if that is so.

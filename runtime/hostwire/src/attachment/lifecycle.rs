@@ -6,14 +6,13 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
+use super::Attachment;
 use crate::agent::AgentMode;
 #[cfg(target_os = "linux")]
 use crate::counters::Publisher;
 use crate::error::LaunchStep;
 use crate::error::Result;
 use crate::lost::Watcher;
-
-use super::Attachment;
 
 impl Attachment {
     /// Copies of this process cannot attach again: they would speak to the launcher in the

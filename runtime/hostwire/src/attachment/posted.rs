@@ -8,9 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use hostwire_transport::{PeId, Visibility, Window};
 
-use crate::error::Result;
-
 use super::Attachment;
+use crate::error::Result;
 
 /// What this PE has stored to another one, and what it knows of it.
 #[derive(Debug, Default)]

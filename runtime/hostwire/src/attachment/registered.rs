@@ -6,9 +6,8 @@ use hostwire_address::{Place, SegmentId};
 use hostwire_transport::operation::apply;
 use hostwire_transport::{Memory, Offload, PeId, Request, Route, TransportError, Window};
 
-use crate::error::{Error, Result};
-
 use super::Attachment;
+use crate::error::{Error, Result};
 
 impl Attachment {
     /// Lets peers put to memory of this PE, get from it and change it by atomics, until it is

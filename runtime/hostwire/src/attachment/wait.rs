@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use hostwire_transport::wait::{Backoff, WaitLimits, WaitStep};
 
-use crate::error::{Error, Result};
-
 use super::{Attachment, Pace, Watch};
+use crate::error::{Error, Result};
 
 /// The longest nap where nothing but the end of a sleep would tell the time.
 const NAP_MAX: Duration = Duration::from_micros(10);

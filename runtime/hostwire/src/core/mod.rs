@@ -34,9 +34,6 @@ mod symmetric;
 pub mod team;
 mod until;
 
-use crate::attachment::{Attachment, Pace};
-use crate::error::Result;
-
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use barrier::FIRST_STAMP;
 pub use buffers::{Buffers, Combine, Fold, Source, Target};
@@ -49,6 +46,9 @@ pub use small::fold_values;
 pub use symmetric::Strides;
 pub use team::{Slots, Team};
 pub use until::{Compare, Words};
+
+use crate::attachment::{Attachment, Pace};
+use crate::error::Result;
 
 /// Who calls, and what it gets on with while it waits.
 pub trait Caller {

@@ -91,7 +91,8 @@ mod tests {
 
     #[test]
     fn the_counters_of_a_wire_fit_a_record() {
-        let names: Vec<&str> = super::super::counted().map(|(name, _)| name).collect();
+        let counted = super::super::counted();
+        let names: Vec<&str> = counted.iter().map(|(name, _)| *name).collect();
         assert!(names.len() < RECORD_BYTES / SLOT_BYTES);
         for (place, name) in names.iter().enumerate() {
             assert!(

@@ -2,7 +2,6 @@
 //! in order. For `qa/fuzzing`, which runs them.
 
 mod agent;
-mod card;
 mod job;
 mod records;
 mod settings;
@@ -14,7 +13,6 @@ use hostwire_transport::fuzzing::kit::Target;
 pub const TARGETS: &[Target] = &[
     agent::ASK,
     agent::SERVE,
-    card::CARD,
     job::JOB,
     records::ANNOUNCEMENT,
     records::BOARD,

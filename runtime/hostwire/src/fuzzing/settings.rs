@@ -41,11 +41,10 @@ fn settings(bytes: &[u8]) {
             .map(|(_, value)| value.to_owned())
             .next_back()
     };
-    match Settings::from_lookup(value) {
+    match Settings::checked(value) {
         Ok(settings) => {
             assert!((1..=86_400).contains(&settings.attach_timeout_s));
             assert!((1..=86_400).contains(&settings.lost_after_s));
-            assert!(settings.ether_type >= 0x600);
             match Layout::new(2, settings.sizes()) {
                 Ok(layout) => assert!(layout.segment_bytes() > layout.heap_bytes()),
                 Err(error) => blames(error, &["HOSTWIRE_HEAP"]),

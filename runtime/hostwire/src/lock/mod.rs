@@ -21,12 +21,11 @@ mod tests;
 use std::sync::atomic::Ordering;
 
 use hostwire_transport::{Operation, PeId, Request, TransportError};
+pub use job_lock::{Guard, Lock};
 
 use crate::attachment::{Attachment, Watch};
 use crate::error::{Error, Misbehaviour, Result};
 use crate::held_locks::Queued;
-
-pub use job_lock::{Guard, Lock};
 
 const WAITS: u32 = 1 << 31;
 /// In the other half.

@@ -29,29 +29,27 @@ mod short;
 
 use std::sync::Arc;
 
+pub use buffer::Buffer;
 use hostwire_transport::ring::{
     CreditInlet, Inlet, Outlet, RingReceiver, RingSender, SendOrder, Taken, WordOutlet,
 };
 use hostwire_transport::{PeId, TransportError, Wire};
-
-use crate::error::{Error, Result};
-use crate::inner::Inner;
-use crate::layout::Layout;
-
-pub use buffer::Buffer;
 pub(crate) use pattern::Pattern;
 pub use pattern::{Envelope, Source, Tag};
+use peer::{Arriving, Peer};
 pub(crate) use receive::{Receiving, Target};
 pub(crate) use remote::{ATOMIC_BYTES_MAX, Asking, KEPT_BYTES_MAX, PLACES_MAX};
 pub use remote::{Deed, Event, Use};
 pub use requests::Finished;
 pub(crate) use requests::QueueId;
+use requests::Requests;
 pub use requests::Ticket;
 pub(crate) use send::{Payload, Sending};
 pub use short::{Glance, Received};
 
-use peer::{Arriving, Peer};
-use requests::Requests;
+use crate::error::{Error, Result};
+use crate::inner::Inner;
+use crate::layout::Layout;
 
 /// What a PE keeps of messages that no receive takes yet, of all others together.
 const KEPT_BYTES: usize = 64 << 20;

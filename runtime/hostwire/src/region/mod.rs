@@ -10,10 +10,9 @@ mod atomic;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use hostwire_transport::Memory;
-
 pub(crate) use atomic::Cell;
 pub use atomic::{Atomic, Change, Number};
+use hostwire_transport::Memory;
 
 /// What others may do with memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

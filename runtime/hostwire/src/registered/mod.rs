@@ -14,10 +14,9 @@ use std::sync::Arc;
 use hostwire_address::SegmentId;
 use hostwire_transport::Memory;
 use hostwire_transport::sync::{Ordering, fence};
-use zerocopy::IntoBytes;
-
 pub use key::Key;
 pub use opened::Opened;
+use zerocopy::IntoBytes;
 
 use crate::board::Activity;
 use crate::core::Compare;

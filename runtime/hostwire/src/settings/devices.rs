@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::setting::{Kind, expected};
+use hostwire_bootstrap::settings::{Kind, expected};
 
 /// The devices of a PE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! Tables of settings and wires for pages of documentation, in Markdown.
 
-use super::setting::listed;
-use super::{Choice, Setting, WIRE, WireName};
+use hostwire_bootstrap::settings::{Choice, Setting, listed};
+
+use super::{WIRE, WireName};
 
 /// A row for each setting: what it sets, its values, what holds without it.
 pub fn of_settings(settings: &[&Setting]) -> String {

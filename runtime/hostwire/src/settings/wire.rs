@@ -1,163 +1,118 @@
-//! The wires, in one table.
+//! The table of wires.
 
 use core::fmt;
 use core::str::FromStr;
+#[cfg(target_os = "linux")]
+use std::sync::Arc;
 
-use super::setting::{Choice, Kind, expected, listed};
+use hostwire_bootstrap::settings::{Choice, Kind, expected, listed};
+use hostwire_bootstrap::{Entry, Meets};
+#[cfg(target_os = "linux")]
+use hostwire_transport::wrap::StoresOnly;
 
-/// What the table says of a wire beside its name and meaning.
-struct Facts {
-    name: &'static str,
-    summary: &'static str,
-    needs: &'static str,
-    spans_hosts: bool,
-    is_network: bool,
-    wants_insecure: bool,
-    has_ether_type: bool,
-    /// Of those that are chosen by speed the one with the larger number is faster. One with 0 is taken only by
-    /// name.
-    speed: u32,
-    is_for_tests: bool,
-}
+/// Shared memory as if it were a network.
+#[cfg(target_os = "linux")]
+static STORES: Entry = Entry {
+    named_by_all: Some("HOSTWIRE_WIRE=stores"),
+    is_for_tests: true,
+    ..Entry::new(
+        "stores",
+        "Shared memory of which only posted stores are used, as on a network: for tests",
+        Meets::OnHost(|wire| Ok(Arc::new(StoresOnly::new(wire)?))),
+    )
+};
 
-impl Facts {
-    const fn new(name: &'static str, summary: &'static str) -> Self {
-        Self {
-            name,
-            summary,
-            needs: "nothing",
-            spans_hosts: false,
-            is_network: false,
-            wants_insecure: false,
-            has_ether_type: false,
-            speed: 0,
-            is_for_tests: false,
-        }
-    }
-}
-
-/// Makes [`WireName`] from a table: the meaning, the variant, the name, and what is not as usual.
+/// Makes [`WireName`] of the entries of wires.
 macro_rules! wires {
-    ($(
-        $(#[doc = $summary:literal])+
-        $wire:ident = $name:literal { $($fact:ident: $value:expr),* $(,)? }
-    )+) => {
+    ($($wire:ident = $entry:expr;)+) => {
         /// What carries stores from PE to PE.
         ///
         /// Not `#[non_exhaustive]`: whoever does something for each wire should hear of a new one.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum WireName {
-            $($(#[doc = $summary])+ $wire,)+
+            $(
+                #[doc = concat!("`", stringify!($entry), "`")]
+                $wire,
+            )+
         }
 
         impl WireName {
             /// All wires.
             pub const ALL: [Self; [$(Self::$wire),+].len()] = [$(Self::$wire),+];
 
-            const fn facts(self) -> &'static Facts {
+            /// What the wire says of itself.
+            pub fn entry(self) -> &'static Entry {
                 match self {
-                    $(Self::$wire => {
-                        const FACTS: Facts = Facts {
-                            $($fact: $value,)*
-                            ..Facts::new($name, concat!($($summary),+))
-                        };
-                        &FACTS
-                    })+
+                    $(Self::$wire => &$entry,)+
                 }
             }
         }
     };
 }
 
+// The only place of this crate that names wires. There are none without Linux but those that are brought.
+#[cfg(target_os = "linux")]
 wires! {
-    /// Shared memory of one host
-    Shm = "shm" {
-        needs: "Linux 4.16",
-    }
-    /// Ethernet frames between hosts, shared memory within them
-    Ether = "ether" {
-        needs: "CAP_NET_RAW",
-        spans_hosts: true,
-        is_network: true,
-        speed: 2,
-        has_ether_type: true,
-    }
-    /// As ether, past the network stack (AF_XDP): one job per interface
-    Xdp = "xdp" {
-        needs: "CAP_NET_RAW, CAP_NET_ADMIN, CAP_BPF",
-        spans_hosts: true,
-        is_network: true,
-        speed: 3,
-        has_ether_type: true,
-    }
-    /// As ether, in UDP datagrams
-    Udp = "udp" {
-        spans_hosts: true,
-        is_network: true,
-        speed: 1,
-    }
-    /// As ether, on TCP connections: for long transfers
-    Tcp = "tcp" {
-        spans_hosts: true,
-        is_network: true,
-    }
-    /// A region of memory that all hosts map: see HOSTWIRE_WINDOW
-    Window = "window" {
-        needs: "a file or device that all map, or one kernel",
-        spans_hosts: true,
-    }
-    /// libfabric between hosts: RDMA, or TCP; shared memory within them
-    Fabric = "fabric" {
-        needs: "libfabric.so.1, HOSTWIRE_INSECURE_WIRE=1",
-        spans_hosts: true,
-        is_network: true,
-        wants_insecure: true,
-    }
-    /// Shared memory of which only posted stores are used, as on a network: for tests
-    Stores = "stores" {
-        is_for_tests: true,
+    Shm = hostwire_bootstrap::SHM;
+    Ether = hostwire_frames::ETHER;
+    Xdp = hostwire_frames::XDP;
+    Udp = hostwire_frames::UDP;
+    Tcp = hostwire_frames::TCP;
+    Window = hostwire_region::WINDOW;
+    Fabric = hostwire_fabric::FABRIC;
+    Stores = STORES;
+}
+
+/// There are no wires without Linux but those that are brought.
+#[cfg(not(target_os = "linux"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WireName {}
+
+#[cfg(not(target_os = "linux"))]
+impl WireName {
+    /// All wires.
+    pub const ALL: [Self; 0] = [];
+
+    /// What the wire says of itself.
+    pub fn entry(self) -> &'static Entry {
+        match self {}
     }
 }
 
 impl WireName {
     /// Its name, as in [`WIRE`](super::WIRE).
-    pub const fn name(self) -> &'static str {
-        self.facts().name
+    pub fn name(self) -> &'static str {
+        self.entry().name
     }
 
     /// What it is, in a line.
-    pub const fn summary(self) -> &'static str {
-        self.facts().summary.trim_ascii()
+    pub fn summary(self) -> &'static str {
+        self.entry().summary
     }
 
     /// What a process has to have or be allowed to use it.
-    pub const fn needs(self) -> &'static str {
-        self.facts().needs
+    pub fn needs(self) -> &'static str {
+        self.entry().needs
     }
 
     /// Whether it goes from host to host.
-    pub const fn spans_hosts(self) -> bool {
-        self.facts().spans_hosts
+    pub fn spans_hosts(self) -> bool {
+        self.entry().spans_hosts()
     }
 
     /// Whether it goes through network interfaces.
-    pub const fn is_network(self) -> bool {
-        self.facts().is_network
+    pub fn is_network(self) -> bool {
+        self.entry().is_network
     }
 
     /// Whether it sends what it carries as it is, so that the settings have to allow that.
-    pub const fn wants_insecure(self) -> bool {
-        self.facts().wants_insecure
-    }
-
-    /// Whether what it sends has an [EtherType](super::ETHERTYPE) of its own.
-    pub const fn has_ether_type(self) -> bool {
-        self.facts().has_ether_type
+    pub fn wants_insecure(self) -> bool {
+        self.entry().wants_insecure
     }
 
     /// Whether it is for tests of the library alone.
-    pub const fn is_for_tests(self) -> bool {
-        self.facts().is_for_tests
+    pub fn is_for_tests(self) -> bool {
+        self.entry().is_for_tests
     }
 
     /// The names of those for which `pick` is true, as a part of a sentence: `ether, xdp or udp`.
@@ -169,8 +124,8 @@ impl WireName {
     /// Those that are chosen by speed, the fastest first.
     pub fn fastest_first() -> Vec<Self> {
         let mut wires = Self::ALL.to_vec();
-        wires.retain(|wire| wire.facts().speed > 0);
-        wires.sort_by_key(|wire| core::cmp::Reverse(wire.facts().speed));
+        wires.retain(|wire| wire.entry().speed > 0);
+        wires.sort_by_key(|wire| core::cmp::Reverse(wire.entry().speed));
         wires
     }
 }
@@ -200,7 +155,7 @@ impl WireChoice {
     }
 
     /// Whether the PEs of the job may be on several hosts.
-    pub const fn may_span_hosts(self) -> bool {
+    pub fn may_span_hosts(self) -> bool {
         match self {
             Self::Auto => true,
             Self::Named(wire) => wire.spans_hosts(),
@@ -290,10 +245,6 @@ mod tests {
         assert_eq!(networks, "ether, xdp, udp, tcp or fabric");
         let between = WireName::listed(WireName::spans_hosts, "or");
         assert_eq!(between, "ether, xdp, udp, tcp, window or fabric");
-        assert_eq!(
-            WireName::listed(WireName::has_ether_type, "and"),
-            "ether and xdp"
-        );
         let refused = "pigeon".parse::<WireName>().unwrap_err();
         let expected = "expected shm, ether, xdp, udp, tcp, window, fabric or stores";
         assert_eq!(refused, expected);

@@ -1,8 +1,7 @@
 //! Reading and writing: here and at other PEs.
 
-use zerocopy::IntoBytes;
-
 use hostwire_transport::{Access, Memory, Visibility, Window};
+use zerocopy::IntoBytes;
 
 use super::Symmetric;
 use crate::PeId;

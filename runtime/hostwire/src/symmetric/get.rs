@@ -1,8 +1,7 @@
 //! Gets that do not wait.
 
-use zerocopy::IntoBytes;
-
 use hostwire_transport::Access;
+use zerocopy::IntoBytes;
 
 use super::Symmetric;
 use crate::PeId;

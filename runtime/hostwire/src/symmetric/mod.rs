@@ -9,11 +9,10 @@ mod until;
 use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 
-use hostwire_transport::{Extent, TransportError};
-
 pub use access::SignalOp;
 pub use get::{Get, StartedGet};
 pub use heap::{Block, Heap};
+use hostwire_transport::{Extent, TransportError};
 
 use crate::board::Activity;
 use crate::element::Element;

@@ -67,15 +67,15 @@ use std::sync::Arc;
 
 pub use buffer::Buffer;
 pub use chain::{Chain, Prepared, Stride};
+use devices::Devices;
+use door::Door;
+use shared::{Shared, Worker};
 pub use spot::{DeviceId, Spot};
 pub use stream::Stream;
 
 use crate::error::{Result, TcaError};
 use crate::job::Job;
 use crate::symmetric::Symmetric;
-use devices::Devices;
-use door::Door;
-use shared::{Shared, Worker};
 
 /// Bytes of host memory that a PE has for [`Tca::malloc`] if nothing else is said.
 pub const HOST_BYTES_USUAL: usize = 16 << 20;

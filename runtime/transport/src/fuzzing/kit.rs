@@ -228,6 +228,29 @@ pub fn blames(text: impl core::fmt::Display, who: &[&str]) {
     );
 }
 
+/// A value that was read is written again, and reads as the same value; an error blames one of
+/// `who`. Returns the text.
+pub fn comes_back<T>(bytes: &[u8], who: &[&str]) -> Option<String>
+where
+    T: FromStr<Err: Display> + Display,
+{
+    let text = String::from_utf8_lossy(bytes);
+    match text.parse::<T>() {
+        Ok(value) => {
+            let again = value.to_string();
+            shown(&again);
+            // By its text: what holds a key cannot be compared.
+            let parsed = again.parse::<T>().ok();
+            assert_eq!(parsed.map(|value| value.to_string()), Some(again.clone()));
+            Some(again)
+        }
+        Err(error) => {
+            blames(error, who);
+            None
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -290,28 +313,5 @@ mod tests {
             assert!(!is_shown(bad.to_owned()), "{bad:?}");
         }
         assert!(!is_shown("x".repeat(5000)));
-    }
-}
-
-/// A value that was read is written again, and reads as the same value; an error blames one of
-/// `who`. Returns the text.
-pub fn comes_back<T>(bytes: &[u8], who: &[&str]) -> Option<String>
-where
-    T: FromStr<Err: Display> + Display,
-{
-    let text = String::from_utf8_lossy(bytes);
-    match text.parse::<T>() {
-        Ok(value) => {
-            let again = value.to_string();
-            shown(&again);
-            // By its text: what holds a key cannot be compared.
-            let parsed = again.parse::<T>().ok();
-            assert_eq!(parsed.map(|value| value.to_string()), Some(again.clone()));
-            Some(again)
-        }
-        Err(error) => {
-            blames(error, who);
-            None
-        }
     }
 }

@@ -4,12 +4,12 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use hostwire_transport::error::TransportError;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd};
 use spin::mutex::{SpinMutex, SpinMutexGuard};
 use spin::relax::Yield;
 
 use super::core::Core;
-use hostwire_transport::error::TransportError;
 
 /// The wire in one's hand.
 pub(super) type Hold<'a> = SpinMutexGuard<'a, Core, Yield>;

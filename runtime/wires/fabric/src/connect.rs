@@ -4,15 +4,6 @@ use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use super::agent::Shared;
-use super::core::{BUFFER_BYTES, Core, MESSAGE_BYTES, TOKENS};
-use super::ffi::Endpoint;
-use super::ffi::endpoint::Key;
-use super::home::Home;
-use super::offers::{Choice, choose, failed};
-use super::peer::Peer;
-use super::ticket::Ticket;
-use super::{Fabric, LOOK_AGAIN};
 use hostwire_transport::addresses::Addresses;
 use hostwire_transport::error::{EnvironmentFault, PeId, Silence, TransportError};
 use hostwire_transport::fork_guard::ForkGuard;
@@ -22,6 +13,16 @@ use hostwire_transport::watch::Watch;
 use hostwire_transport::window::Window;
 use hostwire_transport::wire::Liveness;
 use hostwire_transport::worker;
+
+use super::agent::Shared;
+use super::core::{BUFFER_BYTES, Core, MESSAGE_BYTES, TOKENS};
+use super::ffi::Endpoint;
+use super::ffi::endpoint::Key;
+use super::home::Home;
+use super::offers::{Choice, choose, failed};
+use super::peer::Peer;
+use super::ticket::Ticket;
+use super::{Fabric, LOOK_AGAIN};
 
 /// An endpoint of a PE that is not connected yet.
 pub struct Opened {

@@ -2,12 +2,13 @@
 
 use std::time::Instant;
 
+use hostwire_transport::error::{EnvironmentFault, Loss, Misbehaviour, PeId, TransportError};
+
 use super::ffi::{Completion, Endpoint, FabricError, Token};
 use super::home::Home;
 use super::keys::Keys;
 use super::message::{HEAD_BYTES, Head, Kind, Outgoing, RECORD_BYTES, Record, records, u64_at};
 use super::peer::{End, Peer};
-use hostwire_transport::error::{EnvironmentFault, Loss, Misbehaviour, PeId, TransportError};
 
 /// Longest message.
 pub(super) const MESSAGE_BYTES: usize = 8 << 10;

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use hostwire_address::{Place, SegmentId};
-
-use super::message::{Kind, Record};
 use hostwire_transport::error::TransportError;
 use hostwire_transport::window::Window;
+
+use super::message::{Kind, Record};
 
 /// See the [module text](self).
 #[derive(Debug)]

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use hostwire_address::{Place, SegmentId};
+use hostwire_transport::error::{PeId, TransportError};
+use hostwire_transport::os::random;
 
 use super::core::Core;
 use super::ffi::endpoint::Key;
 use super::message::{Kind, Outgoing, u64_at};
 use super::{Fabric, Patience};
-use hostwire_transport::error::{PeId, TransportError};
-use hostwire_transport::os::random;
 
 /// What is known of the key of a segment of a peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

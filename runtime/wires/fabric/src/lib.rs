@@ -43,11 +43,13 @@ mod connect;
 mod core;
 mod ffi;
 mod home;
+mod join;
 mod keys;
 mod local;
 mod message;
 mod offers;
 mod peer;
+pub mod settings;
 mod ticket;
 mod transfer;
 
@@ -57,16 +59,6 @@ use std::time::{Duration, Instant};
 
 use hostwire_address::{Place, SegmentId};
 use hostwire_link::silence::{self, Verdict};
-
-pub use self::connect::{Opened, Party};
-pub use self::local::local;
-pub use self::offers::{Choice, Offer, offers};
-pub use self::ticket::Ticket;
-
-use self::agent::{Hold, Shared};
-use self::core::{DATA_BYTES_MAX, MESSAGE_BYTES};
-use self::message::{Kind, Outgoing, RECORD_BYTES};
-use self::peer::End;
 use hostwire_transport::addresses::Addresses;
 use hostwire_transport::error::{Loss, PeId, TransportError};
 use hostwire_transport::fork_guard::ForkGuard;
@@ -76,6 +68,16 @@ use hostwire_transport::wait::WaitLimits;
 use hostwire_transport::watch::Watch;
 use hostwire_transport::window::Window;
 use hostwire_transport::wire::{self, Capabilities, Lifetime, Line, Wire};
+
+use self::agent::{Hold, Shared};
+pub use self::connect::{Opened, Party};
+use self::core::{DATA_BYTES_MAX, MESSAGE_BYTES};
+pub use self::join::FABRIC;
+pub use self::local::local;
+use self::message::{Kind, Outgoing, RECORD_BYTES};
+pub use self::offers::{Choice, Offer, offers};
+use self::peer::End;
+pub use self::ticket::Ticket;
 
 /// Longest wait before a store or a quiet looks at everything again.
 const LOOK_AGAIN: Duration = Duration::from_millis(1);

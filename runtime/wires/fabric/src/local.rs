@@ -4,11 +4,12 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::{Choice, Fabric, Opened, Party, Ticket};
 use hostwire_transport::error::{LOST_AFTER, PeId, TransportError};
 use hostwire_transport::shm;
 use hostwire_transport::wire::Wire;
 use hostwire_transport::wires::Wires;
+
+use super::{Choice, Fabric, Opened, Party, Ticket};
 
 /// For a hang: nobody waits so long.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -5,8 +5,9 @@ use core::str::FromStr;
 use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
 
-use super::ffi::{Info, Library};
 use hostwire_transport::error::{EnvironmentFault, TransportError};
+
+use super::ffi::{Info, Library};
 
 /// Which provider, and which domain of it: `provider[:domain]`.
 #[derive(Debug, Clone, PartialEq, Eq)]

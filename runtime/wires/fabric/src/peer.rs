@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use hostwire_address::SegmentId;
+use hostwire_transport::error::{Loss, Misbehaviour, PeId, TransportError};
 
 use super::ffi::endpoint::Key;
 use super::keys::Known;
-use hostwire_transport::error::{Loss, Misbehaviour, PeId, TransportError};
 
 /// Why nothing more goes to a peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

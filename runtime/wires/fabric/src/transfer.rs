@@ -4,6 +4,9 @@ use std::sync::PoisonError;
 use std::time::Instant;
 
 use hostwire_address::Place;
+use hostwire_transport::error::{PeId, TransportError};
+use hostwire_transport::operation::Request;
+use hostwire_transport::wire::Offload;
 
 use super::core::{COPIED, COPIED_BYTES};
 use super::ffi::endpoint::Key;
@@ -11,9 +14,6 @@ use super::ffi::{Endpoint, FabricError, Remote, Token};
 use super::message::{Kind, Outgoing};
 use super::peer::End;
 use super::{Fabric, LAST_ERRORS, Patience};
-use hostwire_transport::error::{PeId, TransportError};
-use hostwire_transport::operation::Request;
-use hostwire_transport::wire::Offload;
 
 /// Memory of a peer as the provider reaches it.
 #[derive(Debug, Clone, Copy)]

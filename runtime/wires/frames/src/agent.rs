@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use hostwire_link::packing::{Timings, Turn};
+use hostwire_transport::error::TransportError;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use spin::mutex::{SpinMutex, SpinMutexGuard};
 use spin::relax::Yield;
 
 use super::alarm::Alarm;
 use super::core::Core;
-use hostwire_transport::error::TransportError;
 
 /// The wire in one's hand.
 pub(super) type Hold<'a> = SpinMutexGuard<'a, Core, Yield>;

@@ -3,9 +3,9 @@
 use hostwire_link::{Endpoint, LinkId, Misbehaviour, Misuse, Node, Ns};
 use hostwire_packet::ht::{ControlRepr, PacketRepr, PlainWrite, RequestKind, Write, WriteMode};
 use hostwire_packet::htoe::CarriedPackets;
+use hostwire_transport::window::Window;
 
 use super::own::{Found, Own};
-use hostwire_transport::window::Window;
 
 const WORD_BYTES: usize = 8;
 const LINE_BYTES: usize = 64;
@@ -187,12 +187,12 @@ mod tests {
     use hostwire_address::{JobMap, Place, SegmentId};
     use hostwire_link::{CloseReason, Config, Identity, LinkId};
     use hostwire_packet::ht::MASKED_LEN_MAX;
-
-    use super::super::ended_pes::{End, EndedPes};
-    use super::*;
     use hostwire_transport::error::PeId;
     use hostwire_transport::memory::Memory;
     use hostwire_transport::visibility::Visibility;
+
+    use super::super::ended_pes::{End, EndedPes};
+    use super::*;
 
     const SEGMENT_BYTES: usize = 8192;
 

@@ -10,6 +10,12 @@ use hostwire_link::{
     CloseReason, Config, Counters, DropCause, Endpoint, Identity, Node, frames_per_question,
 };
 use hostwire_packet::ht::LINE_LEN;
+use hostwire_transport::addresses::Addresses;
+use hostwire_transport::error::{EnvironmentFault, LOST_AFTER, PeId, Silence, TransportError};
+use hostwire_transport::fork_guard::ForkGuard;
+use hostwire_transport::wait::WaitLimits;
+use hostwire_transport::window::Window;
+use hostwire_transport::worker;
 
 use super::agent::Shared;
 use super::alarm::Alarm;
@@ -18,12 +24,6 @@ use super::ended_pes::EndedPes;
 use super::own::Own;
 use super::patience::Cores;
 use super::{Address, Ether, FrameNumbers, HostPath, Socket, rights};
-use hostwire_transport::addresses::Addresses;
-use hostwire_transport::error::{EnvironmentFault, LOST_AFTER, PeId, Silence, TransportError};
-use hostwire_transport::fork_guard::ForkGuard;
-use hostwire_transport::wait::WaitLimits;
-use hostwire_transport::window::Window;
-use hostwire_transport::worker;
 
 /// Frames on their way per link: fewest that keep a stream going, and enough for any.
 const IN_FLIGHT_MIN: usize = 4;

@@ -11,6 +11,7 @@ use hostwire_link::{
     Ticket,
 };
 use hostwire_packet::htoe::sealed;
+use hostwire_transport::error::{PeId, TransportError};
 
 use super::alarm::Alarm;
 use super::apply::take_frame;
@@ -21,7 +22,6 @@ use super::own::Own;
 use super::socket::{SEND_BATCH_FRAMES, Socket};
 use super::tally::SocketCounters;
 use super::{Address, FrameNumbers, Lead, Meets};
-use hostwire_transport::error::{PeId, TransportError};
 
 /// How often kernels are asked whether they have heard of those of silent peers: much more often than those answer.
 const ASK_KERNELS_NS: u64 = 100_000_000;

@@ -2,10 +2,10 @@
 
 use hostwire_link::CloseReason;
 use hostwire_packet::htoe;
+use hostwire_transport::error::{EnvironmentFault, Loss, Misbehaviour, PeId, TransportError};
 
 use super::Ether;
 use super::ended_pes::End;
-use hostwire_transport::error::{EnvironmentFault, Loss, Misbehaviour, PeId, TransportError};
 
 impl Ether {
     /// What a store to a PE gives of which its host has said that it has ended; `None` if it has not.

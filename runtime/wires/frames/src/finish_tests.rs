@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use hostwire_link::{CloseReason, SendError};
+use hostwire_transport::wire::{Liveness, Wire};
 
 use super::{Ether, LocalOptions, LocalWire, local};
-use hostwire_transport::wire::{Liveness, Wire};
 
 /// Nobody waits so long.
 const NEVER: Duration = Duration::from_secs(1 << 20);

@@ -5,7 +5,6 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 
 use hostwire_packet::htoe::ethernet::MacAddress;
-
 use hostwire_transport::error::{EnvironmentFault, TransportError};
 
 /// An Ethernet interface that is up.

@@ -56,6 +56,7 @@ mod finish_tests;
 #[doc(hidden)]
 pub mod fuzzing;
 pub(crate) mod interface;
+pub mod join;
 pub mod limits;
 mod local;
 mod numbers;
@@ -67,10 +68,12 @@ mod packing_tests;
 mod patience;
 mod raw;
 mod rights;
+pub mod settings;
 pub(crate) mod socket;
 mod station;
 mod tally;
 mod wire;
+mod wires;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -78,20 +81,31 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use hostwire_address::Place;
-use hostwire_link::{CloseReason, Counters, LinkId, Progress, SendError, Ticket};
-
 pub use hostwire_link::seal::{JobKey, Life};
+use hostwire_link::{CloseReason, Counters, LinkId, Progress, SendError, Ticket};
 pub use hostwire_packet::htoe::ethernet::MacAddress;
+use hostwire_transport::addresses::Addresses;
+use hostwire_transport::error::{PeId, TransportError};
+use hostwire_transport::fork_guard::ForkGuard;
+use hostwire_transport::ring::PAYLOAD_BYTES;
+use hostwire_transport::wait::WaitLimits;
+use hostwire_transport::window::Window;
+use hostwire_transport::wire::{Lifetime, Wire};
 
 pub use self::adapter::{Adapter, Guest, Region};
 pub use self::address::{Address, AddressError, INTERFACES_MAX, PortAt, Several};
+use self::agent::{Hold, Shared};
 use self::connect::pes_of;
 pub use self::connect::{EtherOptions, Roster, Secrets};
 pub use self::control::kernel::Connections;
 pub use self::control::{CONNECTIONS_MAX, Calls, ControlConnections, Door, Party};
+use self::core::Core;
+use self::ended_pes::{End, EndedPes};
+use self::ending::{end_as_result, ended, storing_failed};
 pub use self::interface::Interface;
 pub use self::local::{LocalOptions, LocalPe, LocalWire, local};
 pub use self::numbers::FrameNumbers;
+use self::patience::{Cores, Patience};
 pub use self::raw::RawSocket;
 pub use self::socket::{
     FaultySocket, FramePort, Offload, PacketSocket, PortedSocket, SeveralSockets, Socket,
@@ -101,19 +115,7 @@ pub use self::station::{Lead, Links, Meets, OnLink};
 pub use self::tally::SocketCounters;
 pub use self::tally::counted;
 use self::tally::values as tally_values;
-
-use self::agent::{Hold, Shared};
-use self::core::Core;
-use self::ended_pes::{End, EndedPes};
-use self::ending::{end_as_result, ended, storing_failed};
-use self::patience::{Cores, Patience};
-use hostwire_transport::addresses::Addresses;
-use hostwire_transport::error::{PeId, TransportError};
-use hostwire_transport::fork_guard::ForkGuard;
-use hostwire_transport::ring::PAYLOAD_BYTES;
-use hostwire_transport::wait::WaitLimits;
-use hostwire_transport::window::Window;
-use hostwire_transport::wire::{Lifetime, Wire};
+pub use self::wires::{ETHER, FrameWire, TCP, UDP, XDP};
 
 /// Longest wait for frames before a store or a quiet looks at everything again.
 const LOOK_AGAIN: Duration = Duration::from_millis(1);

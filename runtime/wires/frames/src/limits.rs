@@ -7,11 +7,11 @@
 use std::time::{Duration, Instant};
 
 use hostwire_packet::htoe::ethernet::MacAddress;
+use hostwire_transport::error::{EnvironmentFault, TransportError};
+use hostwire_transport::limits::Side;
 
 use crate::Interface;
 use crate::socket::{BareSocket, FRAME_LEN_MAX, SEND_BATCH_FRAMES};
-use hostwire_transport::error::{EnvironmentFault, TransportError};
-use hostwire_transport::limits::Side;
 
 /// The longest wait for a frame.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hostwire_link::seal::{JobKey, Life};
-
-use super::{
-    Adapter, Ether, EtherOptions, FramePort, Guest, Interface, PacketSocket, Region, Roster,
-    Secrets, Socket, StreamPort, XdpSocket,
-};
 use hostwire_transport::error::TransportError;
 use hostwire_transport::faults::Faults;
 use hostwire_transport::shm::{self, Shm};
 use hostwire_transport::wire::Wire;
 use hostwire_transport::wires::Wires;
+
+use super::{
+    Adapter, Ether, EtherOptions, FramePort, Guest, Interface, PacketSocket, Region, Roster,
+    Secrets, Socket, StreamPort, XdpSocket,
+};
 
 /// How the hosts of a job in one process reach each other.
 #[derive(Debug, Clone)]

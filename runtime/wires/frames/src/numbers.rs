@@ -5,11 +5,11 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use hostwire_link::Node;
 use hostwire_link::seal::Numbers;
+use hostwire_transport::error::{EnvironmentFault, TransportError};
+use hostwire_transport::fork_guard::{ForkGuard, ProcessWords};
 use rustix::time::ClockId;
 
 use super::Socket;
-use hostwire_transport::error::{EnvironmentFault, TransportError};
-use hostwire_transport::fork_guard::{ForkGuard, ProcessWords};
 
 /// Notices that the process was restored from a checkpoint.
 ///
@@ -152,8 +152,9 @@ impl Numbers for FrameNumbers {
 mod tests {
     use std::net::UdpSocket;
 
-    use super::*;
     use hostwire_transport::conformance::copies::{Copying, in_copy};
+
+    use super::*;
 
     /// Also where [`FrameNumbers::new`] refuses, so that the tests run under emulators.
     fn numbers(fork_guard: &ForkGuard, peers: usize) -> FrameNumbers {

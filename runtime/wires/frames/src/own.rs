@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use hostwire_address::{GlobalAddress, JobMap, Place, SegmentId};
-
-use super::ended_pes::EndedPes;
 use hostwire_transport::error::{PeId, TransportError};
 use hostwire_transport::window::Window;
+
+use super::ended_pes::EndedPes;
 
 /// See the [module text](self).
 #[derive(Debug)]

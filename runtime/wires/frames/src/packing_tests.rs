@@ -4,8 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Ether, LocalOptions, LocalWire, local};
 use hostwire_transport::wire::{Batches, Line, Wire};
+
+use super::{Ether, LocalOptions, LocalWire, local};
 
 /// A store that waits leaves within this time.
 const LAST_STORE_NS: u64 = 20_000;

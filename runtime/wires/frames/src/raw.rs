@@ -3,9 +3,10 @@
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
+use hostwire_transport::error::TransportError;
+
 use super::interface::Interface;
 use super::option;
-use hostwire_transport::error::TransportError;
 
 /// A packet socket that sees every frame of an interface, coming or going, and sends any.
 #[derive(Debug)]

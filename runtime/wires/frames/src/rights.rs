@@ -2,9 +2,8 @@
 //!
 //! Who breaks into a PE by a frame should not find more than the sockets that are open.
 
-use rustix::thread::{CapabilitySet, CapabilitySets};
-
 use hostwire_transport::error::TransportError;
+use rustix::thread::{CapabilitySet, CapabilitySets};
 
 /// Gives up `rights` in this thread and those that it starts from now on. Threads that
 /// run already keep theirs; so does a program that root executes later, which gets all

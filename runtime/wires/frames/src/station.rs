@@ -11,6 +11,11 @@ use std::time::Duration;
 
 use hostwire_link::seal::{End, JobKey, Seals};
 use hostwire_link::{Called, Endpoint, Event, Identity, Node};
+use hostwire_transport::addresses::Addresses;
+use hostwire_transport::error::{PeId, Silence, TransportError};
+use hostwire_transport::fork_guard::ForkGuard;
+use hostwire_transport::wait::WaitLimits;
+use hostwire_transport::window::Window;
 
 use super::agent::Shared;
 use super::alarm::Alarm;
@@ -21,11 +26,6 @@ use super::ended_pes::EndedPes;
 use super::own::Own;
 use super::patience::Cores;
 use super::{Address, Ether, FrameNumbers, HostPath, Socket};
-use hostwire_transport::addresses::Addresses;
-use hostwire_transport::error::{PeId, Silence, TransportError};
-use hostwire_transport::fork_guard::ForkGuard;
-use hostwire_transport::wait::WaitLimits;
-use hostwire_transport::window::Window;
 
 /// In the frames of all stations: which of them are for whom, their keys say.
 const JOB: u64 = 0x73_7461_7469_6f6e;

@@ -1,15 +1,15 @@
 //! The endpoint as a wire.
 
 use hostwire_address::SegmentId;
-
-use super::ended_pes::End;
-use super::ending::{end_as_result, loss};
-use super::{Bytes, Ether, LINGER, counted, tally_values};
 use hostwire_transport::error::{Loss, PeId, TransportError};
 use hostwire_transport::route::Route;
 use hostwire_transport::wait::WaitLimits;
 use hostwire_transport::window::Window;
 use hostwire_transport::wire::{self, Capabilities, Line, Wire};
+
+use super::ended_pes::End;
+use super::ending::{end_as_result, loss};
+use super::{Bytes, Ether, LINGER, counted, tally_values};
 
 impl Wire for Ether {
     fn pe(&self) -> PeId {

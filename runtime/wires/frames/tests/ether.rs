@@ -24,7 +24,6 @@ use hostwire_transport::error::Silence;
 use hostwire_transport::limits::Side;
 use hostwire_transport::wire::Liveness;
 use hostwire_transport::{EnvironmentFault, Memory, TransportError, Visibility, Window, Wire};
-
 use namespaces::{cable, cables, switch};
 
 const ETHER_TYPE: u16 = 0x88b5;

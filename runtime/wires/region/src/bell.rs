@@ -16,12 +16,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-use super::Result;
-use super::vfio::Device;
 use hostwire_transport::error::{RegionFault, TransportError};
 use hostwire_transport::shm::{Bells, Sleepers};
 use hostwire_transport::window::Ring;
 use hostwire_transport::worker;
+
+use super::Result;
+use super::vfio::Device;
 
 const IV_POSITION_OFFSET_BYTES: usize = 8;
 const DOORBELL_OFFSET_BYTES: usize = 12;

@@ -6,15 +6,15 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use hostwire_transport::error::{EnvironmentFault, RegionFault, SystemError, TransportError};
+use hostwire_transport::memory::{Backing, Memory};
+use hostwire_transport::quoted;
+use hostwire_transport::visibility::Visibility;
 use rustix::fs::{FallocateFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags};
 
 use super::format::ALIGN_BYTES;
-use hostwire_transport::error::{EnvironmentFault, RegionFault, SystemError, TransportError};
-use hostwire_transport::memory::{Backing, Memory};
-use hostwire_transport::quoted;
-use hostwire_transport::visibility::Visibility;
 
 /// What is behind the path of a region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

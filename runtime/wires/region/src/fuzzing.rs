@@ -1,9 +1,10 @@
 //! What is in a region that others may write, and the ticket of a place in it.
 
-use crate::{ALIGN_BYTES, Bytes, Head, JobEntry, Mark, PeLine, State, Ticket};
 use hostwire_transport::error::RegionFault;
 use hostwire_transport::fuzzing::kit::{Input, Script, Target, blames, mark, named, shown, texts};
 use hostwire_transport::visibility::Visibility;
+
+use crate::{ALIGN_BYTES, Bytes, Head, JobEntry, Mark, PeLine, State, Ticket};
 
 /// Every check of this crate.
 pub const TARGETS: &[Target] = &[LINES, TICKET];

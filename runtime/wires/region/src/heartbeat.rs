@@ -9,11 +9,12 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use hostwire_transport::error::TransportError;
+use hostwire_transport::worker;
+
 use super::Result;
 use super::lines::Lines;
 use super::table::{Place, Table};
-use hostwire_transport::error::TransportError;
-use hostwire_transport::worker;
 
 /// From one beat to the next.
 const BEAT: Duration = Duration::from_millis(250);

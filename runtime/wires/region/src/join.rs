@@ -4,6 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use hostwire_transport::error::{Loss, PeId, RegionFault, TransportError};
+use hostwire_transport::memory::Memory;
+use hostwire_transport::shm::{Bells, Host, Lives, Plot, STRIDE_ALIGN_BYTES, Sharing, Shm, Watch};
+use hostwire_transport::visibility::Visibility;
+use hostwire_transport::window::Window;
+
 use super::bell::{Listener, OwnBell};
 use super::file::{Kind, Piece, epoch};
 use super::format::{PeLine, Span, State};
@@ -11,11 +17,6 @@ use super::heartbeat::{Heartbeat, Pulse};
 use super::lines::Lines;
 use super::table::{Place, Slot, contract_name};
 use super::{Region, Result, Ticket};
-use hostwire_transport::error::{Loss, PeId, RegionFault, TransportError};
-use hostwire_transport::memory::Memory;
-use hostwire_transport::shm::{Bells, Host, Lives, Plot, STRIDE_ALIGN_BYTES, Sharing, Shm, Watch};
-use hostwire_transport::visibility::Visibility;
-use hostwire_transport::window::Window;
 
 /// What a job needs of a region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

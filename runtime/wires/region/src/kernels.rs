@@ -11,13 +11,14 @@
 //!
 //! The processes of a kernel ask one after the other ([`super::table_lock`]).
 
+use hostwire_transport::error::RegionFault;
+use hostwire_transport::window::Window;
+
 use super::Result;
 use super::format::{
     ASKED_OFFSET_BYTES, BLOCKS_OFFSET_BYTES, CLOSED_OFFSET_BYTES, EPOCH_OFFSET_BYTES, Head,
 };
 use super::table::fault;
-use hostwire_transport::error::RegionFault;
-use hostwire_transport::window::Window;
 
 /// Where the block of a kernel begins.
 pub(super) const fn block_offset_bytes(head: &Head, kernel: u32) -> usize {

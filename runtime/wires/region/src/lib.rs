@@ -33,9 +33,11 @@ mod kernels;
 mod lines;
 mod living;
 mod local;
+mod meet;
 #[cfg(memory_model)]
 pub mod model;
 mod report;
+pub mod settings;
 mod table;
 mod table_lock;
 #[cfg(test)]
@@ -47,22 +49,22 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use format::{ALIGN_BYTES, Bytes, Head, JobEntry, Mark, PeLine, State};
-pub use join::{Joining, Needs};
-pub use local::{InRegion, local};
-pub use report::{JobReport, PeReport, Report};
-pub use table::contract_name;
-pub use ticket::Ticket;
-
 use file::{Piece, RegionFile, remove, tables_piece};
 use format::Span;
+pub use format::{ALIGN_BYTES, Bytes, Head, JobEntry, Mark, PeLine, State};
 use hostwire_transport::error::{RegionFault, TransportError};
 use hostwire_transport::memory::Memory;
 use hostwire_transport::os::random;
 use hostwire_transport::visibility::Visibility;
 use hostwire_transport::window::Window;
+pub use join::{Joining, Needs};
 use lines::Lines;
+pub use local::{InRegion, local};
+pub use meet::WINDOW;
+pub use report::{JobReport, PeReport, Report};
+pub use table::contract_name;
 use table::{Place, Slot, Table, kernel_of};
+pub use ticket::Ticket;
 
 /// Where a region is, and what its user says of it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -1,11 +1,12 @@
 //! The lines of the PEs of a job: how each shows that it is there, and lives.
 
-use super::Result;
-use super::format::{Bytes, LINE_BYTES, Mark, PeLine, Span};
-use super::table::fault;
 use hostwire_transport::memory::Memory;
 use hostwire_transport::visibility::Visibility;
 use hostwire_transport::window::Window;
+
+use super::Result;
+use super::format::{Bytes, LINE_BYTES, Mark, PeLine, Span};
+use super::table::fault;
 
 /// The lines of the PEs of a job.
 #[derive(Debug, Clone)]

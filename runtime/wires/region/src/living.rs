@@ -5,13 +5,14 @@
 
 use std::time::{Duration, Instant};
 
+use hostwire_transport::error::{RegionFault, TransportError};
+use hostwire_transport::shm::Watch;
+
 use super::file::epoch;
 use super::format::{LINE_BYTES, Mark, PeLine, Span, State};
 use super::lines::Lines;
 use super::table::{Place, Slot};
 use super::{Region, Result};
-use hostwire_transport::error::{RegionFault, TransportError};
-use hostwire_transport::shm::Watch;
 
 /// How often to look for beats.
 const LOOK: Duration = Duration::from_millis(50);

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use crate::join::{Joining, Needs};
-use crate::{Region, Result, Spec};
+use hostwire_transport::conformance::{Fabric, Program, run_on_threads};
 use hostwire_transport::shm::{Bells, Shm, Sleepers, Watch};
 use hostwire_transport::visibility::Visibility;
-
-use hostwire_transport::conformance::{Fabric, Program, run_on_threads};
 use hostwire_transport::window::Ring;
+
+use crate::join::{Joining, Needs};
+use crate::{Region, Result, Spec};
 
 /// The wires of a job of `pes` PEs over a region of its own, one for a thread each. Dropping one makes
 /// its PE look dead to the others. With bells they wake each other by calls, as PEs of several kernels do.

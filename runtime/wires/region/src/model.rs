@@ -1,15 +1,16 @@
 //! The tables and lines of a region on modelled memory. PE 0 makes places, and PE 1 finds them; or each
 //! PE is a kernel, and both want the same number or the same units.
 
+use hostwire_transport::memory::Memory;
+use hostwire_transport::visibility::Visibility;
+use hostwire_transport::window::FIRST_FREE_OFFSET_BYTES;
+use hostwire_transport::wire::Wire;
+
 use super::format::{
     ALIGN_BYTES, BLOCKS_OFFSET_BYTES, Bytes, Head, JobEntry, LINE_BYTES, PeLine, State,
 };
 use super::lines::Lines;
 use super::table::{Place, Table, kernel_of};
-use hostwire_transport::memory::Memory;
-use hostwire_transport::visibility::Visibility;
-use hostwire_transport::window::FIRST_FREE_OFFSET_BYTES;
-use hostwire_transport::wire::Wire;
 
 /// Of the tables, and of what comes before the segments of a job.
 const TABLES_BYTES: usize = BLOCKS_OFFSET_BYTES + 5 * 4096;

@@ -17,6 +17,12 @@
 
 use std::time::Duration;
 
+use hostwire_transport::error::{EnvironmentFault, RegionFault, TransportError};
+use hostwire_transport::memory::Memory;
+use hostwire_transport::sync::{Ordering, fence};
+use hostwire_transport::visibility::Visibility;
+use hostwire_transport::window::Window;
+
 use super::Result;
 use super::format::{
     ALIGN_BYTES, BLOCKS_OFFSET_BYTES, Bytes, Head, JobEntry, LINE_BYTES, Mark, OVER_OFFSET_BYTES,
@@ -24,11 +30,6 @@ use super::format::{
 };
 use super::kernels::{self, block_offset_bytes};
 use super::lines::write_line;
-use hostwire_transport::error::{EnvironmentFault, RegionFault, TransportError};
-use hostwire_transport::memory::Memory;
-use hostwire_transport::sync::{Ordering, fence};
-use hostwire_transport::visibility::Visibility;
-use hostwire_transport::window::Window;
 
 /// From one look at those that want the same to the next.
 const PAUSE: Duration = Duration::from_millis(1);

@@ -8,12 +8,12 @@ use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use hostwire_transport::error::{RegionFault, TransportError};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
 use super::Result;
 use super::file::RegionFile;
-use hostwire_transport::error::{RegionFault, TransportError};
 
 /// A turn takes milliseconds, unless its process is stopped.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -4,9 +4,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::*;
 use hostwire_transport::error::{EnvironmentFault, PeId};
 use hostwire_transport::wire::{Liveness, Wire};
+
+use super::*;
 
 const MIB: u64 = 1 << 20;
 const LOST_AFTER: Duration = Duration::from_secs(30);

@@ -10,11 +10,11 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+use hostwire_transport::error::{RegionFault, TransportError};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::mm::{MapFlags, ProtFlags};
 
 use super::Result;
-use hostwire_transport::error::{RegionFault, TransportError};
 
 const GET_API_VERSION: u64 = 0x3b64;
 const SET_IOMMU: u64 = 0x3b66;

@@ -6,11 +6,10 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 
-use rustix::io::Errno;
-
 use hostwire_transport::error::{EnvironmentFault, PeId, TransportError};
 use hostwire_transport::memory::Memory;
 use hostwire_transport::shm::handover::{receive_with, send_with};
+use rustix::io::Errno;
 
 /// "hostwire" and the version of this exchange and of the desk.
 const MAGIC: u64 = u64::from_le_bytes(*b"hwmodel\x02");

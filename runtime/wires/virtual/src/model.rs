@@ -5,12 +5,11 @@ use std::cell::RefCell;
 use std::os::fd::OwnedFd;
 use std::time::Instant;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::net::{AddressFamily, SocketFlags, SocketType};
-
 use hostwire_transport::chain::ChainLimits;
 use hostwire_transport::error::{EnvironmentFault, PeId, TransportError};
 use hostwire_transport::memory::Memory;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::net::{AddressFamily, SocketFlags, SocketType};
 
 use super::desk::{Desk, PAYLOAD_BYTES, Part, Turn};
 use super::hello;

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 use std::os::fd::OwnedFd;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::ThreadId;
 
 use hostwire_transport::addresses::Addresses;
@@ -11,7 +11,6 @@ use hostwire_transport::error::{EnvironmentFault, Loss, PeId, TransportError};
 use hostwire_transport::fork_guard::ForkGuard;
 use hostwire_transport::os;
 use hostwire_transport::route::Route;
-use hostwire_transport::shm::Shm;
 use hostwire_transport::visibility::Visibility;
 use hostwire_transport::wait::WaitLimits;
 use hostwire_transport::window::Window;
@@ -34,14 +33,13 @@ const LOOK: Duration = Duration::from_secs(1);
 ///
 /// One thread uses it: the one that begins. Which of several threads runs would depend on the
 /// host.
-#[derive(Debug)]
 pub struct Modelled {
     fork_guard: ForkGuard,
     pe: PeId,
     pes: u32,
     segment: Window,
     /// The PEs see by it who of them lives, until all have begun.
-    _wire: Option<Shm>,
+    _wire: Option<Arc<dyn Wire>>,
     addresses: Addresses,
     desk: Desk,
     socket: OwnedFd,
@@ -64,7 +62,10 @@ impl Modelled {
     ///
     /// # Errors
     /// [`TransportError::Environment`] if the descriptors are not those of a simulator.
-    pub fn new(wire: Shm, (desk, socket): (OwnedFd, OwnedFd)) -> Result<Self, TransportError> {
+    pub fn new(
+        wire: Arc<dyn Wire>,
+        (desk, socket): (OwnedFd, OwnedFd),
+    ) -> Result<Self, TransportError> {
         let seat = (wire.pe(), wire.pes());
         let segment = wire.segment().clone();
         Self::over(seat, segment, Some(wire), (Desk::map(&desk)?, socket))
@@ -102,7 +103,7 @@ impl Modelled {
     fn over(
         (pe, pes): (PeId, u32),
         segment: Window,
-        wire: Option<Shm>,
+        wire: Option<Arc<dyn Wire>>,
         (desk, socket): (Desk, OwnedFd),
     ) -> Result<Self, TransportError> {
         Ok(Self {

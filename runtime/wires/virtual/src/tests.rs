@@ -2,15 +2,16 @@
 
 use core::time::Duration;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
+use hostwire_transport::chain::{Block, BlockSource, ChainLimits};
+use hostwire_transport::shm::{ShmOptions, local};
+use hostwire_transport::wire::{Bell, Clock, Lifetime, Wire};
 use proptest::prelude::*;
 
 use super::desk::{Desk, PAYLOAD_BYTES, Part, Turn};
 use super::request::{Kind, Words, block_bytes};
 use super::*;
-use hostwire_transport::chain::{Block, BlockSource, ChainLimits};
-use hostwire_transport::shm::{ShmOptions, local};
-use hostwire_transport::wire::{Bell, Clock, Lifetime, Wire};
 
 fn desk() -> Desk {
     Desk::map(&Desk::create().unwrap()).unwrap()
@@ -211,7 +212,7 @@ fn a_pe_asks_and_is_answered() {
     let [wire, _] = <[_; 2]>::try_from(local(2, 8192, ShmOptions::default()).unwrap()).unwrap();
     std::thread::scope(|scope| {
         let pe = scope.spawn(move || {
-            let wire = Modelled::new(wire, (desk, socket)).unwrap();
+            let wire = Modelled::new(Arc::new(wire), (desk, socket)).unwrap();
             assert!(wire.fence().is_err(), "it has not begun");
             wire.begin().unwrap();
             assert_eq!(wire.now(), Duration::from_nanos(5));

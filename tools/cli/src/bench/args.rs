@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use hostwire::settings::{WIRE, WireName};
+use hostwire_frames::FrameWire;
 
 use crate::run::{parse_size, wire_parser};
 
@@ -75,7 +76,7 @@ impl Bench {
 /// What is below the options.
 fn after_help() -> String {
     let between = WireName::listed(WireName::is_network, "or");
-    let frames = WireName::listed(WireName::has_ether_type, "or");
+    let frames = FrameWire::listed_with_ether_type("or");
     let (shm, ether) = (WireName::Shm, WireName::Ether);
     format!(
         "\

@@ -6,6 +6,7 @@ use std::net::{Ipv4Addr, UdpSocket};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
+use hostwire::settings::WireName;
 use hostwire::{Compare, EnvironmentFault, Error, Result};
 use hostwire_frames::limits::BareEther;
 use hostwire_frames::{Interface, MacAddress};
@@ -14,7 +15,6 @@ use hostwire_transport::TransportError;
 use super::measure::Loop;
 use super::pe::{Context, time};
 use super::stream::{Stream, word_of};
-use hostwire::settings::WireName;
 
 /// IEEE 802: local experimental EtherType 2. The first one is the wire's.
 const ETHER_TYPE: u16 = 0x88b6;

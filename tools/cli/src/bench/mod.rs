@@ -40,14 +40,14 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use args::Bench;
 pub use args::{Args, PeArgs};
 use hostwire::settings::{INSECURE_WIRE, WireName};
 pub use pe::main as pe_main;
+use record::Record;
 pub use tca::{CHAIN, Shape};
 
 use crate::{file, laboratory, run};
-use args::Bench;
-use record::Record;
 
 /// The hidden command that a PE of a benchmark runs.
 pub const PE_COMMAND: &str = "bench-pe";

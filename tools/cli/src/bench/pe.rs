@@ -5,6 +5,7 @@ use std::fs::File;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use hostwire::settings::WireName;
 use hostwire::{Element, EnvironmentFault, Error, Job, Result, Symmetric};
 use hostwire_transport::limits::Side;
 use hostwire_transport::sync::{AtomicU64, Ordering};
@@ -15,7 +16,6 @@ use super::bare::Opener;
 use super::measure::{Loop, Plan};
 use super::report::{self, Line};
 use super::{atomic, bandwidth, collective, hosts, latency, rate, record, rma, tca};
-use hostwire::settings::WireName;
 
 /// Runs one PE.
 pub fn main(args: &PeArgs) -> ExitCode {

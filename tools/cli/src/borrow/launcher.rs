@@ -12,8 +12,9 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender as Queue};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use hostwire::settings::{HEAP, RECORD, Settings, TABLE};
+use hostwire::settings::{HEAP, RECORD, TABLE};
 use hostwire_region::Region;
+use hostwire_region::settings as region;
 use hostwire_transport::os::process::ChildSetup;
 use hostwire_transport::os::signals::unblock;
 use rustix::process::{Pid, Signal, kill_process};
@@ -116,8 +117,8 @@ pub fn run(args: &Args, library: Option<&Path>) -> Result<ExitCode, String> {
 /// Takes the loans out of the region that they were in, if it has a path. A lender is killed, so it does not do
 /// that itself.
 fn clear_window() {
-    let settings = Settings::from_env().ok();
-    if let Some(spec) = settings.as_ref().and_then(Settings::window)
+    let settings = region::Settings::from_env().ok();
+    if let Some(spec) = settings.as_ref().and_then(region::Settings::path)
         && let Ok(region) = Region::open(spec)
     {
         // What other hosts have in it stays until the next job, or `hostwire window clear`.

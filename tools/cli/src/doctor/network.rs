@@ -4,7 +4,8 @@ use std::fs;
 use std::net::IpAddr;
 use std::path::Path;
 
-use hostwire::settings::{IFACE, WIRE, WireName};
+use hostwire::settings::{WIRE, WireName};
+use hostwire_frames::settings::IFACE;
 use hostwire_frames::{FramePort, Interface, Offload, StreamPort};
 use hostwire_transport::TransportError;
 use hostwire_transport::os::hosts::Hosts;

@@ -66,9 +66,10 @@ impl Drop for Stranger {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::io::Read;
     use std::os::unix::net::UnixStream;
+
+    use super::*;
 
     #[test]
     fn one_too_many_ends_the_oldest() {

@@ -26,14 +26,14 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use channel::{Secret, Socket};
+use door::Door;
 use hostwire_transport::os::signals::{ENDINGS, unblock};
+use loan::Stock;
 use signal_hook::consts::SIGCHLD;
 
 use crate::run::parse_size;
 use crate::{USAGE_STATUS, report};
-use channel::{Secret, Socket};
-use door::Door;
-use loan::Stock;
 
 const AFTER_HELP: &str = "\
 EXAMPLES

@@ -24,8 +24,8 @@ const BYTES_MAX: u64 = 1 << 46;
 static HARMLESS: [&Setting; 8] = [
     &settings::WIRE,
     &settings::RING,
-    &settings::ETHERTYPE,
-    &settings::FABRIC,
+    &hostwire_frames::settings::ETHERTYPE,
+    &hostwire_fabric::settings::FABRIC,
     &settings::INSECURE_WIRE,
     &settings::LOST_AFTER,
     &settings::ATTACH_TIMEOUT,
@@ -33,7 +33,7 @@ static HARMLESS: [&Setting; 8] = [
 ];
 /// What a borrower of this machine says as well, who is the same user: paths, which lead to the same files.
 static OF_THIS_USER: [&Setting; 3] = [
-    &settings::WINDOW,
+    &hostwire_region::settings::WINDOW,
     &settings::RECORD,
     &settings::RECORD_LIMIT,
 ];
@@ -258,7 +258,7 @@ mod tests {
             "HOSTWIRE_RECORD_LIMIT",
             "HOSTWIRE_PMIX_LIBRARY",
         ];
-        for setting in TABLE {
+        for setting in TABLE.iter() {
             let is_kept = kept.contains(&setting.variable);
             assert_ne!(is_kept, is_passed_on(setting, false), "{setting}");
             let text = format!("loan 1\n1 1 2\n{setting}=/some/where\n");

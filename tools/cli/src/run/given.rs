@@ -50,7 +50,7 @@ impl Given {
     /// # Errors
     /// [`SettingError`].
     pub fn settings(&self) -> Result<Settings, SettingError> {
-        Settings::from_lookup(|variable| self.effective(variable))
+        Settings::checked(|variable| self.effective(variable))
     }
 
     /// What PEs are to find in their environment beside what they inherit: what was given as an
@@ -90,7 +90,7 @@ impl clap::FromArgMatches for Given {
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        for setting in TABLE {
+        for setting in TABLE.iter() {
             let Some(flag) = setting.flag else {
                 continue;
             };
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn every_setting_with_an_option_has_it() {
-        for setting in TABLE {
+        for setting in TABLE.iter() {
             let Some(flag) = setting.flag else {
                 continue;
             };

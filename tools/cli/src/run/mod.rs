@@ -48,15 +48,13 @@ pub mod job_parts {
 
 pub use args::Args;
 pub use given::wire_parser;
+use hostwire::settings::{INSECURE_WIRE, INSECURE_WIRE_WARNING, WireName, misspelt};
 pub use parse::{duration as parse_duration, pes as parse_pes, size as parse_size};
 pub use plan::StartError;
 pub use signals::is_ignored_here;
-
-use hostwire::settings::{INSECURE_WIRE, INSECURE_WIRE_WARNING, WireName, misspelt};
+use virtual_time::Models;
 
 use crate::{USAGE_STATUS, laboratory, report};
-
-use virtual_time::Models;
 
 /// Runs the job that `args` describe, to its end. For modelled hardware that is what the program of the laboratory does.
 pub fn main(args: &Args) -> ExitCode {

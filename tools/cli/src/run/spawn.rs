@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use hostwire::board::BOARD_FD_VARIABLE;
 use hostwire::counters::COUNTERS_FD_VARIABLE;
-use hostwire::settings::IFACE;
+use hostwire_frames::settings::IFACE;
 use hostwire_transport::os::hosts::INTERFACE;
 use hostwire_transport::os::process::ChildSetup;
 use hostwire_virtual::VARIABLE;

@@ -11,15 +11,15 @@ mod table;
 use std::process::ExitCode;
 use std::time::Duration;
 
+pub use find::read;
 use hostwire::counters::Record;
 use hostwire::counters::counted;
+pub use table::print as print_table;
 
 use crate::borrow::PAGES;
 use crate::report;
 use crate::run::parse_duration;
 use crate::text::columns;
-pub use find::read;
-pub use table::print as print_table;
 
 /// Exit status where there is no job to say anything about.
 const NO_JOB: u8 = 1;
@@ -55,9 +55,15 @@ COUNTERS
 
 /// What is shown, and what each counter is.
 fn help() -> String {
-    let widest = counted().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let widest = counted()
+        .iter()
+        .map(|(name, _)| name.len())
+        .max()
+        .unwrap_or(0);
     let line = |(name, meaning)| format!("\n    {name:widest$}  {meaning}");
-    counted().fold(WHAT_IS_SHOWN.to_owned(), |text, row| text + &line(row))
+    counted()
+        .into_iter()
+        .fold(WHAT_IS_SHOWN.to_owned(), |text, row| text + &line(row))
 }
 
 /// Show the counters of the wires of running jobs: frames, packets, drops.

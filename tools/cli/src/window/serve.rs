@@ -254,8 +254,9 @@ fn say(socket: &UnixStream, number: i64, fd: Option<BorrowedFd<'_>>) -> io::Resu
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+
+    use super::*;
 
     /// The next bytes, and what came with them.
     fn heard(socket: &UnixStream) -> ([u8; 8], Option<OwnedFd>) {

@@ -2,9 +2,8 @@
 
 use std::process::{Command, Stdio};
 
-use hostwire_transport::os::process::die_with_parent;
-
 use hostwire_testing::{Need, is_installed, left_out, need};
+use hostwire_transport::os::process::die_with_parent;
 
 use crate::assert_fine;
 use crate::job::{Ended, Job};

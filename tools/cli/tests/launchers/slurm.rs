@@ -6,9 +6,8 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, OnceLock, PoisonError, mpsc};
 use std::thread;
 
-use hostwire_transport::os::process::die_with_parent;
-
 use hostwire_testing::{Need, is_installed, left_out, need};
+use hostwire_transport::os::process::die_with_parent;
 
 use crate::job::{Ended, LIMIT};
 use crate::programs::{is_root, run};

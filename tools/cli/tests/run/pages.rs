@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use crate::job;
 use hostwire_testing::browser::{self, DESK, TELEPHONE};
+
+use crate::job;
 
 /// The smallest picture that there can be: one black pixel.
 const PICTURE: &[u8] =

@@ -3,9 +3,8 @@
 use std::process::Stdio;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rustix::process::{Pid, Signal, kill_process};
-
 use hostwire_testing::{is_installed, left_out, need};
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::job::{Ended, Job, hostwire};
 use crate::programs::{all_fine, fault_probe, is_root, run};

@@ -23,15 +23,14 @@ mod words;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+pub(crate) use ask::Asking;
+pub use ask::Deed;
 use hostwire_transport::PeId;
+pub(crate) use serve::{Pull, Serving};
+pub(crate) use words::{ATOMIC_BYTES_MAX, PLACES_MAX};
 
 use super::requests::Ticket;
 use crate::region::{Place, Regions, Rights, Witness};
-
-pub(crate) use ask::Asking;
-pub use ask::Deed;
-pub(crate) use serve::{Pull, Serving};
-pub(crate) use words::{ATOMIC_BYTES_MAX, PLACES_MAX};
 
 /// Operations of a pair that have no answer yet, at most.
 const OPERATIONS_MAX: usize = 64;

@@ -9,17 +9,17 @@ mod outgoing;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use arrivals::Arrivals;
+use channel::Channel;
 use hostwire_device::{Device, Ticket};
 use hostwire_transport::PeId;
+use outgoing::Outgoing;
 
 use super::chain::Steps;
 use super::door::STAGING;
 use super::shared::Shared;
 use super::stream::State;
 use crate::error::{Result, TcaError};
-use arrivals::Arrivals;
-use channel::Channel;
-use outgoing::Outgoing;
 
 /// A copy that a device has to end.
 pub(super) type Awaited = (Arc<dyn Device>, Ticket);

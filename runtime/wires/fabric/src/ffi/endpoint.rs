@@ -7,12 +7,13 @@ use core::mem::offset_of;
 use core::ptr::{self, NonNull};
 use std::os::fd::{BorrowedFd, RawFd};
 
+use hostwire_transport::error::TransportError;
+use hostwire_transport::memory::Memory;
+
 use super::abi::*;
 use super::info::Promises;
 use super::object::{Object, open_domain, open_endpoint, open_queues, wait_fd};
 use super::{FabricError, Info};
-use hostwire_transport::error::TransportError;
-use hostwire_transport::memory::Memory;
 
 /// Completions that are read at a time.
 const BATCH: usize = 16;

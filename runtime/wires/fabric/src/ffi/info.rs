@@ -5,9 +5,10 @@ use core::ptr::{self, NonNull};
 use std::ffi::CString;
 use std::net::Ipv4Addr;
 
+use hostwire_transport::os::signals;
+
 use super::abi::*;
 use super::{FabricError, Library};
-use hostwire_transport::os::signals;
 
 /// One offer of a provider.
 pub(crate) struct Info {

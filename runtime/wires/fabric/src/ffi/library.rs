@@ -4,9 +4,10 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr::NonNull;
 use std::sync::OnceLock;
 
+use hostwire_transport::os::{self, library::Scope};
+
 use super::FabricError;
 use super::abi::{FabricAttr, FidFabric, RawInfo};
-use hostwire_transport::os::{self, library::Scope};
 
 const NAME: &CStr = c"libfabric.so.1";
 

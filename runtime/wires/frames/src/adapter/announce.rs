@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 
 use hostwire_address::JobMap;
 use hostwire_link::LinkId;
+use hostwire_transport::error::PeId;
 
 use crate::core::Core;
 use crate::ended_pes::{End, EndedPes};
-use hostwire_transport::error::PeId;
 
 /// Words that are on their way into the tables of other hosts.
 #[derive(Debug, Default)]

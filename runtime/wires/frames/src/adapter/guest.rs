@@ -6,13 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use spin::mutex::{SpinMutex, SpinMutexGuard};
-use spin::relax::Yield;
-
-use super::queue::{PIECE_BYTES, Record, Writer};
-use super::region::{Closed, Region, State};
-use crate::ended_pes::{End, EndedPes, Told};
-use crate::{Bytes, LINE_BYTES, LINGER, counted, end_as_result, rights};
 use hostwire_transport::addresses::Addresses;
 use hostwire_transport::error::{EnvironmentFault, Loss, PeId, TransportError};
 use hostwire_transport::fork_guard::ForkGuard;
@@ -21,6 +14,13 @@ use hostwire_transport::shm::{Shm, Watch};
 use hostwire_transport::wait::{Backoff, WaitLimits, WaitStep};
 use hostwire_transport::window::Window;
 use hostwire_transport::wire::{self, Capabilities, Lifetime, Line, Wire};
+use spin::mutex::{SpinMutex, SpinMutexGuard};
+use spin::relax::Yield;
+
+use super::queue::{PIECE_BYTES, Record, Writer};
+use super::region::{Closed, Region, State};
+use crate::ended_pes::{End, EndedPes, Told};
+use crate::{Bytes, LINE_BYTES, LINGER, counted, end_as_result, rights};
 
 /// Longest sleep of a PE that waits for its adapter: it then looks whether that lives.
 const SLEEP_MAX: Duration = Duration::from_millis(10);

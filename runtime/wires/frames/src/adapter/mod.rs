@@ -29,14 +29,15 @@ mod tests;
 use std::sync::Arc;
 use std::time::Instant;
 
-pub use self::guest::Guest;
-pub use self::region::Region;
-use self::serve::Server;
-use super::{ControlConnections, Ether, EtherOptions, Roster, Socket};
 use hostwire_transport::error::TransportError;
 use hostwire_transport::shm::{Shm, Watch};
 use hostwire_transport::window::Window;
 use hostwire_transport::worker;
+
+pub use self::guest::Guest;
+pub use self::region::Region;
+use self::serve::Server;
+use super::{ControlConnections, Ether, EtherOptions, Roster, Socket};
 
 /// What it takes to be the adapter of a host.
 #[derive(Debug)]

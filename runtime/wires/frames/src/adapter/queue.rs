@@ -12,9 +12,10 @@
 //! The second word is the address of a store, or the number of a question. Lengths and positions count from the
 //! beginning of all times, so a full queue and an empty one differ.
 
-use super::region::Region;
 use hostwire_transport::error::PeId;
 use hostwire_transport::memory::Memory;
+
+use super::region::Region;
 
 /// Bytes of the queue of a PE: a stream keeps going while the adapter sends a few batches of frames,
 /// and the queues of a host stay in its caches. Fitted.

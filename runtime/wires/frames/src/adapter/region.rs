@@ -16,15 +16,15 @@
 
 use std::os::fd::OwnedFd;
 
-use rustix::thread::CapabilitySet;
-
-use super::queue::{QUEUE_BYTES, Reader, Writer};
-use crate::ended_pes::EndedPes;
 use hostwire_transport::error::{Loss, PeId, TransportError};
 use hostwire_transport::memory::Memory;
 use hostwire_transport::shm::{create_file, map_whole};
 use hostwire_transport::visibility::Visibility;
 use hostwire_transport::window::{FIRST_FREE_OFFSET_BYTES, Window};
+use rustix::thread::CapabilitySet;
+
+use super::queue::{QUEUE_BYTES, Reader, Writer};
+use crate::ended_pes::EndedPes;
 
 const STATE: usize = 0;
 const RIGHTS: usize = 8;

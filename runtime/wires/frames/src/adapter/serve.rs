@@ -5,6 +5,11 @@ use std::time::{Duration, Instant};
 
 use hostwire_address::JobMap;
 use hostwire_link::{LinkId, Progress, SendError, Ticket};
+use hostwire_transport::error::{Loss, PeId, TransportError};
+use hostwire_transport::shm::Watch;
+use hostwire_transport::wait::{Backoff, WaitLimits, WaitStep};
+use hostwire_transport::window::Window;
+use hostwire_transport::wire::Lifetime;
 
 use super::announce::Announcements;
 use super::queue::{First, PIECE_BYTES, Reader, Record};
@@ -12,11 +17,6 @@ use super::region::{Closed, Region};
 use crate::core::Core;
 use crate::ended_pes::End;
 use crate::{Ether, HostPath, tally_values};
-use hostwire_transport::error::{Loss, PeId, TransportError};
-use hostwire_transport::shm::Watch;
-use hostwire_transport::wait::{Backoff, WaitLimits, WaitStep};
-use hostwire_transport::window::Window;
-use hostwire_transport::wire::Lifetime;
 
 /// Bytes that are taken of one PE before the next one has its turn.
 const TURN_BYTES: usize = 4 * PIECE_BYTES;

@@ -4,12 +4,13 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::queue::Record;
-use super::{Adapter, Guest, Region};
-use crate::{Ether, EtherOptions, FramePort, Roster, Socket};
 use hostwire_transport::error::{Loss, TransportError};
 use hostwire_transport::shm::{Shm, ShmOptions, local_part};
 use hostwire_transport::wire::{Liveness, PerTarget, Wire};
+
+use super::queue::Record;
+use super::{Adapter, Guest, Region};
+use crate::{Ether, EtherOptions, FramePort, Roster, Socket};
 
 /// For a hang.
 const PATIENCE: Duration = Duration::from_secs(60);

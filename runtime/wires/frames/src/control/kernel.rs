@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use hostwire_link::silence::HOST_ASKED_EVERY_NS;
+use hostwire_transport::error::PeId;
 use rustix::net::sockopt;
 
 use crate::option;
-use hostwire_transport::error::PeId;
 
 /// Nobody may find out by a connection that a cable is out: the kernel would close it, and its end is that of a
 /// process. As long as can be said, 24 days.

@@ -16,13 +16,13 @@ use std::time::{Duration, Instant};
 
 use hostwire_link::Node;
 use hostwire_link::seal::{End, JobKey, Life, Proof};
+use hostwire_transport::os::strangers::Strangers;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 
 use super::CONNECTIONS_MAX;
 use super::greeting::{GREETING_LEN, Greeting, LET_GO};
-use hostwire_transport::os::strangers::Strangers;
 
 /// How long a call may go unanswered by the kernel of the other host. It asks again after one
 /// second.

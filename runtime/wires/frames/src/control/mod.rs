@@ -32,12 +32,12 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use hostwire_transport::error::PeId;
+use hostwire_transport::watch::Watch;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 pub(crate) use self::kernel::Kernels;
 pub use self::meeting::{Calls, Door, Party};
-use hostwire_transport::error::PeId;
-use hostwire_transport::watch::Watch;
 
 /// Most connections of a host: a process may have 1024 descriptors, as systems are set up.
 pub const CONNECTIONS_MAX: usize = 250;

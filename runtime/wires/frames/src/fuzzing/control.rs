@@ -1,7 +1,8 @@
 //! What two hosts say to each other over their control connection.
 
-use crate::control::greeting::{GREETING_LEN, Greeting, MAGIC};
 use hostwire_transport::fuzzing::kit::{Target, mark, named};
+
+use crate::control::greeting::{GREETING_LEN, Greeting, MAGIC};
 
 /// The bytes that came.
 pub(super) const GREETING: Target = Target {

@@ -3,16 +3,16 @@
 use hostwire_address::JobMap;
 use hostwire_link::Misuse;
 use hostwire_packet::ht::PacketRepr;
+use hostwire_transport::fuzzing::kit::{Input, Script, Seeds, Target, named, shown};
+use hostwire_transport::memory::Memory;
+use hostwire_transport::visibility::Visibility;
+use hostwire_transport::window::{FIRST_FREE_OFFSET_BYTES, Window};
 
 use crate::apply::{Bells, apply, store_lines};
 use crate::ended_pes::EndedPes;
 use crate::own::Own;
 use crate::socket::ring::frame_in;
 use crate::socket::udp::receiver::frames;
-use hostwire_transport::fuzzing::kit::{Input, Script, Seeds, Target, named, shown};
-use hostwire_transport::memory::Memory;
-use hostwire_transport::visibility::Visibility;
-use hostwire_transport::window::{FIRST_FREE_OFFSET_BYTES, Window};
 
 /// Packets of peers, applied to the segment: held against a copy of it. A script: steps of one
 /// byte, and behind it a packet with its length (if the byte is even), or an address and lines

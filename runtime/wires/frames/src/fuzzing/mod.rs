@@ -1,5 +1,6 @@
 //! Checks of what comes from outside, for `qa/fuzzing`.
 
+mod card;
 mod control;
 mod frame;
 mod queue;
@@ -10,6 +11,7 @@ use hostwire_transport::fuzzing::kit::Target;
 
 /// Every check of this crate.
 pub const TARGETS: &[Target] = &[
+    card::CARD,
     control::GREETING,
     frame::APPLY,
     frame::PLACE,

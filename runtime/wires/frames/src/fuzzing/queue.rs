@@ -1,7 +1,8 @@
 //! What a PE of this host writes into its queue to the adapter.
 
-use crate::adapter::fuzzing::{QUEUE_BYTES, RECORD_BYTES, read_all, record_of};
 use hostwire_transport::fuzzing::kit::{Input, Target, mark, named};
+
+use crate::adapter::fuzzing::{QUEUE_BYTES, RECORD_BYTES, read_all, record_of};
 
 /// How far the PE says to have written, then what is in the queue.
 pub(super) const QUEUE: Target = Target {

@@ -1,7 +1,8 @@
 //! What comes on a TCP connection, in pieces.
 
-use crate::socket::tcp::framing::{BadLength, FRAME_LEN_MAX, Incoming, PREFIX_BYTES};
 use hostwire_transport::fuzzing::kit::{Input, Script, Target, named, shown};
+
+use crate::socket::tcp::framing::{BadLength, FRAME_LEN_MAX, Incoming, PREFIX_BYTES};
 
 /// The room behind the frame that has begun.
 const BUFFER_BYTES: usize = 256;

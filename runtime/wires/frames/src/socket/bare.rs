@@ -4,14 +4,13 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 use hostwire_packet::htoe::ethernet::MacAddress;
+use hostwire_transport::error::{EnvironmentFault, TransportError};
 
 use super::super::interface::Interface;
 use super::super::option;
-
 use super::filter::{self, Only};
 use super::ring::Ring;
 use super::{FRAME_LEN_MAX, SEND_BATCH_FRAMES, SendError};
-use hostwire_transport::error::{EnvironmentFault, TransportError};
 
 /// Sends to one peer and receives from everybody: for [`limits`](hostwire_transport::limits).
 #[derive(Debug)]

@@ -3,14 +3,13 @@
 use std::collections::VecDeque;
 use std::os::fd::BorrowedFd;
 
+use hostwire_transport::error::{PeId, TransportError};
+use hostwire_transport::faults::Faults;
 use rustix::thread::CapabilitySet;
 
 use super::super::address::Address;
 use super::super::tally::SocketCounters;
 use super::{FrameSocket, Received, SendError, Socket, Take};
-use hostwire_transport::error::{PeId, TransportError};
-use hostwire_transport::faults::Faults;
-
 use crate::faults::FaultyFrames;
 
 /// A socket whose frames meet faults on purpose on their way out.

@@ -7,11 +7,11 @@
 use std::io;
 use std::os::fd::BorrowedFd;
 
+use hostwire_packet::htoe::place;
+
 use super::super::option;
 use super::ported::{MARK, TO};
 use super::several::TOLD_BY;
-
-use hostwire_packet::htoe::place;
 
 const LOAD_BYTE: u16 = (libc::BPF_LD | libc::BPF_B | libc::BPF_ABS) as u16;
 const LOAD_HALF: u16 = (libc::BPF_LD | libc::BPF_H | libc::BPF_ABS) as u16;

@@ -17,19 +17,18 @@ use std::os::fd::BorrowedFd;
 
 pub(crate) use bare::BareSocket;
 pub use faulty::FaultySocket;
+use hostwire_transport::error::{Disagreement, EnvironmentFault, PeId, TransportError};
+use hostwire_transport::faults::Faults;
 pub use packet::PacketSocket;
 pub use ported::PortedSocket;
+use rustix::thread::CapabilitySet;
 pub use several::SeveralSockets;
 pub use tcp::StreamPort;
 pub use udp::{FramePort, Offload};
 pub use xdp::XdpSocket;
 
-use rustix::thread::CapabilitySet;
-
 use super::address::Address;
 use super::tally::SocketCounters;
-use hostwire_transport::error::{Disagreement, EnvironmentFault, PeId, TransportError};
-use hostwire_transport::faults::Faults;
 
 /// Frames taken per call, so that sending gets its turn.
 const BATCH_FRAMES: usize = 16;

@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use hostwire_packet::htoe::ethernet::MacAddress;
-
+use hostwire_transport::error::{PeId, TransportError};
 use rustix::thread::CapabilitySet;
 
 use super::super::address::Address;
@@ -13,7 +13,6 @@ use super::filter::Only;
 use super::known::Known;
 use super::ring::{Ring, receive};
 use super::{FRAME_LEN_MAX, FrameSocket, Received, SendError, Take, mixed};
-use hostwire_transport::error::{PeId, TransportError};
 
 /// A packet socket of one interface and one EtherType.
 #[derive(Debug)]

@@ -15,7 +15,8 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use hostwire_packet::htoe::ethernet::MacAddress;
-
+use hostwire_transport::error::{PeId, TransportError};
+use hostwire_transport::os::random;
 use rustix::thread::CapabilitySet;
 
 use super::super::address::{Address, PortAt};
@@ -25,8 +26,6 @@ use super::filter::Only;
 use super::known::Known;
 use super::ring::{Ring, receive};
 use super::{FRAME_LEN_MAX, FrameSocket, Received, SendError, Take, mixed};
-use hostwire_transport::error::{PeId, TransportError};
-use hostwire_transport::os::random;
 
 /// A version that there is not, and a virtual link that no host of a job has.
 pub(super) const MARK: [u8; 4] = [0xf1, b's', 0xff, 0xff];

@@ -4,9 +4,8 @@ use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::path::Path;
 
-use crate::beside;
-
 use super::super::plan::StartError;
+use crate::beside;
 
 /// What is loaded into programs before the C library.
 const CLOCKS: &str = "libhostwire_clock.so";

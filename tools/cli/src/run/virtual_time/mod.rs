@@ -18,15 +18,14 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 use std::sync::Arc;
 
+pub use clocks::{Clocks, is_dynamic};
 pub use hostwire_virtual::Seat;
 use hostwire_virtual::VARIABLE;
+pub use options::{Compute, Options};
+pub use simulator::{Launcher, Report, Simulator};
 
 use super::mark::Mark;
 use super::plan::StartError;
-
-pub use clocks::{Clocks, is_dynamic};
-pub use options::{Compute, Options};
-pub use simulator::{Launcher, Report, Simulator};
 
 /// Who reads cluster files and simulates what they describe.
 pub trait Models {

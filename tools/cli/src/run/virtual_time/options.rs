@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::events::EventOptions;
-
 use super::super::parse;
+use crate::events::EventOptions;
 
 /// The options of modelled hardware.
 #[derive(Debug, Default, clap::Args)]

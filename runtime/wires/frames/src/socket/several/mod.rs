@@ -11,6 +11,7 @@ mod tests;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use hostwire_link::Ns;
+use hostwire_transport::error::TransportError;
 use rustix::event::epoll;
 use rustix::thread::CapabilitySet;
 
@@ -20,7 +21,6 @@ pub(super) use self::report::TOLD_BY;
 use super::super::address::{Address, INTERFACES_MAX};
 use super::super::tally::SocketCounters;
 use super::{FrameSocket, Received, SendError, Socket, Take, unequal};
-use hostwire_transport::error::TransportError;
 
 /// Two sockets or more of one kind.
 #[derive(Debug)]

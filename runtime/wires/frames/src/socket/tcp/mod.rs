@@ -18,18 +18,17 @@ use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use hostwire_transport::error::{PeId, TransportError};
+use hostwire_transport::os::strangers::Strangers;
 use rustix::event::{Timespec, epoll};
+use rustix::thread::CapabilitySet;
 
 use self::framing::FRAME_LEN_MAX;
 use self::peer::{Look, Peer};
 use self::stream::Stream;
-use rustix::thread::CapabilitySet;
-
 use super::super::address::Address;
 use super::super::tally::SocketCounters;
 use super::{BATCH_FRAMES, Came, FrameSocket, Received, SendError, Take, mixed};
-use hostwire_transport::error::{PeId, TransportError};
-use hostwire_transport::os::strangers::Strangers;
 
 /// Bytes of a stream that leave with one call: those of 15 full frames. The kernel makes packets of up to 64 KiB
 /// of them, and one of what is left, which costs as much: 4 frames, which are just longer than a packet, cost two

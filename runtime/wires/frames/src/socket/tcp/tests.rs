@@ -2,9 +2,10 @@ use std::io::Write;
 use std::net::{Ipv4Addr, Ipv6Addr, TcpStream};
 use std::time::{Duration, Instant};
 
+use hostwire_transport::error::{Disagreement, EnvironmentFault};
+
 use super::framing::prefix;
 use super::*;
-use hostwire_transport::error::{Disagreement, EnvironmentFault};
 
 /// For a hang: nothing is lost on the way.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -15,17 +15,16 @@ mod tests;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
 
+use hostwire_transport::error::{PeId, TransportError};
 use rustix::net::{SocketAddrAny, sockopt};
+use rustix::thread::CapabilitySet;
 
 use self::receiver::Receiver;
 use self::sender::{Sender, give};
-use rustix::thread::CapabilitySet;
-
 use super::super::address::Address;
 use super::super::option;
 use super::known::Known;
 use super::{BATCH_FRAMES, Came, FRAME_LEN_MAX, FrameSocket, Received, SendError, Take, mixed};
-use hostwire_transport::error::{PeId, TransportError};
 
 /// Asked for; the kernel gives what it may.
 const BUFFER_BYTES: usize = 8 << 20;

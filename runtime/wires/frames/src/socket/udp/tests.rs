@@ -3,9 +3,9 @@ use std::time::{Duration, Instant};
 
 use hostwire_packet::htoe::ethernet::MacAddress;
 use hostwire_testing::{ip, left_out, need};
+use hostwire_transport::error::{Disagreement, EnvironmentFault};
 
 use super::*;
-use hostwire_transport::error::{Disagreement, EnvironmentFault};
 
 /// For a hang: nothing is lost on the way.
 const PATIENCE: Duration = Duration::from_secs(30);

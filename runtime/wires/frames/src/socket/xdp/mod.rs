@@ -17,16 +17,15 @@ use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
 use hostwire_packet::htoe::ethernet::MacAddress;
+use hostwire_transport::error::{EnvironmentFault, Limit, PeId, TransportError};
+use rustix::thread::CapabilitySet;
 
 use self::program::Program;
 use self::queues::{QUEUES_MAX, Queues};
-use rustix::thread::CapabilitySet;
-
 use super::super::address::Address;
 use super::super::interface::{Interface, QueueCounts};
 use super::known::Known;
 use super::{BATCH_FRAMES, Came, FrameSocket, Received, SendError, Take, mixed};
-use hostwire_transport::error::{EnvironmentFault, Limit, PeId, TransportError};
 
 /// Of the frame memory: a page, which any frame fits that the kernel gives or takes whole, or
 /// half of one, where frames are short enough.

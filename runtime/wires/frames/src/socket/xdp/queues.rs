@@ -3,11 +3,11 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use hostwire_transport::error::PeId;
 use rustix::event::epoll;
 
 use super::program::Program;
 use super::queue::Queue;
-use hostwire_transport::error::PeId;
 
 /// More queues than this get no socket of their own: an interface may have one for each core.
 pub(super) const QUEUES_MAX: u32 = 64;

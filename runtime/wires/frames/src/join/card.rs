@@ -4,36 +4,38 @@ use core::fmt;
 use core::str::FromStr;
 use std::net::SocketAddr;
 
-use hostwire_frames::{JobKey, Life};
+use hostwire_bootstrap::{Bootstrap, JoinError, all_gather, unclear};
 use hostwire_transport::error::Disagreement;
 use hostwire_transport::os::random;
 use hostwire_transport::terms::Terms;
 use hostwire_transport::{EnvironmentFault, PeId, TransportError};
 
 use super::offers::Offers;
-use super::unclear;
-use crate::error::{Error, Result};
+use crate::join::Result;
+use crate::{JobKey, Life};
 
+/// Key of what every PE publishes.
+const CARD: &str = "hostwire-ether";
 /// In the place of a life: no encryption.
 const BARE: &str = "bare";
 
 /// The values that a PE publishes about itself: ten words.
 #[derive(Debug, Clone)]
-pub(crate) struct Card {
+pub struct Card {
     /// Its [`Terms`].
-    pub(super) terms: [u64; Terms::WORDS],
+    pub terms: [u64; Terms::WORDS],
     /// That of PE 0 is the number of the job.
-    pub(super) job: u64,
+    pub job: u64,
     /// `None` if it runs without encryption.
-    pub(super) life: Option<Life>,
+    pub life: Option<Life>,
     /// From PE 0, if it runs with encryption.
-    pub(super) key: Option<JobKey>,
+    pub key: Option<JobKey>,
     /// Where its host is reached over each wire, or why not, from the first PE there.
-    pub(super) offers: Option<Offers>,
+    pub offers: Option<Offers>,
     /// For the other PEs of its host.
-    pub(super) ticket: Option<String>,
+    pub ticket: Option<String>,
     /// Where its host listens for control connections, from the first PE there.
-    pub(super) control: Option<SocketAddr>,
+    pub control: Option<SocketAddr>,
 }
 
 impl fmt::Display for Card {
@@ -111,7 +113,7 @@ pub(crate) fn read_cards(
     let with = pe;
     let disagree = |pe, about| {
         let fault = EnvironmentFault::Disagreement { pe, with, about };
-        Error::from(TransportError::environment("joining the job", fault))
+        JoinError::from(TransportError::environment("joining the job", fault))
     };
     let mut read = Vec::new();
     for (pe, card) in (0..).zip(cards) {
@@ -125,7 +127,7 @@ pub(crate) fn read_cards(
                 let ours = terms.version;
                 disagree(pe, Disagreement::Version { theirs, ours })
             }
-            _ => unclear(pe, &seen),
+            _ => unclear(pe, &seen).into(),
         })?;
         if let Some(about) = terms.differ(&card.terms).or_else(|| card.differs(own)) {
             return Err(disagree(pe, about));
@@ -137,7 +139,7 @@ pub(crate) fn read_cards(
 
 impl Card {
     /// That of PE `pe`, before it speaks for its host.
-    pub(super) fn new(terms: &Terms, insecure: bool, pe: PeId) -> Result<Self> {
+    pub fn new(terms: &Terms, insecure: bool, pe: PeId) -> Result<Self> {
         Ok(Self {
             terms: terms.to_words(),
             job: u64::from_ne_bytes(random()?),
@@ -155,6 +157,15 @@ impl Card {
         })
     }
 
+    /// Publishes it, and gets those of all PEs.
+    ///
+    /// # Errors
+    /// [`JoinError`]: as the launcher answers, and if the card of another PE makes no sense or does not fit.
+    pub fn exchange(&self, launcher: &mut dyn Bootstrap, terms: &Terms) -> Result<Vec<Self>> {
+        let cards = all_gather(launcher, CARD, self.to_string().as_bytes())?;
+        read_cards(&cards, launcher.rank(), (self, terms))
+    }
+
     /// What this PE and the own one would have to agree about, and do not.
     fn differs(&self, own: &Self) -> Option<Disagreement> {
         let theirs = self.life.is_some();
@@ -164,8 +175,9 @@ impl Card {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::*;
     use hostwire_bootstrap::LaunchError;
+
+    use super::*;
 
     const TEXT: &str = "1 4194304 4096 0 7 bare - udp:udp=10.9.0.1:4000 - -";
     pub(crate) const TERMS: Terms = Terms {
@@ -179,7 +191,7 @@ pub(super) mod tests {
     pub(crate) const KEY: &str = "77777777777777777777777777777777777777777777777777777777777777ff";
 
     /// What PE 1 and this PE, PE 0, have to agree about.
-    pub(crate) fn different(about: Disagreement) -> Error {
+    pub(crate) fn different(about: Disagreement) -> JoinError {
         let fault = EnvironmentFault::Disagreement {
             pe: 1,
             with: 0,
@@ -216,11 +228,8 @@ pub(super) mod tests {
             "1 2 3 4 bare - udp:udp=10.9.0.1:4000 - -",
         ] {
             let error = read(bad).unwrap_err();
-            let Error::Launch { fault, .. } = &error else {
-                panic!("{error}");
-            };
             assert!(
-                matches!(**fault, LaunchError::Card { pe: 1, .. }),
+                matches!(error, JoinError::Launch(LaunchError::Card { pe: 1, .. })),
                 "{error}"
             );
         }

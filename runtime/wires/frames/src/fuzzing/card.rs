@@ -3,7 +3,7 @@
 use hostwire_transport::fuzzing::kit::{Target, blames, texts};
 use hostwire_transport::terms::Terms;
 
-use crate::attach::over_hosts::{Card, read_cards};
+use crate::join::card::{Card, read_cards};
 
 /// The values that a PE publishes for PEs of other hosts.
 pub(super) const CARD: Target = Target {

@@ -1,31 +1,30 @@
 //! The control connections of this host, made through the launcher: [`ControlConnections`] says
 //! what they are for.
 //!
-//! [`ControlConnections`]: hostwire_frames::ControlConnections
+//! [`ControlConnections`]: crate::ControlConnections
 
 use std::os::fd::OwnedFd;
 use std::time::Instant;
 
-use hostwire_frames::{Door, Interface, Party};
+use hostwire_bootstrap::Bootstrap;
 use hostwire_transport::PeId;
 
-use super::Card;
-use crate::attach::launch_failed;
-use crate::error::Result;
-use hostwire_bootstrap::Bootstrap;
+use super::card::Card;
+use crate::join::Result;
+use crate::{Door, Interface, Party};
 
 /// Key of the numbers of the parties that a party has reached, from the PE that speaks for it.
 const REACHED: &str = "hostwire-reached";
 
 /// Where the other hosts call. `None` if that cannot be: the job runs without.
-pub(super) fn listen(interface: &Interface) -> Option<Door> {
+pub fn listen(interface: &Interface) -> Option<Door> {
     Door::open(interface.ip?.into()).ok()
 }
 
 /// Makes the connections of this party, a host or a PE, in the PE that speaks for it, which has
 /// `card.control`. All PEs of the job have to call it: it takes a fence. `own` is the number of this
 /// party, and `speakers` has the PE of each.
-pub(super) fn connect(
+pub fn connect(
     launcher: &mut dyn Bootstrap,
     (own, speakers): (u32, &[PeId]),
     cards: &[Card],
@@ -44,11 +43,9 @@ pub(super) fn connect(
     let calls = door.map(|door| door.call(party, deadline));
     if let Some(calls) = &calls {
         let reached = to_text(&calls.reached());
-        launcher
-            .put(REACHED, reached.as_bytes())
-            .map_err(launch_failed)?;
+        launcher.put(REACHED, reached.as_bytes())?;
     }
-    launcher.fence().map_err(launch_failed)?;
+    launcher.fence()?;
     let Some(calls) = calls else {
         return Ok(Vec::new());
     };
@@ -57,7 +54,7 @@ pub(super) fn connect(
         let listens = card(first).is_some_and(|card| card.control.is_some());
         // The one with the higher number calls.
         if host > own && listens {
-            let reached = launcher.get(*first, REACHED).map_err(launch_failed)?;
+            let reached = launcher.get(*first, REACHED)?;
             let reached = from_text(&String::from_utf8_lossy(&reached));
             expected.extend(reached.contains(&own).then_some(host));
         }

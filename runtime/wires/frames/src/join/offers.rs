@@ -6,10 +6,10 @@
 use core::fmt;
 use core::str::FromStr;
 
-use hostwire_frames::Address;
 use hostwire_transport::PeId;
 
-use crate::settings::WireName;
+use crate::Address;
+use crate::FrameWire;
 
 /// Why a PE does not offer a wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,9 +47,9 @@ impl Refusal {
     }
 
     /// In words that follow those of which PE and which wire.
-    pub fn of(self, wire: WireName) -> String {
+    pub fn of(self, wire: FrameWire) -> String {
         match self {
-            Self::NotPermitted => format!("it may not: {wire} needs {}", wire.needs()),
+            Self::NotPermitted => format!("it may not: {wire} needs {}", wire.entry().needs),
             Self::NoAddress => "its interface has no IPv4 address".to_owned(),
             Self::InUse => "another process has it".to_owned(),
             Self::Failed => "its system refuses".to_owned(),
@@ -61,15 +61,15 @@ impl Refusal {
 /// What a PE says of wires: where it is reached over each, or why not. In the order of the wires
 /// as it tried them; at least one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Offers(pub Vec<(WireName, Result<Address, Refusal>)>);
+pub struct Offers(pub Vec<(FrameWire, Result<Address, Refusal>)>);
 
 impl Offers {
     /// Where this PE is reached over a wire.
-    pub fn address(&self, wire: WireName) -> Option<Address> {
+    pub fn address(&self, wire: FrameWire) -> Option<Address> {
         self.of(wire).ok()
     }
 
-    fn of(&self, wire: WireName) -> Result<Address, Refusal> {
+    fn of(&self, wire: FrameWire) -> Result<Address, Refusal> {
         let said = self.0.iter().find(|(said, _)| *said == wire);
         said.map_or(Err(Refusal::ToldOther), |(_, offer)| *offer)
     }
@@ -96,7 +96,7 @@ impl FromStr for Offers {
         let offer = |word: &str| {
             let at = word.find([':', '!']).ok_or(())?;
             let (name, rest) = word.split_at(at);
-            let wire: WireName = name.parse().map_err(drop)?;
+            let wire: FrameWire = name.parse().map_err(drop)?;
             let offer = match rest.strip_prefix('!') {
                 Some(refusal) => Err(Refusal::from_word(refusal).ok_or(())?),
                 None => Ok(rest.trim_start_matches(':').parse().map_err(drop)?),
@@ -123,7 +123,7 @@ pub enum Missing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotTaken {
     /// The wire.
-    pub wire: WireName,
+    pub wire: FrameWire,
     /// Why.
     pub why: Missing,
 }
@@ -150,7 +150,7 @@ pub(crate) fn not_taken(all: &[NotTaken]) -> String {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Common {
     /// The wires that all offer, the fastest first; those that are taken only by name last.
-    pub wires: Vec<WireName>,
+    pub wires: Vec<FrameWire>,
     /// The others that somebody offers or was asked for.
     pub not_taken: Vec<NotTaken>,
 }
@@ -162,8 +162,8 @@ impl Common {
             wires: Vec::new(),
             not_taken: Vec::new(),
         };
-        let by_name = WireName::ALL.into_iter();
-        let mut wires = WireName::fastest_first();
+        let by_name = FrameWire::ALL.into_iter();
+        let mut wires = FrameWire::fastest_first();
         let others = by_name.filter(|wire| !wires.contains(wire));
         wires.extend(others.collect::<Vec<_>>());
         for wire in wires {
@@ -196,7 +196,7 @@ mod tests {
     fn common(texts: &[&str]) -> (String, String) {
         let all: Vec<Offers> = texts.iter().map(|text| offers(text)).collect();
         let Common { wires, not_taken } = Common::of((0..).zip(&all));
-        let wires: Vec<&str> = wires.into_iter().map(WireName::name).collect();
+        let wires: Vec<&str> = wires.into_iter().map(|wire| wire.entry().name).collect();
         (wires.join(" "), super::not_taken(&not_taken))
     }
 

@@ -1,12 +1,49 @@
-//! The setting that names a region of memory.
+//! What the environment may set of this wire: the region of memory.
 
 use std::path::PathBuf;
 
-use hostwire_region::{Spec, contract_name};
+use hostwire_bootstrap::settings::kinds::parse_bytes;
+use hostwire_bootstrap::settings::{
+    Flag, Kind, SettingError, expected, in_environment, listed, table,
+};
 use hostwire_transport::Visibility;
 
-use super::kinds::parse_bytes;
-use super::setting::Kind;
+use crate::{Spec, contract_name};
+
+table! {
+    /// What the environment says, checked.
+    #[derive(Debug, Clone, PartialEq)]
+    #[non_exhaustive]
+    pub struct Settings;
+
+    /// The memory that all PEs map, for the wire `window`
+    pub window: Option<Spec> = WINDOW("HOSTWIRE_WINDOW": Window) {
+        without: || "memory of the job's own for PEs of one kernel".into(),
+        detail: || "PATH is a file, a device-dax node or the memory of a PCI device, in which `hostwire \
+                    window make` has made a region. The contract is what it takes for a store to be \
+                    seen: coherent where hardware keeps the caches of all hosts equal, flushed where \
+                    it does not, write-combining where stores are posted and loads do not cross. \
+                    With bell=vfio PEs sleep until the doorbell of their ivshmem device rings. \
+                    Who may open PATH may read and change all that is in it.".into(),
+        flag: Some(Flag::of_value("window", "WINDOW")),
+        may_differ: true,
+    }
+}
+
+impl Settings {
+    /// Reads the environment of this process.
+    ///
+    /// # Errors
+    /// [`SettingError`] if the value makes no sense.
+    pub fn from_env() -> Result<Self, SettingError> {
+        Self::from_lookup(in_environment)
+    }
+
+    /// The region that a path leads to, if there is one.
+    pub fn path(&self) -> Option<&Spec> {
+        self.window.as_ref().filter(|spec| spec.path.is_some())
+    }
+}
 
 /// All contracts.
 const CONTRACTS: [Visibility; 3] = [
@@ -19,13 +56,13 @@ const CONTRACTS: [Visibility; 3] = [
 const BELL: &str = "vfio";
 
 /// A region: a path, and what its user says of it.
-pub(super) struct Window;
+pub struct Window;
 
 impl Kind for Window {
     type Value = Spec;
 
     fn expected() -> String {
-        let contracts = super::listed(CONTRACTS.into_iter().map(contract_name), "or");
+        let contracts = listed(CONTRACTS.into_iter().map(contract_name), "or");
         format!(
             "PATH[,OPTION]..., with the options offset=BYTES, size=BYTES, bell=vfio and contract=NAME, \
              and the name {contracts}"
@@ -37,7 +74,7 @@ impl Kind for Window {
     }
 }
 
-/// Reads the setting [`WINDOW`](super::WINDOW).
+/// Reads the setting [`WINDOW`].
 ///
 /// # Errors
 /// What is wrong with it, for people.
@@ -48,7 +85,7 @@ pub fn parse_window(text: &str) -> Result<Spec, String> {
         let Some((name, value)) = word.split_once('=') else {
             match (number, word) {
                 (0, path) if !path.is_empty() => spec.path = Some(PathBuf::from(path)),
-                _ => return Err(super::expected::<Window>()),
+                _ => return Err(expected::<Window>()),
             }
             continue;
         };
@@ -65,10 +102,10 @@ pub fn parse_window(text: &str) -> Result<Spec, String> {
             "contract" => {
                 let mut all = CONTRACTS.into_iter();
                 let found = all.find(|contract| contract_name(*contract) == value);
-                spec.contract = Some(found.ok_or_else(super::expected::<Window>)?);
+                spec.contract = Some(found.ok_or_else(expected::<Window>)?);
             }
             "bell" if value == BELL => spec.has_bell = true,
-            _ => return Err(super::expected::<Window>()),
+            _ => return Err(expected::<Window>()),
         }
     }
     if spec.path.is_none() && spec.has_bell {

@@ -41,7 +41,8 @@ pub struct Flag {
 }
 
 impl Flag {
-    pub(super) const fn of_value(long: &'static str, value_name: &'static str) -> Self {
+    /// One that has a value.
+    pub const fn of_value(long: &'static str, value_name: &'static str) -> Self {
         Self {
             long,
             value_name: Some(value_name),
@@ -49,7 +50,8 @@ impl Flag {
         }
     }
 
-    pub(super) const fn switch(long: &'static str) -> Self {
+    /// One that has none, and means `1`.
+    pub const fn switch(long: &'static str) -> Self {
         Self {
             long,
             value_name: None,
@@ -57,7 +59,8 @@ impl Flag {
         }
     }
 
-    pub(super) const fn with(mut self, detail: fn() -> String) -> Self {
+    /// With more to say of it.
+    pub const fn with(mut self, detail: fn() -> String) -> Self {
         self.detail = detail;
         self
     }
@@ -215,35 +218,37 @@ impl fmt::Display for Setting {
 /// the struct with `from_lookup`, which reads it.
 ///
 /// ```
-/// use hostwire::settings::{WireName, WireChoice, table};
+/// use hostwire_bootstrap::settings::table;
+/// use hostwire_bootstrap::settings::kinds::Seconds;
 ///
 /// table! {
 ///     /// What the environment says.
 ///     struct Settings;
 ///
-///     /// What carries the stores of this program
-///     wire: WireChoice = WIRE("PROGRAM_WIRE": WireChoice = WireChoice::Auto) {
-///         without: || WireChoice::Auto.to_string(),
+///     /// How long this program runs
+///     limit_s: u64 = LIMIT("PROGRAM_LIMIT": Seconds = 10) {
+///         without: || "10".into(),
 ///     }
 /// }
 ///
-/// let settings = Settings::from_lookup(|name| (name == WIRE.variable).then(|| "udp".into()));
-/// assert_eq!(settings?.wire, WireChoice::Named(WireName::Udp));
+/// let settings = Settings::from_lookup(|name| (name == LIMIT.variable).then(|| "60".into()));
+/// assert_eq!(settings?.limit_s, 60);
 /// assert_eq!(TABLE.len(), 1);
-/// # hostwire::Result::Ok(())
+/// # Ok::<(), hostwire_bootstrap::settings::SettingError>(())
 /// ```
 ///
 /// A row that does not say what holds without it does not compile:
 ///
 /// ```compile_fail
-/// use hostwire::settings::{WireChoice, table};
+/// use hostwire_bootstrap::settings::table;
+/// use hostwire_bootstrap::settings::kinds::Seconds;
 ///
 /// table! {
 ///     /// What the environment says.
 ///     struct Settings;
 ///
-///     /// What carries the stores of this program
-///     wire: WireChoice = WIRE("PROGRAM_WIRE": WireChoice = WireChoice::Auto) {}
+///     /// How long this program runs
+///     limit_s: u64 = LIMIT("PROGRAM_LIMIT": Seconds = 10) {}
 /// }
 /// ```
 #[doc(hidden)]
@@ -302,7 +307,7 @@ macro_rules! settings_table {
 }
 
 /// `a, b or c`.
-pub(super) fn listed<'a>(words: impl Iterator<Item = &'a str>, conjunction: &str) -> String {
+pub fn listed<'a>(words: impl Iterator<Item = &'a str>, conjunction: &str) -> String {
     let words: Vec<&str> = words.collect();
     match words.split_last() {
         Some((last, rest)) if !rest.is_empty() => {

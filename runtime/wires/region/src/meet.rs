@@ -1,16 +1,27 @@
 //! A job whose PEs meet in a region of memory: the wire `window`.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use hostwire_region::{Joining, Needs, Region, Spec, Ticket};
-use hostwire_transport::shm::Shm;
+use hostwire_bootstrap::{Bootstrap, Entry, JoinError, Joined, LaunchError, Meets};
 use hostwire_transport::terms::Terms;
 use hostwire_transport::{EnvironmentFault, TransportError, printable};
 
-use super::{Segment, launch_failed};
-use crate::error::{Error, Result};
-use crate::settings::Settings;
-use hostwire_bootstrap::{Bootstrap, LaunchError};
+use crate::settings::{self, Settings};
+use crate::{Joining, Needs, Region, Spec, Ticket};
+
+type Result<T> = core::result::Result<T, JoinError>;
+
+/// `window`.
+pub static WINDOW: Entry = Entry {
+    needs: "a file or device that all map, or one kernel",
+    settings: settings::TABLE,
+    ..Entry::new(
+        "window",
+        "A region of memory that all hosts map: see HOSTWIRE_WINDOW",
+        Meets::Anywhere(join),
+    )
+};
 
 /// Key of what PE 0 publishes.
 const TICKET: &str = "hostwire-window";
@@ -20,20 +31,16 @@ const REFUSED: &str = "refused ";
 const REFUSAL_CHARACTERS_MAX: usize = 300;
 
 /// Joins the PEs of a job in the region that the settings name, or in memory of the job's own.
-/// `None`: there is no other PE.
-pub(super) fn attach(
-    settings: &Settings,
-    segment: &Segment,
-    launcher: Option<&mut dyn Bootstrap>,
-) -> Result<Shm> {
-    let spec = settings.window.clone().unwrap_or_default();
-    let lost_after = Duration::from_secs(settings.lost_after_s);
+fn join(joining: hostwire_bootstrap::Joining<'_>) -> Result<Joined> {
+    let settings = Settings::from_lookup(joining.lookup)?;
+    let spec = settings.window.unwrap_or_default();
+    let hostwire_bootstrap::Joining {
+        launcher,
+        segment,
+        lost_after,
+        ..
+    } = joining;
     let terms = &segment.terms;
-    let Some(launcher) = launcher else {
-        let needs = Needs::new(1, terms.segment_bytes);
-        let (region, ticket) = claim(&spec, &needs, lost_after)?;
-        return Ok(Joining::new(region, &ticket, 0, &needs)?.finish(lost_after)?);
-    };
     let (pe, pes) = (launcher.rank(), launcher.size());
     let needs = Needs::new(pes, terms.segment_bytes);
     let own = match pe {
@@ -43,25 +50,26 @@ pub(super) fn attach(
                 Ok((_, ticket)) => Card::new(terms, ticket).to_string(),
                 Err(error) => refusal(error),
             };
-            launcher
-                .put(TICKET, card.as_bytes())
-                .map_err(launch_failed)?;
+            launcher.put(TICKET, card.as_bytes())?;
             Some(claimed)
         }
         _ => None,
     };
-    launcher.fence().map_err(launch_failed)?;
+    launcher.fence()?;
     let joining = match own {
         Some(Err(error)) => Err(error),
         Some(Ok((region, ticket))) => {
-            Joining::new(region, &ticket, pe, &needs).map_err(Error::from)
+            Joining::new(region, &ticket, pe, &needs).map_err(JoinError::from)
         }
         None => follow(&spec, terms, &needs, launcher),
     };
     // What all have stored has to be seen by all. Who could not join says so and comes here as well:
     // the others wait for all.
-    launcher.fence().map_err(launch_failed)?;
-    Ok(joining?.finish(lost_after)?)
+    launcher.fence()?;
+    Ok(Joined {
+        wire: Arc::new(joining?.finish(lost_after)?),
+        name: WINDOW.name,
+    })
 }
 
 /// Joins the job that PE 0 has found room for.
@@ -72,7 +80,7 @@ fn follow(
     launcher: &mut dyn Bootstrap,
 ) -> Result<Joining> {
     let pe = launcher.rank();
-    let card = launcher.get(0, TICKET).map_err(launch_failed)?;
+    let card = launcher.get(0, TICKET)?;
     let card = String::from_utf8_lossy(&card);
     let failed = |fault| TransportError::environment("joining the job", fault);
     if let Some(why) = card.strip_prefix(REFUSED) {
@@ -89,7 +97,7 @@ fn follow(
 }
 
 /// What PE 0 publishes in place of a card if there is no region for the job.
-fn refusal(error: &Error) -> String {
+fn refusal(error: &JoinError) -> String {
     let text = format!("{REFUSED}{error}");
     // Launchers take short values.
     text.chars().take(REFUSAL_CHARACTERS_MAX).collect()
@@ -125,7 +133,7 @@ impl Card {
         // Not the text itself: the key is in it.
         let unclear = || {
             let seen = format!("{} words", text.split(' ').count());
-            launch_failed(LaunchError::Card { pe: 0, seen })
+            JoinError::from(LaunchError::Card { pe: 0, seen })
         };
         let words: Vec<&str> = text.split(' ').collect();
         let [version, segment_bytes, ring_bytes, set, ticket] = words[..] else {
@@ -139,7 +147,7 @@ impl Card {
                 number(ring_bytes)?,
                 number(set)?,
             ],
-            ticket: ticket.parse::<Ticket>().map_err(Error::from)?,
+            ticket: ticket.parse::<Ticket>()?,
         })
     }
 }

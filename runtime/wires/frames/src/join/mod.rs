@@ -1,16 +1,15 @@
-//! A job that spans hosts: its errors, and the wires `ether`, `xdp`, `udp`, `tcp` and `fabric`.
+//! How the PEs of a job that spans hosts come together over a wire of this crate.
 //!
 //! | file | |
 //! |---|---|
 //! | this one | from the launcher to a wire between hosts |
 //! | `card.rs` | what PEs publish about themselves |
+//! | `offers.rs` | which wires all PEs can use |
 //! | `sockets.rs` | the wires that this PE can use |
 //! | `control.rs` | the control connections of this host |
-//! | `fabric.rs` | the wire over libfabric |
 
-mod card;
-mod control;
-mod fabric;
+pub mod card;
+pub mod control;
 mod offers;
 mod sockets;
 
@@ -19,78 +18,57 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::Instant;
 
-use hostwire_frames::{
-    Adapter, ControlConnections, Door, Ether, EtherOptions, Guest, Interface, Life, Region, Roster,
-    Secrets, Socket,
+use hostwire_bootstrap::{
+    Bootstrap, JoinError, Joined, Joining, LaunchError, Nodes, Segment, host, unclear,
 };
-use hostwire_transport::shm::{Gathering, Host, Meeting, Shm};
+use hostwire_transport::shm::{Gathering, Host, Shm};
 use hostwire_transport::{PeId, Wire, Wires};
 
-pub(crate) use self::card::{Card, read_cards};
+use self::card::Card;
 use self::offers::{Common, Missing, NotTaken};
 use self::sockets::Sockets;
-use super::{Segment, launch_failed};
-use crate::error::{Error, Result};
-use crate::settings::{Settings, WireChoice, WireName};
-use hostwire_bootstrap::{Bootstrap, LaunchError, Nodes, NodesError};
+use crate::settings::Settings;
+use crate::{
+    Adapter, ControlConnections, Door, Ether, EtherOptions, FrameWire, Guest, Interface, Life,
+    Region, Roster, Secrets, Socket,
+};
 
-/// Key of what every PE publishes.
-const CARD: &str = "hostwire-ether";
+type Result<T> = core::result::Result<T, JoinError>;
+
 /// What the first PE of a host gives to the others beside the segments: the memory that they share with
 /// their adapter.
 const REGION: u32 = 0;
 /// How long hosts try to hear each other over a wire, where there is another one to try.
 const TRY_LIMIT: Duration = Duration::from_secs(4);
 
-/// Whether the settings allow this job to span hosts.
-pub(super) fn allow(settings: &Settings, pe: PeId, nodes: &Nodes) -> Result<()> {
-    match settings.wire {
-        WireChoice::Named(wire) if !wire.spans_hosts() => Err(several_hosts(pe, nodes, wire)),
-        WireChoice::Named(wire) if wire.wants_insecure() => bare(settings, wire),
-        _ => Ok(()),
-    }
-}
-
-/// Whether the settings allow a wire that does not encrypt what it carries.
-fn bare(settings: &Settings, wire: WireName) -> Result<()> {
-    match settings.insecure_wire {
-        true => Ok(()),
-        false => Err(launch_failed(LaunchError::Insecure { wire: wire.name() })),
-    }
-}
-
-fn several_hosts(pe: PeId, nodes: &Nodes, wire: WireName) -> Error {
-    let nodes = nodes.clone();
-    launch_failed(LaunchError::SeveralHosts {
-        pe,
-        nodes,
-        wire: wire.name(),
-        between: WireChoice::listed_between_hosts(),
-    })
-}
-
 /// Joins the PEs of this host by shared memory and those of others by a wire between hosts, and
 /// says which that is.
-pub(super) fn attach(
-    settings: &Settings,
-    segment: &Segment,
-    launcher: &mut dyn Bootstrap,
-    nodes: &Nodes,
-) -> Result<(Arc<dyn Wire>, WireName)> {
-    if settings.wire == WireChoice::Named(WireName::Fabric) {
-        let wires = fabric::attach(settings, segment, launcher, nodes)?;
-        return Ok((wires, WireName::Fabric));
-    }
+pub(crate) fn join(joining: Joining<'_>) -> Result<Joined> {
+    let settings = Settings::from_lookup(joining.lookup)?;
+    let wanted = joining.wire.and_then(|name| name.parse::<FrameWire>().ok());
+    let Joining {
+        launcher,
+        nodes,
+        segment,
+        ..
+    } = joining;
     let (pe, pes) = (launcher.rank(), launcher.size());
     let here = host(pe, pes, nodes)?;
     // The first PE of a host speaks for all of them.
+    let host = nodes.node_of(pe).unwrap_or(u32::MAX);
+    let hosts = nodes.nodes().len() as u32;
     let (mut sockets, door) = match here.local() {
         0 => {
             let names = settings.interfaces.as_deref().unwrap_or_default();
             let interfaces = Interface::choose_all(names)?;
-            let host = nodes.node_of(pe).unwrap_or(u32::MAX);
-            let hosts = nodes.nodes().len() as u32;
-            let sockets = Sockets::open(settings, &interfaces, host, hosts)?;
+            let open = sockets::Open {
+                interfaces: &interfaces,
+                ether_type: settings.ether_type,
+                faults: joining.faults,
+                host,
+                hosts,
+            };
+            let sockets = Sockets::open(wanted, &open)?;
             (Some(sockets), interfaces.first().and_then(control::listen))
         }
         _ => (None, None),
@@ -103,45 +81,43 @@ pub(super) fn attach(
         offers: sockets.as_ref().map(Sockets::offers),
         ticket: gathering.as_ref().map(|door| door.ticket().to_string()),
         control: door.as_ref().map(Door::address),
-        ..Card::new(&segment.terms, settings.insecure_wire, pe)?
+        ..Card::new(&segment.terms, joining.is_insecure, pe)?
     };
-    let cards = hostwire_bootstrap::all_gather(launcher, CARD, own.to_string().as_bytes());
-    let cards = cards.map_err(launch_failed)?;
-    let cards = read_cards(&cards, pe, (&own, &segment.terms))?;
+    let cards = own.exchange(launcher, &segment.terms)?;
     let firsts = first_cards(nodes, &cards)?;
     let common = common(&firsts)?;
     if let Some(sockets) = &mut sockets {
         sockets.keep(&common.wires);
     }
     let first_pes: Vec<PeId> = nodes.nodes().iter().map(|node| node.first_pe()).collect();
-    let own_node = nodes.node_of(pe).unwrap_or(u32::MAX);
-    let parties = (own_node, &first_pes[..]);
+    let parties = (host, &first_pes[..]);
     let connections = control::connect(launcher, parties, &cards, door, segment.deadline)?;
-    let hosts = nodes.nodes().len() as u32;
-    let host_of: Arc<[u32]> = (0..pes)
-        .map(|pe| nodes.node_of(pe).unwrap_or(u32::MAX))
-        .collect();
+    let host_of = (0..pes).map(|pe| nodes.node_of(pe).unwrap_or(u32::MAX));
+    let host_of: Arc<[u32]> = host_of.collect();
     let control = ControlConnections::new(host_of.iter().copied(), connections);
 
     let (shm, region) = meet(segment, &here, hosts, &cards, gathering)?;
     let between = Between {
         firsts: &firsts,
-        host: nodes.node_of(pe).unwrap_or(u32::MAX),
+        host,
         host_of,
         shm: &shm,
         region,
         control: Arc::new(control),
         options: EtherOptions {
-            lost_after: Duration::from_secs(settings.lost_after_s),
+            lost_after: joining.lost_after,
         },
         deadline: segment.deadline,
     };
     let (between, wire, not_taken) = between.connect(launcher, sockets, common)?;
-    if settings.wire == WireChoice::Auto && settings.stats && pe == 0 {
+    if wanted.is_none() && joining.says_choice && pe == 0 {
         say_choice(wire, &not_taken);
     }
     let wires = Wires::new(Arc::new(shm), [between])?;
-    Ok((Arc::new(wires), wire))
+    Ok(Joined {
+        wire: Arc::new(wires),
+        name: wire.entry().name,
+    })
 }
 
 /// Joins the PEs of this host, and gets what they share with their adapter, if there are several.
@@ -155,34 +131,18 @@ fn meet(
     let (first, pes, count) = (here.first(), here.pes(), here.count());
     let gathering = gathering.map(|gathering| {
         let region = Region::create(pes, hosts, count)?;
-        Ok::<_, Error>(gathering.with_more(vec![(REGION, region)]))
+        Ok::<_, JoinError>(gathering.with_more(vec![(REGION, region)]))
     });
-    let mut shm = share(segment, here, cards, gathering.transpose()?)?;
+    let ticket = cards.get(first as usize);
+    let ticket = ticket.and_then(|card| card.ticket.as_deref());
+    let mut shm = segment.share(here, gathering.transpose()?, ticket)?;
     let mut more = shm.take_more().into_iter();
     let region = match more.find(|(what, _)| *what == REGION) {
         Some((_, file)) => Some(Region::open(&file, pes, hosts, count)?),
         None if count == 1 => None,
-        None => return Err(unclear(first, "no adapter")),
+        None => return Err(unclear(first, "no adapter").into()),
     };
     Ok((shm, region))
-}
-
-/// Joins the PEs of this host.
-fn share(
-    segment: &Segment,
-    here: &Host,
-    cards: &[Card],
-    gathering: Option<Gathering>,
-) -> Result<Shm> {
-    let first = here.first();
-    let ticket = cards.get(first as usize).map(|card| &card.ticket);
-    let meeting = match (gathering, ticket) {
-        (Some(gathering), _) => Meeting::Host(gathering),
-        (None, _) if here.count() == 1 => Meeting::Alone,
-        (None, Some(Some(ticket))) => Meeting::Guest(ticket.parse()?),
-        (None, _) => return Err(unclear(first, "no ticket")),
-    };
-    segment.attach(here.clone(), meeting)
 }
 
 /// What all hosts can use, as their first PEs say.
@@ -206,7 +166,7 @@ fn first_cards<'a>(nodes: &Nodes, cards: &'a [Card]) -> Result<Vec<(PeId, &'a Ca
 }
 
 /// One line from one PE: the user asked for it. It is no error if nobody reads it.
-fn say_choice(wire: WireName, not_taken: &[NotTaken]) {
+fn say_choice(wire: FrameWire, not_taken: &[NotTaken]) {
     let why = match not_taken {
         [] => "the fastest".to_owned(),
         _ => offers::not_taken(not_taken),
@@ -239,7 +199,7 @@ impl Between<'_> {
         launcher: &mut dyn Bootstrap,
         mut sockets: Option<Sockets>,
         common: Common,
-    ) -> Result<(Arc<dyn Wire>, WireName, Vec<NotTaken>)> {
+    ) -> Result<(Arc<dyn Wire>, FrameWire, Vec<NotTaken>)> {
         let Common {
             wires,
             mut not_taken,
@@ -256,8 +216,7 @@ impl Between<'_> {
                 return Ok((made?, wire, not_taken));
             }
             let key = format!("hostwire-heard-over-{wire}");
-            let all = hostwire_bootstrap::all_agree(launcher, &key, made.is_ok())
-                .map_err(launch_failed)?;
+            let all = hostwire_bootstrap::all_agree(launcher, &key, made.is_ok())?;
             if let (true, Ok(between)) = (all, made) {
                 return Ok((between, wire, not_taken));
             }
@@ -265,14 +224,14 @@ impl Between<'_> {
             not_taken.push(NotTaken { wire, why });
         }
         let why = offers::not_taken(&not_taken);
-        Err(launch_failed(LaunchError::NoWire { why }))
+        Err(LaunchError::NoWire { why }.into())
     }
 
     /// The only PE of a host connects itself. Of several, the first starts the adapter, and all join
     /// that.
     fn attempt(
         &self,
-        wire: WireName,
+        wire: FrameWire,
         attempt: usize,
         socket: Option<Socket>,
         deadline: Instant,
@@ -303,13 +262,13 @@ impl Between<'_> {
 
     /// Who is where on this wire. Each attempt has a number and keys of its own, so that no frame of
     /// one is taken for one of another.
-    fn roster(&self, wire: WireName, attempt: usize) -> Result<Roster> {
+    fn roster(&self, wire: FrameWire, attempt: usize) -> Result<Roster> {
         let peers = (0..).zip(self.firsts).map(|(host, (first, card))| {
             let offers = card.offers.as_ref();
             match (host == self.host, offers.and_then(|it| it.address(wire))) {
                 (true, _) => Ok(None),
                 (false, Some(address)) => Ok(Some(address)),
-                (false, None) => Err(unclear(*first, "no address")),
+                (false, None) => Err(JoinError::from(unclear(*first, "no address"))),
             }
         });
         let job = self.firsts.first().map_or(0, |(_, card)| card.job);
@@ -320,17 +279,6 @@ impl Between<'_> {
             peers: peers.collect::<Result<_>>()?,
             secrets: secrets(self.firsts, attempt)?,
         })
-    }
-}
-
-/// The PEs of the host of `pe`.
-fn host(pe: PeId, pes: u32, nodes: &Nodes) -> Result<Host> {
-    let node = nodes.node_of(pe).map(|node| node as usize);
-    let members = node.and_then(|node| nodes.nodes().get(node));
-    let members = members.map(|node| node.pes.clone()).unwrap_or_default();
-    match members.iter().position(|other| *other == pe) {
-        Some(local) => Ok(Host::new(pes, members, local as u32)?),
-        None => Err(launch_failed(NodesError::Missing { pe }.into())),
     }
 }
 
@@ -353,49 +301,13 @@ fn secrets(firsts: &[(PeId, &Card)], attempt: usize) -> Result<Option<Secrets>> 
     Ok(Some(Secrets { key, lives }))
 }
 
-fn unclear(pe: PeId, seen: &str) -> Error {
-    let seen = seen.chars().take(80).collect();
-    launch_failed(LaunchError::Card { pe, seen })
-}
-
 #[cfg(test)]
 mod tests {
-    use super::card::tests::{KEY, LIFE, TERMS, different};
-    use super::*;
     use hostwire_transport::error::Disagreement;
 
-    #[test]
-    fn no_wire_between_hosts_by_accident() {
-        let nodes = Nodes::one(2);
-        let settings = |wire| Settings {
-            wire: WireChoice::Named(wire),
-            ..Settings::from_lookup(|_| None).unwrap()
-        };
-        for wire in [WireName::Ether, WireName::Xdp, WireName::Udp, WireName::Tcp] {
-            assert_eq!(allow(&settings(wire), 0, &nodes), Ok(()));
-        }
-        let bare = settings(WireName::Fabric);
-        let wire = WireName::Fabric;
-        let refused = Err(launch_failed(LaunchError::Insecure { wire: wire.name() }));
-        assert_eq!(allow(&bare, 0, &nodes), refused);
-        let insecure_wire = true;
-        let allowed = Settings {
-            insecure_wire,
-            ..bare
-        };
-        assert_eq!(allow(&allowed, 0, &nodes), Ok(()));
-        for wire in [WireName::Shm, WireName::Stores] {
-            let refused = allow(&settings(wire), 0, &nodes);
-            let nodes = nodes.clone();
-            let fault = LaunchError::SeveralHosts {
-                pe: 0,
-                nodes,
-                wire: wire.name(),
-                between: WireChoice::listed_between_hosts(),
-            };
-            assert_eq!(refused, Err(launch_failed(fault)));
-        }
-    }
+    use super::card::read_cards;
+    use super::card::tests::{KEY, LIFE, TERMS, different};
+    use super::*;
 
     #[test]
     fn all_or_none_encrypt_with_the_key_of_pe_0() {
