@@ -128,10 +128,7 @@ const ROOT: (&str, &str) = (
 
 #[test]
 fn a_module_that_points_back_is_found() {
-    let high = (
-        "one/src/high.rs",
-        "use crate::low::Low;\nmod inner { use super::super::low; }\n",
-    );
+    let high = ("one/src/high.rs", "mod inner { fn high() {} }\n");
     for (low, line) in [
         ("\nuse crate::high::Top;", 2),
         ("\nuse crate::{\n    high::Top,\n};", 3),
@@ -151,6 +148,10 @@ fn a_module_that_points_back_is_found() {
             "{low}"
         );
     }
+    let user = (
+        "one/src/high.rs",
+        "use crate::low::Low;\nmod inner { use super::super::low; }\n",
+    );
     for low in [
         "use crate::low::Itself;",
         "mod deep { use super::Itself; }",
@@ -160,7 +161,7 @@ fn a_module_that_points_back_is_found() {
         "#[cfg(test)]\nuse crate::high::Top;\n",
         "//! [`crate::high::Top`]\n/// [`crate::high`]\nfn f() {} // crate::high",
     ] {
-        let files = [ROOT, high, ("one/src/low.rs", low)];
+        let files = [ROOT, user, ("one/src/low.rs", low)];
         assert_eq!(found(LAYERS, &files), nothing(), "{low}");
     }
 }
@@ -205,6 +206,46 @@ fn the_table_of_modules_has_all_that_are_there_and_no_others() {
         places(table, &files),
         ["one/src/lib.rs:2 modules", "tidy.toml:4 modules"]
     );
+}
+
+#[test]
+fn circles_of_modules_are_found() {
+    let root = (
+        "one/src/lib.rs",
+        "mod a;\nmod b;\nmod c;\nmod top;\npub use c::Word;\n",
+    );
+    let circle = [
+        root,
+        ("one/src/a.rs", "use crate::b::{self, B};\n"),
+        ("one/src/b/mod.rs", "mod deep;\nfn f() { deep::g() }\n"),
+        (
+            "one/src/b/deep.rs",
+            "use super::super::Word;\nuse super::f;\n",
+        ),
+        ("one/src/c.rs", "fn f() { crate::a::A }\n"),
+        ("one/src/top.rs", "use crate::{a, b, c};\n"),
+    ];
+    assert_eq!(
+        found("", &circle),
+        [
+            "one/src/lib.rs:1: these modules use each other in a circle: a, b, c: move what they share below \
+             them, or hand it in from above [circle]"
+        ]
+    );
+    // A module may use the one that it is in, and tests may use what they like.
+    let none = [
+        root,
+        ("one/src/a.rs", "use crate::b::B;\n"),
+        ("one/src/b/mod.rs", "mod deep;\nmod other;\n"),
+        ("one/src/b/deep.rs", "use super::{B, other::O};\n"),
+        (
+            "one/src/b/other.rs",
+            "#[cfg(test)]\nmod tests { use super::super::deep; }\n",
+        ),
+        ("one/src/c.rs", ""),
+        ("one/src/top.rs", ""),
+    ];
+    assert_eq!(found("", &none), nothing());
 }
 
 #[test]

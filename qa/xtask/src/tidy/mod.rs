@@ -5,6 +5,7 @@
 //! | `crates` | `crates` | a crate that depends on one that the table does not allow |
 //! | `crates` | `products` | a crate whose code depends on one of a product that its own may not use |
 //! | `modules` | `modules` | a module that uses one of its own layer or of a higher one |
+//! | `circles` | `circle` | modules of a folder that use each other in a circle |
 //! | `size` | `file`, `function` | files of more than 700 lines, functions of more than 80 |
 //! | `left_out` | `ignore`, `skip` | tests that are ignored without a reason, or end early in silence |
 //! | `words` | `word` | marks of unfinished work |
@@ -12,6 +13,8 @@
 //! What is allowed is in `tidy.toml` at the root of the tree (module `table`), exceptions included.
 //! An exception that is not needed any more is a finding, too.
 
+mod arrows;
+mod circles;
 mod crates;
 mod left_out;
 mod modules;
@@ -65,6 +68,7 @@ pub fn findings(root: &Path) -> Result<Vec<Finding>, Error> {
     all.extend(sources.unreadable());
     all.extend(crates::findings(&table, &sources)?);
     all.extend(modules::findings(&table, &sources));
+    all.extend(circles::findings(&sources));
     all.extend(size::findings(&sources));
     all.extend(left_out::findings(&sources));
     all.extend(words::findings(&sources));
