@@ -30,7 +30,17 @@ const MODEL: &str = "model";
 /// Key of what PE 0 publishes.
 const TICKET: &str = "hostwire-ticket";
 
-pub(crate) fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<Attachment> {
+impl Attachment {
+    /// Attaches to the job that this process was started in, as
+    /// [`Job::attach`](crate::Job::attach) does. `sizes` gets what the environment says
+    /// and the number of PEs. Nothing runs in the background yet:
+    /// [`start`](Self::start).
+    pub fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<Self> {
+        join(sizes)
+    }
+}
+
+fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<Attachment> {
     ForkGuard::process_has_joined_none()?;
     let settings = Settings::from_env()?;
     let deadline = Deadline::after(Duration::from_secs(settings.attach_timeout_s));

@@ -26,16 +26,17 @@ use posted::Posted;
 pub use crate::agent::Getting;
 use crate::agent::{Agent, AgentMode};
 use crate::board::Activity;
-use crate::core::Slots;
 use crate::counters::Publisher;
 use crate::error::{Error, Result};
+pub use crate::heap::{Block, Heap};
 use crate::held_locks::HeldLocks;
 use crate::layout::{Layout, Sizes};
+pub use crate::lost::Departure;
 use crate::lost::{Lost, Watcher};
 use crate::registry::Registry;
+use crate::slots::Slots;
 pub use crate::status::During;
 use crate::status::Status;
-pub use crate::symmetric::{Block, Heap};
 
 /// See the [module text](self).
 ///
@@ -130,28 +131,7 @@ pub enum Pace {
     Slow,
 }
 
-/// How far a PE is on its way out of the job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u64)]
-pub enum Departure {
-    /// Not at all.
-    Here = 0,
-    /// It will start nothing more.
-    Leaving = 1,
-    /// It knows that all PEs are leaving: its end is no loss.
-    Gone = 2,
-}
-
 impl Attachment {
-    /// Attaches to the job that this process was started in, as
-    /// [`Job::attach`](crate::Job::attach) does. `sizes` gets what the environment says
-    /// and the number of PEs. Nothing runs in the background yet:
-    /// [`start`](Self::start).
-    #[cfg(target_os = "linux")]
-    pub fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<Self> {
-        crate::attach::join(sizes)
-    }
-
     /// One over a wire that is already connected.
     pub fn over(wire: Arc<dyn Wire>, sizes: Sizes) -> Result<Self> {
         let launched = Launched::by_nobody(wire.pes());

@@ -10,13 +10,14 @@ use std::time::Duration;
 use hostwire_transport::OwnerLock;
 use hostwire_transport::owner_lock::Guard;
 
+pub(crate) use crate::attachment::Watch;
 use crate::attachment::{Attachment, Pace};
-pub(crate) use crate::attachment::{Departure, Watch};
 use crate::core::Caller;
 use crate::core::messages::Company;
 use crate::error::Result;
+use crate::heap::Heap;
+pub(crate) use crate::lost::Departure;
 use crate::message::Messages;
-use crate::symmetric::Heap;
 use crate::wait_hooks::WaitHooks;
 
 /// See the [module text](self).

@@ -66,6 +66,7 @@ mod error;
 #[cfg(all(feature = "fuzzing", target_os = "linux"))]
 #[doc(hidden)]
 pub mod fuzzing;
+mod heap;
 mod held_locks;
 mod inner;
 mod job;
@@ -80,6 +81,7 @@ mod registered;
 mod registry;
 pub mod settings;
 mod sizes;
+mod slots;
 #[cfg(target_os = "linux")]
 pub mod station;
 mod status;

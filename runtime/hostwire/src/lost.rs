@@ -18,11 +18,22 @@ use hostwire_bootstrap::Nodes;
 use hostwire_transport::fork_guard::ProcessWords;
 use hostwire_transport::{Entry, Loss, Membership, PeId, Reach, TransportError, Wire, worker};
 
-use crate::attachment::Departure;
 use crate::counters::Publisher;
 use crate::error::{Error, Result};
 use crate::layout::{LOST, Layout, Mail};
 use crate::status::Obituaries;
+
+/// How far a PE is on its way out of the job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u64)]
+pub enum Departure {
+    /// Not at all.
+    Here = 0,
+    /// It will start nothing more.
+    Leaving = 1,
+    /// It knows that all PEs are leaving: its end is no loss.
+    Gone = 2,
+}
 
 const INTERVAL: Duration = Duration::from_millis(250);
 /// How many peers of its host a PE looks at; it is told of the others. Those that are lost do

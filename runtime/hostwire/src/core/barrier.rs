@@ -10,13 +10,13 @@ use std::sync::atomic::Ordering;
 use super::deadlock::Step;
 use super::line::Awaited;
 use super::{Caller, Team};
-use crate::attachment::{Attachment, Departure, Watch};
+use crate::attachment::{Attachment, Watch};
 use crate::board::Activity;
 use crate::error::{Error, PeerWord, Result};
 use crate::layout::{ENTRIES, ROUNDS};
+use crate::lost::Departure;
+use crate::slots::UNUSED;
 
-/// What flags hold before the first barrier of the first team that uses them.
-pub(super) const UNUSED: u64 = 1;
 /// What the first barrier of that team stores.
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) const FIRST_STAMP: u64 = UNUSED + 1;

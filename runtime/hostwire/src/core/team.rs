@@ -4,24 +4,15 @@
 //! they meet. Teams without a common member may have the same slot.
 
 use std::sync::atomic::AtomicU64;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hostwire_transport::PeId;
 
-use super::barrier::UNUSED;
 use super::{Caller, Kind, Tag};
 use crate::attachment::Attachment;
 use crate::error::{Error, Result};
 use crate::layout::{SLOTS, Slot, TEAMS_MAX};
-
-/// That of all PEs.
-pub const WORLD: usize = 0;
-/// That of the PEs that share memory.
-pub const SHARED: usize = 1;
-/// That of all PEs when they leave the job: a PE that is still in a barrier must not take the
-/// last one for it, and learns that a member is leaving.
-pub const LEAVING: usize = 2;
-const RESERVED: u64 = 1 << WORLD | 1 << SHARED | 1 << LEAVING;
+pub use crate::slots::{LEAVING, SHARED, Slots, WORLD};
+use crate::slots::{UNUSED, Used};
 
 /// Up to so many members, each marks the lines of the others as unused before the team begins, so
 /// that a line that was wiped out does not look like one that has not arrived. Of more members it
@@ -194,7 +185,7 @@ impl Team {
         let slots = &caller.attachment().slots;
         let mut start = 0;
         loop {
-            let known = slots.known(has_threads);
+            let known = Knowledge::of(slots, has_threads);
             let agreed = known.exchange(caller, self)?;
             let free = agreed.free_from(start);
             let taken = !inside || free.is_some_and(|slot| slots.take(slot));
@@ -204,7 +195,7 @@ impl Team {
             }
             // Another thread of some member may have taken it for another team meanwhile, or
             // even have given it back again.
-            let lost = slots.known(!taken).exchange(caller, self)?;
+            let lost = Knowledge::of(slots, !taken).exchange(caller, self)?;
             if !lost.is_contended {
                 return Ok((free, lost.newest));
             }
@@ -220,56 +211,6 @@ impl Team {
     /// operation under way.
     pub fn give_up(&self, attachment: &Attachment) {
         attachment.slots.give_back(self.number, self.newest());
-    }
-}
-
-/// Which slots this PE has in use.
-#[derive(Debug)]
-pub struct Slots(Mutex<Used>);
-
-#[derive(Debug, Clone, Copy)]
-struct Used {
-    slots: [u64; SLOTS / 64],
-    /// The highest stamp of all teams that were given up.
-    newest: u64,
-}
-
-impl Default for Slots {
-    fn default() -> Self {
-        let mut slots = [0; SLOTS / 64];
-        slots[0] = RESERVED;
-        Self(Mutex::new(Used {
-            slots,
-            newest: UNUSED,
-        }))
-    }
-}
-
-impl Slots {
-    fn used(&self) -> MutexGuard<'_, Used> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Whether `slot` was free; it no longer is.
-    fn take(&self, slot: usize) -> bool {
-        let used = &mut *self.used();
-        let (word, bit) = (&mut used.slots[slot / 64], 1 << (slot % 64));
-        let was_free = *word & bit == 0;
-        *word |= bit;
-        was_free
-    }
-
-    fn give_back(&self, slot: usize, newest: u64) {
-        let used = &mut *self.used();
-        used.slots[slot / 64] &= !(1 << (slot % 64));
-        used.newest = used.newest.max(newest);
-    }
-
-    fn known(&self, is_contended: bool) -> Knowledge {
-        Knowledge {
-            used: *self.used(),
-            is_contended,
-        }
     }
 }
 
@@ -290,6 +231,11 @@ struct Agreed {
 }
 
 impl Knowledge {
+    fn of(slots: &Slots, is_contended: bool) -> Self {
+        let used = slots.used();
+        Self { used, is_contended }
+    }
+
     fn exchange<C: Caller>(self, caller: &C, team: &Team) -> Result<Agreed> {
         let Used { slots, newest } = self.used;
         let mut agreed = Agreed {
@@ -327,16 +273,6 @@ impl Agreed {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn slots_are_taken_once_and_come_back() {
-        let slots = Slots::default();
-        assert!(!slots.take(LEAVING) && slots.take(3) && !slots.take(3) && slots.take(255));
-        slots.give_back(3, 70);
-        slots.give_back(255, 50);
-        assert_eq!(slots.used().newest, 70);
-        assert!(slots.take(3) && slots.take(255));
-    }
 
     #[test]
     fn the_search_for_a_slot_goes_around() {

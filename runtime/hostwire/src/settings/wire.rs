@@ -26,9 +26,8 @@ static STORES: Entry = Entry {
 macro_rules! wires {
     ($($wire:ident = $entry:expr;)+) => {
         /// What carries stores from PE to PE.
-        ///
-        /// Not `#[non_exhaustive]`: whoever does something for each wire should hear of a new one.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[non_exhaustive]
         pub enum WireName {
             $(
                 #[doc = concat!("`", stringify!($entry), "`")]

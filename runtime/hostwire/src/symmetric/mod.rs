@@ -3,7 +3,6 @@
 mod access;
 mod atomic;
 mod get;
-mod heap;
 mod until;
 
 use std::ops::{Bound, RangeBounds};
@@ -11,7 +10,6 @@ use std::sync::Arc;
 
 pub use access::SignalOp;
 pub use get::{Get, StartedGet};
-pub use heap::{Block, Heap};
 use hostwire_transport::{Extent, TransportError};
 
 use crate::board::Activity;

@@ -13,8 +13,8 @@ use super::shared::Shared;
 use super::spot::{DeviceId, Spot};
 use crate::board::Activity;
 use crate::error::{Error, Result, TcaError};
+use crate::heap::Heap;
 use crate::inner::{Inner, Watch};
-use crate::symmetric::Heap;
 
 /// The host memory of a PE for [`Tca::malloc`](super::Tca::malloc): its books.
 pub(super) struct Pool {

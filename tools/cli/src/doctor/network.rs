@@ -34,13 +34,13 @@ pub fn findings() -> Vec<Finding> {
 
 fn of_wire(wire: WireName) -> Vec<Finding> {
     match wire {
-        // Memory is looked at elsewhere.
-        WireName::Shm | WireName::Window | WireName::Stores => Vec::new(),
         WireName::Ether => [vec![raw_sockets()], interfaces()].concat(),
         WireName::Xdp => vec![xdp()],
         WireName::Udp => [at_addresses(udp_port), vec![buffers()]].concat(),
         WireName::Tcp => at_addresses(tcp_port),
         WireName::Fabric => providers(),
+        // Memory is looked at elsewhere.
+        _ => Vec::new(),
     }
 }
 
@@ -83,11 +83,11 @@ fn obstacle(wire: WireName, has_interface: bool) -> Option<String> {
         return Some("no interface to use".to_owned());
     }
     let findings = match wire {
-        WireName::Shm | WireName::Window | WireName::Fabric | WireName::Stores => Vec::new(),
         WireName::Ether => vec![raw_sockets()],
         WireName::Xdp => vec![raw_sockets(), xdp()],
         WireName::Udp => at_addresses(udp_port),
         WireName::Tcp => at_addresses(tcp_port),
+        _ => Vec::new(),
     };
     let mut findings = findings.into_iter();
     let found = findings.find(|finding| finding.state == State::No)?;
