@@ -47,7 +47,15 @@ step_test() {
 # What is committed is what the table says; the library is tested by step_test.
 step_headers() { "$cargo" xtask headers --check; }
 
-step_doc() { RUSTDOCFLAGS="-D warnings" "$cargo" doc --locked --workspace --all-features --no-deps; }
+# rustdoc needs the metadata of all libraries. This is a build as that of step_clippy, which has made them: with its compiler and
+# lints, and with examples, because of which crates have the features that tests ask for. Of the programs only the laboratory is
+# large enough for links.
+step_doc() {
+    local lints='-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__'
+    RUSTC_WORKSPACE_WRAPPER=$(rustc --print sysroot)/bin/clippy-driver CLIPPY_ARGS=$lints RUSTDOCFLAGS="-D warnings" \
+        "$cargo" doc --locked --workspace --all-features --no-deps \
+        --lib --examples --bin hostwire-lab
+}
 
 # On macOS, by its standard library: the planner and the simulator build, the rest says why not.
 step_portable() { scripts/portable.sh; }

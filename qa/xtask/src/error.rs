@@ -46,6 +46,9 @@ pub enum Error {
         /// How many programs have failed.
         failed: usize,
     },
+    /// Signals could not be handled.
+    #[error("cannot handle signals: {0}")]
+    Signals(std::io::Error),
     /// The sources are not as they should be.
     #[error("tidy: {found} to mend")]
     Untidy {

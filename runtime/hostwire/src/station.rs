@@ -516,9 +516,25 @@ impl Station {
             let parted = self.parted().get(&to).cloned();
             return Err(parted.unwrap_or_else(|| self.lost(to)));
         }
-        self.contacts.meet(to).map_err(Error::from)?;
+        let met = self.contacts.meet(to).map_err(Error::from);
         // News of others as well, which this has nothing to do with.
-        self.in_spite_of_peers(|| self.hear())
+        let heard = self.in_spite_of_peers(|| self.hear());
+        match met {
+            Ok(()) => heard,
+            Err(error @ Error::Environment { .. }) if self.virtual_time.is_none() => {
+                self.not_met(to, error)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Nobody else learns that there is no way to it, so what was started before ends now: it would wait for ever.
+    #[cold]
+    fn not_met(&self, to: PeId, error: Error) -> Result<()> {
+        match self.inner.messages().not_met(to, &error)? {
+            true => Err(error),
+            false => Ok(()),
+        }
     }
 
     fn lost(&self, pe: PeId) -> Error {

@@ -1,6 +1,11 @@
 //! The command `hostwire`, as a library: the program `hostwire-lab` has the same face, and starts jobs the same way.
 #![forbid(unsafe_code)]
 #![doc(hidden)]
+#![allow(
+    rustdoc::broken_intra_doc_links,
+    rustdoc::private_intra_doc_links,
+    reason = "nobody reads pages of it: its comments are for who reads the code, and the help of the command"
+)]
 #![cfg_attr(
     not(target_os = "linux"),
     allow(dead_code, reason = "much is there for commands that need Linux")

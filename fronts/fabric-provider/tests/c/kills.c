@@ -213,7 +213,9 @@ static void failed(void)
     int in;
     IS(1, fi_cq_readerr(cq, &error, 0));
     peer = whose(error.op_context, &in);
-    IS(error.flags & (FI_RMA | FI_ATOMIC) ? FI_ESHUTDOWN : FI_ECONNRESET, error.err);
+    /* What a call has said of it, a receive from it says, too. */
+    if (!in || error.err != FI_EHOSTUNREACH)
+        IS(error.flags & (FI_RMA | FI_ATOMIC) ? FI_ESHUTDOWN : FI_ECONNRESET, error.err);
     *(in ? &peer->receives : &peer->acts) = 0;
     lose(peer);
 }

@@ -8,6 +8,7 @@
 //! | `programs` | has cargo build the programs and asks it where they are |
 //! | `progress` | reads what a program of tests prints: which tests run, and how long each took |
 //! | `running` | runs one program, with a limit for silence |
+//! | `stop` | signals that end this process, after what it has started |
 //! | `report` | what is said at the end, and the file of times |
 //! | `table` | `tests.toml`: which programs run alone, and which take long |
 
@@ -15,6 +16,7 @@ mod programs;
 mod progress;
 mod report;
 mod running;
+mod stop;
 mod table;
 
 use std::num::NonZero;
@@ -29,6 +31,7 @@ use crate::{Error, root};
 use programs::Program;
 use report::Report;
 use running::Ended;
+use stop::Stop;
 use table::Table;
 
 /// What to run, and how.
@@ -51,7 +54,8 @@ pub struct Args {
 /// Builds and runs them.
 ///
 /// # Errors
-/// [`Error::Tests`] if a test fails, and whatever keeps cargo from building them.
+/// [`Error::Tests`] if a test fails, and whatever keeps cargo from building them. A signal that ends
+/// this process ends the programs first; then it does not return.
 pub fn run(args: &Args) -> Result<(), Error> {
     let begin = Instant::now();
     let table = Table::load(&root())?;
@@ -59,17 +63,20 @@ pub fn run(args: &Args) -> Result<(), Error> {
     let mut programs = programs::build(cargo)?;
     let build_seconds = begin.elapsed().as_secs();
     programs.sort_by_key(|program| table.turn(&program.name));
+    // Cargo ends by itself, so a signal while it builds does what it always does.
+    let stop = Stop::on_signals()?;
 
     let jobs = args.jobs.unwrap_or(table.at_once).get();
     let (alone, together): (Vec<_>, Vec<_>) = programs
         .into_iter()
         .partition(|program| table.is_alone(&program.name));
     let mut report = Report::new(build_seconds);
-    several(together, jobs, own, &table, &mut report);
-    several(alone, 1, own, &table, &mut report);
-    if args.documentation {
-        report.add(programs::documentation(cargo, own)?);
+    several(together, jobs, own, &table, &stop, &mut report);
+    several(alone, 1, own, &table, &stop, &mut report);
+    if args.documentation && !stop.is_asked() {
+        report.add(programs::documentation(cargo, own, &stop)?);
     }
+    stop.obey()?;
     if let Some(file) = &args.times {
         report.write(file)?;
     }
@@ -81,7 +88,14 @@ pub fn run(args: &Args) -> Result<(), Error> {
 }
 
 /// Runs these, so many at a time, and reports each when it has ended.
-fn several(programs: Vec<Program>, jobs: usize, own: &[String], table: &Table, into: &mut Report) {
+fn several(
+    programs: Vec<Program>,
+    jobs: usize,
+    own: &[String],
+    table: &Table,
+    stop: &Stop,
+    into: &mut Report,
+) {
     let queue = Mutex::new(programs.into_iter());
     let (sender, ended) = mpsc::channel::<Ended>();
     thread::scope(|scope| {
@@ -90,8 +104,8 @@ fn several(programs: Vec<Program>, jobs: usize, own: &[String], table: &Table, i
             scope.spawn(move || {
                 // The lock is held for the look only.
                 let next = || queue.lock().ok().and_then(|mut queue| queue.next());
-                while let Some(program) = next() {
-                    let ended = running::run(&program, own, table.silence_max);
+                while let (false, Some(program)) = (stop.is_asked(), next()) {
+                    let ended = running::run(&program, own, table.silence_max, stop);
                     if sender.send(ended).is_err() {
                         return;
                     }

@@ -8,7 +8,8 @@ use hostwire_testing::built;
 use serde::Deserialize;
 
 use super::progress::Progress;
-use super::running::Ended;
+use super::running::{self, Ended};
+use super::stop::Stop;
 use crate::{Error, root};
 
 /// A program of tests.
@@ -98,22 +99,25 @@ fn program(line: &str) -> Option<Program> {
 }
 
 /// Runs the tests in documentation, which cargo compiles itself; they have no times of their own.
-pub(super) fn documentation(arguments: &[String], own: &[String]) -> Result<Ended, Error> {
+pub(super) fn documentation(
+    arguments: &[String],
+    own: &[String],
+    stop: &Stop,
+) -> Result<Ended, Error> {
     let begin = Instant::now();
     let mut command = built::cargo();
     command.current_dir(root()).arg("test").args(arguments);
     command.arg("--doc").arg("--").args(own);
     command.stdin(Stdio::null()).stderr(Stdio::inherit());
-    let output = command.output().map_err(|source| Error::Start {
+    let ended = running::output(&mut command, stop);
+    let (status, said) = ended.map_err(|source| Error::Start {
         program: "cargo".to_owned(),
         source,
     })?;
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let mut progress = Progress::new(Vec::new(), 0);
     for line in said.lines() {
         progress.line(line, begin.elapsed());
     }
-    let status = output.status;
     Ok(Ended {
         program: "documentation".to_owned(),
         tests: progress.into_ended(),

@@ -10,6 +10,7 @@ use std::{fs, io};
 
 use super::programs::Program;
 use super::progress::{Progress, Test};
+use super::stop::Stop;
 
 /// How often a program is looked at: the precision of the times of tests.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
@@ -30,11 +31,11 @@ pub(super) struct Ended {
 
 /// Runs all tests of a program. What it prints goes to a file, so that processes which it leaves
 /// behind keep nobody from seeing that it has ended.
-pub(super) fn run(program: &Program, own: &[String], silence_max: Duration) -> Ended {
+pub(super) fn run(program: &Program, own: &[String], silence_max: Duration, stop: &Stop) -> Ended {
     let begin = Instant::now();
     let output = program.output();
-    let watched = begin_it(program, own, &output).and_then(|(child, progress)| {
-        Watched::new(child, progress, &output)?.until_end(silence_max)
+    let watched = begin_it(program, own, &output, stop).and_then(|(child, progress)| {
+        Watched::new(child, progress, &output)?.until_end(silence_max, stop)
     });
     let (tests, failure) = match watched {
         Ok((tests, failure)) => (tests, failure),
@@ -52,13 +53,16 @@ pub(super) fn run(program: &Program, own: &[String], silence_max: Duration) -> E
 }
 
 /// Starts a program.
-fn begin_it(program: &Program, own: &[String], output: &Path) -> io::Result<(Child, Progress)> {
-    let listed = program
-        .command()
-        .args(own)
-        .args(["--list", "--format", "terse"])
-        .output()?;
-    let tests = String::from_utf8_lossy(&listed.stdout)
+fn begin_it(
+    program: &Program,
+    own: &[String],
+    output: &Path,
+    stop: &Stop,
+) -> io::Result<(Child, Progress)> {
+    let mut list = program.command();
+    list.args(own).args(["--list", "--format", "terse"]);
+    let (_, listed) = self::output(list.stderr(Stdio::null()), stop)?;
+    let tests = listed
         .lines()
         .filter_map(|line| line.strip_suffix(": test"))
         .map(str::to_owned)
@@ -76,6 +80,25 @@ fn begin_it(program: &Program, own: &[String], output: &Path) -> io::Result<(Chi
         .stdout(file.try_clone()?)
         .stderr(file);
     Ok((command.spawn()?, Progress::new(tests, THREADS)))
+}
+
+/// What a command prints and how it ends. A signal to this process ends it, and what it has started.
+pub(super) fn output(command: &mut Command, stop: &Stop) -> io::Result<(ExitStatus, String)> {
+    let mut child = command.stdout(Stdio::piped()).spawn()?;
+    let printed = child.stdout.take();
+    let reader = thread::spawn(move || printed.map_or(Ok(String::new()), io::read_to_string));
+    loop {
+        if let Some(status) = child.try_wait()? {
+            let said = reader.join().unwrap_or(Ok(String::new()))?;
+            return Ok((status, said));
+        }
+        if stop.is_asked() {
+            // The reader stays: a process that has left the others may still hold the other end.
+            end(&mut child)?;
+            return Ok((child.wait()?, String::new()));
+        }
+        thread::sleep(LOOK_EVERY);
+    }
 }
 
 /// Ends a program and what it has started, as far as /proc tells. Each is stopped before its children
@@ -149,7 +172,11 @@ impl Watched {
     }
 
     /// Its tests, and what is wrong.
-    fn until_end(mut self, silence_max: Duration) -> io::Result<(Vec<Test>, Option<String>)> {
+    fn until_end(
+        mut self,
+        silence_max: Duration,
+        stop: &Stop,
+    ) -> io::Result<(Vec<Test>, Option<String>)> {
         loop {
             let ended = self.child.try_wait()?;
             self.read()?;
@@ -157,13 +184,17 @@ impl Watched {
                 let failure = self.failure(status);
                 return Ok((self.progress.into_ended(), failure));
             }
-            if self.heard.elapsed() > silence_max {
+            let why = if stop.is_asked() {
+                Some("was ended, because a signal ends all this".to_owned())
+            } else if self.heard.elapsed() > silence_max {
+                let seconds = silence_max.as_secs();
+                Some(format!("printed nothing for {seconds} s and was ended"))
+            } else {
+                None
+            };
+            if let Some(why) = why {
                 end(&mut self.child)?;
-                let failure = format!(
-                    "printed nothing for {} s and was ended; {} ran",
-                    silence_max.as_secs(),
-                    self.running()
-                );
+                let failure = format!("{why}; {} ran", self.running());
                 return Ok((self.progress.into_ended(), Some(failure)));
             }
             thread::sleep(LOOK_EVERY);

@@ -100,6 +100,21 @@ impl Messages {
         Ok(())
     }
 
+    /// `pe` could not be met. What waits for it fails with `error`, and nothing else: it may still come by itself.
+    /// Returns false if it has done so meanwhile.
+    pub(crate) fn not_met(&mut self, pe: PeId, error: &Error) -> Result<bool> {
+        self.know(pe + 1)?;
+        let peer = self.peer(pe)?;
+        if !peer.shut {
+            return Ok(false);
+        }
+        peer.far().outbox.clear();
+        peer.settle();
+        self.sending.retain(|sending| *sending != pe);
+        self.requests.fail(pe, error);
+        Ok(true)
+    }
+
     fn end_if_taken(&mut self, inner: &Inner, ticket: Ticket) {
         let Some(request) = self.requests.take(ticket) else {
             return;

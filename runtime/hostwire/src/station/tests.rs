@@ -143,6 +143,48 @@ fn who_looks_for_messages_finds_those_of_others() {
     }
 }
 
+/// The receive was there before, and nobody else would end it.
+#[test]
+fn what_waits_for_a_station_that_cannot_be_met_fails() {
+    let (here, good) = (Station::open().unwrap(), Station::open().unwrap());
+    let other = Terms {
+        version: layout::VERSION + 1,
+        ..terms().unwrap()
+    };
+    let other = Stations::open(other, Options::within_host()).unwrap();
+    assert_eq!(here.number(&other.name()), Ok(BAD));
+    assert_eq!(here.number(&good.name()), Ok(GOOD));
+    let from_good = here.receive(wanted(Source::Pe(GOOD)), room()).unwrap();
+    // Twice: that it was tried is no end.
+    for _ in 0..2 {
+        let waits = here.receive(wanted(Source::Pe(BAD)), room()).unwrap();
+        let error = here.send_at_once(BAD, label(3), b"x").unwrap_err();
+        assert!(matches!(error, Error::Environment { .. }), "{error}");
+        let done = next(&here);
+        assert_eq!((done.ticket, done.result), (waits, Err(error)));
+        assert!(done.buffer.is_some());
+    }
+    assert_eq!(good.number(&here.name()), Ok(1));
+    assert!(good.send_at_once(1, label(3), b"well").unwrap());
+    assert_eq!(next(&here).ticket, from_good);
+}
+
+/// It has come by itself while it was called in vain.
+#[test]
+fn what_waits_for_a_station_that_was_met_meanwhile_goes_on() {
+    let (here, good) = (Station::open().unwrap(), Station::open().unwrap());
+    assert_eq!(here.number(&good.name()), Ok(1));
+    assert_eq!(good.number(&here.name()), Ok(1));
+    here.meet(1).unwrap();
+    let waits = here.receive(wanted(Source::Pe(1)), room()).unwrap();
+    let fault = EnvironmentFault::unexpected("an answer", "none");
+    let error = TransportError::environment("meeting station 1", fault);
+    assert_eq!(here.not_met(1, error.into()), Ok(()));
+    assert!(good.send_at_once(1, label(3), b"well").unwrap());
+    let done = next(&here);
+    assert_eq!((done.ticket, done.result.is_ok()), (waits, true));
+}
+
 /// A send that is confirmed ends when its receiver has taken it: a short one to keep it for a receive, a long
 /// one not before there is a receive. To this station itself it is taken at once.
 #[test]
