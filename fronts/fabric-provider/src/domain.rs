@@ -4,7 +4,7 @@
 use core::ffi::{c_int, c_void};
 use std::sync::Arc;
 
-use hostwire::station::Regions;
+use hostwire::station::MemoryRegions;
 use hostwire_fabric_abi::{
     DomainOps, FI_CLASS_DOMAIN, FI_MR_BASIC, FI_MR_PROV_KEY, FI_MR_VIRT_ADDR, FI_PROGRESS_AUTO,
     Fid, FidDomain, FidFabric, FidOps, RawInfo,
@@ -35,7 +35,7 @@ static OPS: Table<DomainOps> = Table(DomainOps {
 #[repr(C)]
 pub(crate) struct Domain {
     fid: FidDomain,
-    pub(crate) regions: Arc<Regions>,
+    pub(crate) regions: Arc<MemoryRegions>,
     mr_mode: c_int,
     pub(crate) members: Arc<DomainEndpoints>,
     /// Its endpoints make progress while nobody reads.

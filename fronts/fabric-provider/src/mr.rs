@@ -4,7 +4,7 @@ use core::ffi::{c_int, c_void};
 use core::ptr::NonNull;
 use std::sync::{Arc, OnceLock};
 
-use hostwire::station::{Region, Regions, Rights, Witness};
+use hostwire::station::{MemoryRegion, MemoryRegions, Rights, Witness};
 use hostwire_fabric_abi::{
     FI_CLASS_CNTR, FI_CLASS_EP, FI_CLASS_MR, FI_ENABLE, FI_ENOKEY, FI_REMOTE_READ, FI_REMOTE_WRITE,
     Fid, FidMr, FidOps, MrAttr, MrOps,
@@ -34,7 +34,7 @@ static FID_OPS: Table<FidOps> = Table(fid_ops_of(close, bind, control));
 #[repr(C)]
 struct Mr {
     fid: FidMr,
-    regions: Arc<Regions>,
+    regions: Arc<MemoryRegions>,
     members: Arc<DomainEndpoints>,
     counts: Arc<Counts>,
 }
@@ -144,7 +144,7 @@ unsafe extern "C" fn regattr(
     // No reference of this library leads there but those of its own operations, which by their
     // contracts are on memory that nobody else uses meanwhile.
     let memory = unsafe { Memory::new(first_byte, len, Arc::new(Lent)) };
-    let region = Region {
+    let region = MemoryRegion {
         memory,
         first: match domain.has_addresses() {
             true => begin as u64,

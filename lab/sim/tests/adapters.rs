@@ -16,7 +16,7 @@ use hostwire_sim::models::htea::fast;
 use hostwire_sim::wire::{Settings, WireError, run};
 use hostwire_testing::or_long;
 use hostwire_transport::Wire;
-use hostwire_transport::conformance::{Case as WireCase, Fabric, Program};
+use hostwire_transport::conformance::{Case as WireCase, Program, Testbed};
 
 const EIGHT: &str = include_str!("../clusters/htea-eight.toml");
 const ISLANDS: &str = include_str!("../clusters/two-islands.toml");
@@ -47,7 +47,7 @@ impl Cluster {
     }
 }
 
-impl Fabric for Cluster {
+impl Testbed for Cluster {
     fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
         run_on(&self.file, self.sockets, (pes, segment_bytes), program);
     }

@@ -9,7 +9,7 @@ use hostwire_sim::experiments::sub_clusters::SubClusters;
 use hostwire_sim::tca::{Config, Engine, Puts};
 use hostwire_testing::or_long;
 use hostwire_transport::conformance::Case as WireCase;
-use hostwire_transport::conformance::Fabric;
+use hostwire_transport::conformance::Testbed;
 
 /// A run is the same each time, so one number of PEs finds what there is to find; alone, a pair and even where there is time.
 fn pes() -> &'static [u32] {
@@ -89,8 +89,8 @@ mod api {
         // Of the rings the one with both kinds of puts and two PEs on each host; the wire has its own suite on all.
         let rings = sub_clusters();
         let rings = rings[1..].iter().chain(&rings[..1]);
-        let rings = rings.map(|ring| ring as &dyn Fabric).take(or_long(1, 3));
-        for fabric in [&BOARDS as &dyn Fabric].into_iter().chain(rings) {
+        let rings = rings.map(|ring| ring as &dyn Testbed).take(or_long(1, 3));
+        for fabric in [&BOARDS as &dyn Testbed].into_iter().chain(rings) {
             for &pes in pes {
                 (case.run)(&Setup::new(fabric, pes, AgentMode::Polled));
             }
@@ -103,8 +103,8 @@ mod api {
     #[test]
     fn chains_are_copies_in_order() {
         let rings = sub_clusters();
-        let rings = rings.iter().map(|ring| ring as &dyn Fabric);
-        for fabric in [&BOARDS as &dyn Fabric].into_iter().chain(rings) {
+        let rings = rings.iter().map(|ring| ring as &dyn Testbed);
+        for fabric in [&BOARDS as &dyn Testbed].into_iter().chain(rings) {
             for pes in [2, 3] {
                 let setup = Setup::new(fabric, pes, AgentMode::Polled);
                 hostwire::conformance::random_copies(&setup, Devices::None, 10_016);

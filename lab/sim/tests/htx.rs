@@ -11,7 +11,7 @@ use hostwire::conformance::Setup;
 use hostwire_sim::wire::{Settings, WireError, run};
 use hostwire_testing::or_long;
 use hostwire_transport::Wire;
-use hostwire_transport::conformance::{Case as WireCase, Fabric, Program};
+use hostwire_transport::conformance::{Case as WireCase, Program, Testbed};
 
 /// Two PEs on each host.
 const PAIRS: Boards = Boards {
@@ -27,7 +27,7 @@ const SMALL: Boards = Boards {
 /// As processes have it.
 struct Beside(Boards);
 
-impl Fabric for Beside {
+impl Testbed for Beside {
     fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
         let mut cluster = self.0.cluster(pes as usize);
         let settings = self.0.settings(pes as usize, 0);

@@ -14,7 +14,7 @@ use hostwire_sim::models::pcie::bridge::Bridge;
 use hostwire_sim::models::pcie::peach2::chip::Chip;
 use hostwire_sim::wire::{Settings, WireError, run};
 use hostwire_transport::Wire;
-use hostwire_transport::conformance::{Fabric, Program};
+use hostwire_transport::conformance::{Program, Testbed};
 
 const MIXED: &str = include_str!("../clusters/mixed.toml");
 
@@ -116,7 +116,7 @@ const CLUSTERS: [Cluster; 4] = [
     },
 ];
 
-impl Fabric for Cluster {
+impl Testbed for Cluster {
     fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
         run_on(self.file, self.sockets, (pes, segment_bytes), program);
     }

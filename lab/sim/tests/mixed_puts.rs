@@ -15,7 +15,7 @@ use hostwire_sim::models::pcie::bridge::Bridge;
 use hostwire_sim::models::pcie::peach2::chip::Chip;
 use hostwire_sim::wire::{Settings, VirtualWire, WireError, run};
 use hostwire_transport::Wire;
-use hostwire_transport::conformance::{Fabric, Program};
+use hostwire_transport::conformance::{Program, Testbed};
 
 const MIXED: &str = include_str!("../clusters/mixed.toml");
 /// Sockets of the nodes with chips.
@@ -59,7 +59,7 @@ fn moved(machine: &Machine) -> [u64; 2] {
 #[derive(Clone, Copy)]
 struct Cluster(&'static [usize]);
 
-impl Fabric for Cluster {
+impl Testbed for Cluster {
     fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
         let sockets = self.0.iter().copied().cycle();
         let sockets: Vec<usize> = sockets.take(pes as usize).collect();

@@ -12,7 +12,7 @@ use hostwire_sim::machine::Machine;
 use hostwire_sim::tca::{Config, Engine, Puts, SubCluster};
 use hostwire_sim::wire::{Settings, WireError, run};
 use hostwire_testing::or_long;
-use hostwire_transport::conformance::{Case, Fabric, Program};
+use hostwire_transport::conformance::{Case, Program, Testbed};
 use hostwire_transport::{Block, BlockSource, PeId, TransportError, Wire};
 
 /// No case needs so many; a job that polls for ever ends here.
@@ -25,7 +25,7 @@ fn boards(pes: usize) -> Machine {
 /// So many PEs on each board.
 struct AsProcesses(usize);
 
-impl Fabric for AsProcesses {
+impl Testbed for AsProcesses {
     fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
         let mut machine = boards(pes as usize);
         let mut settings = Settings {
@@ -42,7 +42,7 @@ impl Fabric for AsProcesses {
 /// So many PEs on each host of a ring.
 struct OnHosts(SubClusters);
 
-impl Fabric for OnHosts {
+impl Testbed for OnHosts {
     fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
         let (mut cluster, nodes) = self.0.ring(pes as usize).unwrap();
         let settings = Settings {
@@ -416,7 +416,7 @@ fn a_second_thread_of_a_pe_is_refused() {
 /// The boards of the other suite, for a look at how this one differs from it.
 #[test]
 fn a_message_takes_as_long_as_in_the_run() {
-    let time = |fabric: &dyn Fabric| {
+    let time = |fabric: &dyn Testbed| {
         let seen = std::sync::Mutex::new(Vec::new());
         fabric.run(2, SEGMENT_BYTES, &|wire| {
             let begin = wire.now();

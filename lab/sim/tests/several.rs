@@ -16,7 +16,7 @@ use hostwire_sim::models::htea::adapter::Adapter;
 use hostwire_sim::models::pcie::peach2::chip::Chip;
 use hostwire_sim::wire::{Settings, VirtualWire, run};
 use hostwire_transport::Wire;
-use hostwire_transport::conformance::{Fabric, Program};
+use hostwire_transport::conformance::{Program, Testbed};
 
 const SEVERAL: &str = include_str!("../clusters/several.toml");
 /// No case needs so many; a job that polls for ever ends here.
@@ -57,7 +57,7 @@ fn the_plan_has_this_order() {
 #[derive(Clone, Copy)]
 struct Cluster(&'static [usize]);
 
-impl Fabric for Cluster {
+impl Testbed for Cluster {
     fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
         run_on(SEVERAL, self.0, (pes, segment_bytes), program);
     }

@@ -31,10 +31,12 @@ use crate::attachment::Attachment;
 use crate::error::{Error, Result};
 use crate::inner::Inner;
 use crate::layout::{self, Layout, Sizes};
+pub use crate::memory_region::{
+    Atomic, Change, MemoryRegion, MemoryRegions, Number, Place, Refusal, Rights, Witness,
+};
 use crate::message::{Asking, Kind, Pattern, Payload, QueueId, Receiving, Sending, Target};
 pub use crate::message::{Buffer, Deed, Event, Finished, Glance, Received, Use};
 use crate::message::{Envelope, Source, Tag, Ticket};
-pub use crate::region::{Atomic, Change, Number, Place, Refusal, Region, Regions, Rights, Witness};
 use crate::settings::{Settings, WireName};
 
 /// Longer messages than in a job go through the ring: a station has few peers at a time, and no
@@ -138,7 +140,7 @@ impl Station {
     ///
     /// # Errors
     /// As `open`.
-    pub fn with(regions: Arc<Regions>) -> Result<Self> {
+    pub fn with(regions: Arc<MemoryRegions>) -> Result<Self> {
         let job = |pes| Layout::new(pes, SIZES).map(|layout| layout.segment_bytes());
         match ModelledContacts::inherited(job)? {
             Some(contacts) => Self::in_virtual_time(contacts, regions),
@@ -166,7 +168,7 @@ impl Station {
     ///
     /// # Errors
     /// As [`open`](Self::open).
-    pub fn open_on_host(host: u64, regions: Arc<Regions>) -> Result<Self> {
+    pub fn open_on_host(host: u64, regions: Arc<MemoryRegions>) -> Result<Self> {
         let settings = Settings::from_env()?;
         let place = NetworkPlace::Loopback { host };
         let named = settings.wire.named().map(WireName::name);
@@ -176,14 +178,14 @@ impl Station {
         Self::over(Options { lends, network }, regions)
     }
 
-    fn over(options: Options, regions: Arc<Regions>) -> Result<Self> {
+    fn over(options: Options, regions: Arc<MemoryRegions>) -> Result<Self> {
         let wire = Arc::new(Stations::open(terms()?, options)?);
         let attachment = Attachment::over(Arc::clone(&wire) as Arc<dyn Wire>, SIZES)?;
         Ok(Self::among(wire, Inner::alone(attachment)?, regions, None))
     }
 
     /// One among those of a job, all of whom it knows.
-    fn in_virtual_time(contacts: ModelledContacts, regions: Arc<Regions>) -> Result<Self> {
+    fn in_virtual_time(contacts: ModelledContacts, regions: Arc<MemoryRegions>) -> Result<Self> {
         let wire = Arc::clone(contacts.wire()) as Arc<dyn Wire>;
         let wire = attach::as_settings_want(wire, &Settings::from_env()?)?;
         let inner = Inner::new(Attachment::over(wire, SIZES)?)?;
@@ -195,7 +197,7 @@ impl Station {
     fn among(
         contacts: Arc<dyn Contacts>,
         inner: Inner,
-        regions: Arc<Regions>,
+        regions: Arc<MemoryRegions>,
         virtual_time: Option<VirtualTime>,
     ) -> Self {
         let queue = {

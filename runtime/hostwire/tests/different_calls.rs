@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hostwire::{AgentMode, Error, Job, Result, Sizes, op};
-use hostwire_transport::conformance::{Fabric, Threads};
+use hostwire_transport::conformance::{Testbed, Threads};
 
 fn run(pes: u32, program: impl Fn(&Job) -> Result<()> + Sync) -> Vec<Result<()>> {
     let sizes = Sizes {

@@ -4,12 +4,12 @@ use hostwire::AgentMode;
 use hostwire::conformance::{CASES, Setup};
 use hostwire_frames::{LocalOptions, LocalWire};
 use hostwire_testing::or_long;
-use hostwire_transport::conformance::{Fabric, Program, run_on_threads};
+use hostwire_transport::conformance::{Program, Testbed, run_on_threads};
 
 /// PEs are threads of this process, dealt out to hosts.
 struct Hosts(u32);
 
-impl Fabric for Hosts {
+impl Testbed for Hosts {
     fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
         let made = hostwire_frames::local(
             pes,

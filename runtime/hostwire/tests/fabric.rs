@@ -5,7 +5,7 @@
 use hostwire::AgentMode;
 use hostwire::conformance::{CASES, Setup};
 use hostwire_testing::{left_out, need, or_long};
-use hostwire_transport::conformance::{Fabric, Program, run_on_threads};
+use hostwire_transport::conformance::{Program, Testbed, run_on_threads};
 
 const PROVIDER: &str = "tcp;ofi_rxm";
 /// PEs and hosts.
@@ -14,7 +14,7 @@ const SHAPES: [(u32, u32); 2] = [(3, 2), (2, 2)];
 /// So many hosts.
 struct Hosts(u32);
 
-impl Fabric for Hosts {
+impl Testbed for Hosts {
     fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
         let choice = PROVIDER.parse().unwrap();
         let made = hostwire_fabric::local(pes, self.0, segment_bytes, &choice);

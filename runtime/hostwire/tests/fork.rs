@@ -16,7 +16,7 @@ use hostwire_frames::{
     Ether, EtherOptions, FramePort, JobKey, Life, LocalOptions, LocalWire, Roster, Secrets, Socket,
 };
 use hostwire_transport::conformance::copies::{Copying, in_copy};
-use hostwire_transport::conformance::{Fabric, Program, Threads, Wrapping, run_on_threads};
+use hostwire_transport::conformance::{Program, Testbed, Threads, Wrapping, run_on_threads};
 use hostwire_transport::{Memory, TransportError, Visibility, Window, Wire};
 
 const SIZES: Sizes = Sizes {
@@ -210,7 +210,7 @@ fn give_back(hands: Hands, finalizes: bool) -> bool {
     )
 }
 
-fn children_are_refused_and_harmless(fabric: &dyn Fabric, mode: AgentMode) {
+fn children_are_refused_and_harmless(fabric: &dyn Testbed, mode: AgentMode) {
     fabric.run(2, segment_bytes(2), &|wire| {
         let mut hands = Some(Hands::new(wire, mode));
         if let Some(Hands { job, words, .. }) = &hands
@@ -266,7 +266,7 @@ fn children_are_refused_and_harmless(fabric: &dyn Fabric, mode: AgentMode) {
 /// One PE per host.
 struct Udp;
 
-impl Fabric for Udp {
+impl Testbed for Udp {
     fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
         let options = LocalOptions::default();
         let made = hostwire_frames::local(pes, pes, segment_bytes, &LocalWire::Udp, &options);

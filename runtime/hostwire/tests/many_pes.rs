@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use hostwire::{AgentMode, Error, Job, Loss, Sizes};
-use hostwire_transport::conformance::{Fabric, Threads};
+use hostwire_transport::conformance::{Testbed, Threads};
 
 fn lost(pe: u32) -> Error {
     let loss = Loss::Ended;

@@ -3,7 +3,7 @@
 
 #![cfg(memory_model)]
 
-use hostwire::conformance::{CASES, Fabric, Setup};
+use hostwire::conformance::{CASES, Setup, Testbed};
 use hostwire::{AgentMode, Job, Layout, Sizes, Source};
 use hostwire_transport::Visibility;
 use hostwire_transport::model::Modelled;

@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 
 use hostwire::{AgentMode, Compare, Error, Job, Loss, Sizes, Source, Tag};
-use hostwire_transport::conformance::{Fabric, Threads, Wrapping};
+use hostwire_transport::conformance::{Testbed, Threads, Wrapping};
 
 fn run(pes: u32, program: impl Fn(Job) + Sync) {
     let sizes = Sizes {

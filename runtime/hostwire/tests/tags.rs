@@ -2,7 +2,7 @@
 //! `docs/memory-model.md`, "The order of messages", says what is held here.
 
 use hostwire::{AgentMode, Job, Sizes, Tag};
-use hostwire_transport::conformance::{Fabric, Threads};
+use hostwire_transport::conformance::{Testbed, Threads};
 
 fn run(pes: u32, program: impl Fn(Job) + Sync) {
     let sizes = Sizes {

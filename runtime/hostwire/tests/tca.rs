@@ -8,7 +8,7 @@ use hostwire::tca::{Chain, Config, DeviceId, Spot, Stride, Tca};
 use hostwire::{AgentMode, Error, Job, Layout, Sizes, TcaError};
 use hostwire_frames::{LocalOptions, LocalWire};
 use hostwire_testing::{left_out, need};
-use hostwire_transport::conformance::{Fabric, Program, Threads, Wrapping, run_on_threads};
+use hostwire_transport::conformance::{Program, Testbed, Threads, Wrapping, run_on_threads};
 use hostwire_transport::shm::ShmOptions;
 use hostwire_transport::{Visibility, Wire};
 use rustix::process::{Pid, Signal, kill_process};
@@ -16,7 +16,7 @@ use rustix::process::{Pid, Signal, kill_process};
 /// More than a piece on its way to another PE.
 const AREA_BYTES: usize = 150_016;
 
-fn over(fabric: &dyn Fabric, pes: &[u32], devices: Devices) {
+fn over(fabric: &dyn Testbed, pes: &[u32], devices: Devices) {
     for pes in pes {
         random_copies(
             &Setup::new(fabric, *pes, AgentMode::Thread),
@@ -29,7 +29,7 @@ fn over(fabric: &dyn Fabric, pes: &[u32], devices: Devices) {
 /// PEs are threads of this process, dealt out to hosts.
 struct Hosts(u32);
 
-impl Fabric for Hosts {
+impl Testbed for Hosts {
     fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
         let wire = LocalWire::Udp;
         let made =

@@ -11,13 +11,13 @@ use hostwire::{
 };
 use hostwire_frames::{LocalOptions, LocalWire};
 use hostwire_transport::Wire;
-use hostwire_transport::conformance::{Fabric, Program, Threads, Wrapping, run_on_threads};
+use hostwire_transport::conformance::{Program, Testbed, Threads, Wrapping, run_on_threads};
 use hostwire_transport::wrap::StoresOnly;
 
 /// One PE on each host, by UDP on the loopback interface.
 struct Hosts;
 
-impl Fabric for Hosts {
+impl Testbed for Hosts {
     fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
         let options = LocalOptions::default();
         let made = hostwire_frames::local(pes, pes, segment_bytes, &LocalWire::Udp, &options);
@@ -28,7 +28,7 @@ impl Fabric for Hosts {
 
 fn run(pes: u32, program: impl Fn(&Job) + Sync) {
     let stores_only = |wire| Arc::new(StoresOnly::new(wire).unwrap()) as Arc<dyn Wire>;
-    let fabrics: [&dyn Fabric; 3] = [
+    let fabrics: [&dyn Testbed; 3] = [
         &Threads::default(),
         &Wrapping {
             fabric: &Threads::default(),

@@ -10,7 +10,6 @@
 //! |---|---|
 //! | [`mod@wire`], [`route`] | the waist: the [`Wire`] trait, and how a wire leads to a PE |
 //! | [`wires`] | several wires of a job as one |
-//! | [`watch`] | who notices the end of a PE on another host |
 //! | [`wrap`] | a wire around another wire |
 //! | [`memory`], [`window`], [`reach`] | typed access to shared memory; all of it by atomics or raw copies, never `&[u8]` |
 //! | [`operation`] | atomic operations on memory of others |
@@ -107,8 +106,6 @@ pub mod values;
 #[cfg(not(loom))]
 pub mod visibility;
 pub mod wait;
-#[cfg(not(loom))]
-pub mod watch;
 #[cfg(not(loom))]
 pub mod window;
 #[cfg(not(loom))]

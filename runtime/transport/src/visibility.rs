@@ -94,7 +94,7 @@ fn device_store_fence() {
 /// The same, and loads wait for it.
 #[cfg(all(target_arch = "x86_64", not(any(miri, memory_model))))]
 #[inline(always)]
-pub fn device_full_fence() {
+pub(crate) fn device_full_fence() {
     // SAFETY: `mfence` is part of SSE2, which every x86-64 has, and touches no memory.
     unsafe { core::arch::x86_64::_mm_mfence() }
 }
@@ -109,7 +109,7 @@ fn device_store_fence() {
 
 #[cfg(all(target_arch = "aarch64", not(any(miri, memory_model))))]
 #[inline(always)]
-pub fn device_full_fence() {
+pub(crate) fn device_full_fence() {
     // SAFETY: a barrier changes neither memory nor registers. Without `nomem` the compiler
     // moves no access across it.
     unsafe { core::arch::asm!("dsb sy", options(nostack, preserves_flags)) }
@@ -129,11 +129,11 @@ fn device_store_fence() {
     not(memory_model)
 ))]
 #[inline(always)]
-pub fn device_full_fence() {
+pub(crate) fn device_full_fence() {
     fence(Ordering::SeqCst);
 }
 
 #[cfg(memory_model)]
-pub use crate::model::door::full_fence as device_full_fence;
+pub(crate) use crate::model::door::full_fence as device_full_fence;
 #[cfg(memory_model)]
 use crate::model::door::store_fence as device_store_fence;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use hostwire_testing::or_long;
 use hostwire_transport::Wire;
 use hostwire_transport::conformance::copies::copies_of_a_pe_are_refused;
-use hostwire_transport::conformance::{CASES, Case, Fabric, Threads, Wrapping};
+use hostwire_transport::conformance::{CASES, Case, Testbed, Threads, Wrapping};
 use hostwire_transport::faults::Faulty;
 use hostwire_transport::record::{self, Recorder};
 use hostwire_transport::wrap::StoresOnly;
@@ -50,7 +50,7 @@ const FEW: &[u32] = &[2, 3];
 const ALL: &[u32] = &[1, 2, 3, 4, 5, 6, 7, 8];
 
 fn run(name: &str, wrap: fn(Brought) -> Brought, pes: &[u32]) {
-    let fabric: &dyn Fabric = &Threads::default();
+    let fabric: &dyn Testbed = &Threads::default();
     let fabric = Wrapping {
         fabric,
         wrap: &wrap,
@@ -58,7 +58,7 @@ fn run(name: &str, wrap: fn(Brought) -> Brought, pes: &[u32]) {
     run_over(name, &fabric, or_long(pes, ALL));
 }
 
-fn run_over(name: &str, fabric: &dyn Fabric, pes: &[u32]) {
+fn run_over(name: &str, fabric: &dyn Testbed, pes: &[u32]) {
     let case = CASES.iter().chain([&COPIES]).find(|case| case.name == name);
     for pes in pes {
         (case.unwrap().run)(fabric, *pes);

@@ -1,9 +1,9 @@
-//! Booted boards as a [`Fabric`], for the conformance suites.
+//! Booted boards as a [`Testbed`], for the conformance suites.
 
 use std::sync::Arc;
 
 use hostwire_transport::Wire;
-use hostwire_transport::conformance::{Fabric, Program};
+use hostwire_transport::conformance::{Program, Testbed};
 
 use super::ExperimentError;
 use super::curves::chain;
@@ -55,7 +55,7 @@ impl Boards {
     }
 }
 
-impl Fabric for Boards {
+impl Testbed for Boards {
     /// # Panics
     /// As every fabric; and if the job does not run to its end.
     fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {

@@ -1,10 +1,10 @@
-//! Rings of hosts with PEACH2 chips as a [`Fabric`], for the conformance suites.
+//! Rings of hosts with PEACH2 chips as a [`Testbed`], for the conformance suites.
 
 use std::sync::Arc;
 
 use hostwire_plan::Rejected;
 use hostwire_transport::Wire;
-use hostwire_transport::conformance::{Fabric, Program};
+use hostwire_transport::conformance::{Program, Testbed};
 
 use crate::tca::{BuildError, Config, SubCluster};
 use crate::wire::{Settings, WireError, run};
@@ -80,7 +80,7 @@ impl SubClusters {
     }
 }
 
-impl Fabric for SubClusters {
+impl Testbed for SubClusters {
     /// # Panics
     /// As every fabric; and if the job does not run to its end.
     fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {

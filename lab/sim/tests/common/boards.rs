@@ -7,7 +7,7 @@ use hostwire_sim::machine::htx::HtxCluster;
 use hostwire_sim::models::ht::opteron::OpteronConfig;
 use hostwire_sim::wire::{Settings, run};
 use hostwire_transport::Wire;
-use hostwire_transport::conformance::{Fabric, Program};
+use hostwire_transport::conformance::{Program, Testbed};
 
 /// So many hosts: two joined by a cable, more around a switch.
 pub fn file(hosts: usize, ring: &str) -> String {
@@ -62,7 +62,7 @@ impl Boards {
     }
 }
 
-impl Fabric for Boards {
+impl Testbed for Boards {
     fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
         let mut cluster = self.cluster(pes as usize);
         let settings = self.settings(pes as usize, segment_bytes);

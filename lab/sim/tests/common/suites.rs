@@ -3,7 +3,7 @@
 use hostwire::AgentMode;
 use hostwire::conformance::Setup;
 use hostwire_testing::or_long;
-use hostwire_transport::conformance::{CASES, Fabric};
+use hostwire_transport::conformance::{CASES, Testbed};
 
 /// Makes modules `wire` and `api` with a test for each case: on all of `$clusters`, and on those with so many PEs in
 /// `$api`, an array. Without that on all with two, and with three in `make test-long`.
@@ -37,7 +37,7 @@ macro_rules! suites {
     };
 }
 
-pub fn wire(name: &str, clusters: &[impl Fabric]) {
+pub fn wire(name: &str, clusters: &[impl Testbed]) {
     let case = CASES.iter().find(|case| case.name == name).unwrap();
     for cluster in clusters {
         for &pes in or_long(&[3][..], &[2, 3]) {
@@ -46,7 +46,7 @@ pub fn wire(name: &str, clusters: &[impl Fabric]) {
     }
 }
 
-pub fn api(name: &str, clusters: &[(impl Fabric, u32)]) {
+pub fn api(name: &str, clusters: &[(impl Testbed, u32)]) {
     let mut cases = hostwire::conformance::CASES.iter();
     let case = cases.find(|case| case.name == name).unwrap();
     // What differs between the clusters is the wire, which has its own suite on all of them.

@@ -1,6 +1,6 @@
 //! The tests of this API, over any wire.
 //!
-//! Each case is a function of a [`Setup`]: a [`Fabric`] that brings the wire and runs
+//! Each case is a function of a [`Setup`]: a [`Testbed`] that brings the wire and runs
 //! the PEs, how many of them, and who runs their agents. A wire over which all cases
 //! pass may be used by every program.
 //!
@@ -36,7 +36,7 @@ mod traffic;
 mod until;
 
 use hostwire_transport::Visibility;
-pub use hostwire_transport::conformance::{Fabric, Random};
+pub use hostwire_transport::conformance::{Random, Testbed};
 use hostwire_transport::visibility::LINE_BYTES;
 
 use crate::agent::AgentMode;
@@ -153,7 +153,7 @@ pub use until::*;
 /// Where a case runs.
 #[derive(Clone, Copy)]
 pub struct Setup<'a> {
-    fabric: &'a dyn Fabric,
+    fabric: &'a dyn Testbed,
     pes: u32,
     mode: AgentMode,
     sizes: Sizes,
@@ -164,7 +164,7 @@ const HEAP_BYTES: usize = 64 << 20;
 
 impl<'a> Setup<'a> {
     /// Jobs of `pes` PEs over `fabric`.
-    pub fn new(fabric: &'a dyn Fabric, pes: u32, mode: AgentMode) -> Self {
+    pub fn new(fabric: &'a dyn Testbed, pes: u32, mode: AgentMode) -> Self {
         let sizes = Sizes {
             heap_bytes: HEAP_BYTES,
             ..Sizes::default()

@@ -1,7 +1,7 @@
 //! PEs that end in the queue of a lock, in the middle of entering it. What other PEs see of one that ends while it has the
 //! lock, or waits for it: `tests/peers_that_end.rs`.
 
-use hostwire_transport::conformance::{Fabric, Threads};
+use hostwire_transport::conformance::{Testbed, Threads};
 
 use super::{Lock, Queued};
 use crate::error::{Error, Result};

@@ -2,7 +2,7 @@
 
 mod gone;
 
-use hostwire_transport::conformance::{Fabric, Threads, Wrapping};
+use hostwire_transport::conformance::{Testbed, Threads, Wrapping};
 
 use crate::agent::AgentMode;
 use crate::job::Job;
@@ -20,7 +20,7 @@ const BUDGET_BYTES: usize = 8 << 10;
 fn run(pes: u32, program: impl Fn(&Job) + Sync) {
     let layout = Layout::new(pes, SIZES).unwrap();
     let threads = Threads::default();
-    let fabrics: [&dyn Fabric; 2] = [&threads, &Wrapping::stores_only(&threads)];
+    let fabrics: [&dyn Testbed; 2] = [&threads, &Wrapping::stores_only(&threads)];
     for fabric in fabrics {
         fabric.run(pes, layout.segment_bytes(), &|wire| {
             let job = Job::over(wire, SIZES, AgentMode::Thread).unwrap();

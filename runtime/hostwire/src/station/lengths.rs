@@ -2,8 +2,8 @@
 
 use super::{ATOMIC_BYTES_MAX, PLACES_MAX};
 use crate::error::{Error, Result};
+use crate::memory_region::{Change, Place};
 use crate::message::Deed;
-use crate::region::{Change, Place};
 
 /// What a peer could only take for a broken protocol.
 pub(super) fn check(deed: &Deed, places: &[Place], buffer_bytes: usize) -> Result<()> {

@@ -364,9 +364,9 @@ fn messages_about_memory_that_make_no_sense_are_refused() {
 /// Where nothing is, nothing is copied from.
 #[test]
 fn a_put_from_nowhere_changes_nothing_and_ends() {
-    let regions = Arc::<Regions>::default();
+    let regions = Arc::<MemoryRegions>::default();
     let memory = hostwire_transport::Memory::anonymous(4096);
-    let region = Region {
+    let region = MemoryRegion {
         memory: memory.clone(),
         first: 0,
         rights: Rights::WRITE,

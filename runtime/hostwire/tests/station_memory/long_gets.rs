@@ -97,7 +97,7 @@ fn what_is_asked_behind_a_long_get_ends_behind_it() {
 /// Who lends nothing sends the bytes, and who cannot copy gets them sent.
 #[test]
 fn those_apart_send_the_bytes() {
-    let regions = Arc::<Regions>::default();
+    let regions = Arc::<MemoryRegions>::default();
     let owns = Station::with(Arc::clone(&regions)).unwrap();
     let pair = acquainted(Station::open_apart().unwrap(), owns, regions);
     let memory = Memory::anonymous(300_000);

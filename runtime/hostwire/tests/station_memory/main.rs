@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use hostwire::station::{
-    ATOMIC_BYTES_MAX, Atomic, Change, Deed, Event, Finished, KEPT_BYTES_MAX, Label, Lane, Number,
-    Place, Refusal, Region, Regions, Rights, Station, Wanted, Witness,
+    ATOMIC_BYTES_MAX, Atomic, Change, Deed, Event, Finished, KEPT_BYTES_MAX, Label, Lane,
+    MemoryRegion, MemoryRegions, Number, Place, Refusal, Rights, Station, Wanted, Witness,
 };
 use hostwire::{Error, Source, Tag, Ticket};
 use hostwire_transport::Memory;
@@ -22,8 +22,8 @@ const BOTH: Rights = Rights {
     write: true,
 };
 
-fn region(memory: &Memory, rights: Rights) -> Region {
-    Region {
+fn region(memory: &Memory, rights: Rights) -> MemoryRegion {
+    MemoryRegion {
         memory: memory.clone(),
         first: 0,
         rights,
@@ -40,24 +40,24 @@ fn place(key: u64, at: u64, len: usize) -> Place {
 struct Pair {
     asks: Station,
     owns: Station,
-    regions: Arc<Regions>,
+    regions: Arc<MemoryRegions>,
 }
 
 fn pair() -> Pair {
-    let regions = Arc::<Regions>::default();
+    let regions = Arc::<MemoryRegions>::default();
     let owns = Station::with(Arc::clone(&regions)).unwrap();
     acquainted(Station::open().unwrap(), owns, regions)
 }
 
 /// As [`pair`], on two hosts as far as they know.
 fn pair_of_hosts() -> Pair {
-    let regions = Arc::<Regions>::default();
+    let regions = Arc::<MemoryRegions>::default();
     let owns = Station::open_on_host(1, Arc::clone(&regions)).unwrap();
     let asks = Station::open_on_host(2, Arc::default()).unwrap();
     acquainted(asks, owns, regions)
 }
 
-fn acquainted(asks: Station, owns: Station, regions: Arc<Regions>) -> Pair {
+fn acquainted(asks: Station, owns: Station, regions: Arc<MemoryRegions>) -> Pair {
     assert_eq!(asks.number(&owns.name()), Ok(1));
     assert_eq!(owns.number(&asks.name()), Ok(1));
     Pair {
@@ -419,7 +419,7 @@ fn events_that_are_left_end_no_wait() {
 
 #[test]
 fn a_station_uses_its_own_memory() {
-    let regions = Arc::<Regions>::default();
+    let regions = Arc::<MemoryRegions>::default();
     let station = Station::with(Arc::clone(&regions)).unwrap();
     let memory = Memory::anonymous(100);
     regions.add(Some(1), region(&memory, BOTH));
@@ -460,7 +460,10 @@ fn an_owner_that_ends_fails_what_waits_for_it() {
 #[test]
 fn two_that_ask_each_other_do_not_block() {
     const LEN: usize = 100_000;
-    let both = [Arc::<Regions>::default(), Arc::<Regions>::default()];
+    let both = [
+        Arc::<MemoryRegions>::default(),
+        Arc::<MemoryRegions>::default(),
+    ];
     let stations = both.clone().map(|regions| Station::with(regions).unwrap());
     let memory = Memory::anonymous(2 * LEN);
     for (at, regions) in both.iter().enumerate() {
@@ -497,7 +500,7 @@ fn two_that_ask_each_other_do_not_block() {
 #[test]
 fn additions_of_several_peers_all_count() {
     const EACH: u64 = 500;
-    let regions = Arc::<Regions>::default();
+    let regions = Arc::<MemoryRegions>::default();
     let owns = Station::with(Arc::clone(&regions)).unwrap();
     let memory = Memory::anonymous(64);
     regions.add(Some(1), region(&memory, BOTH));
@@ -635,7 +638,7 @@ proptest! {
         all in prop::collection::vec((0..2_usize, step()), 1..60),
         hosts in prop::option::of([1..4_u64, 1..4, 1..4]),
     ) {
-        let regions = Arc::<Regions>::default();
+        let regions = Arc::<MemoryRegions>::default();
         let open = |host: usize, regions| match hosts {
             None => Station::with(regions).unwrap(),
             Some(hosts) => Station::open_on_host(hosts[host], regions).unwrap(),

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::pe::AREA;
-use super::{Fabric, run};
+use super::{Testbed, run};
 use crate::error::TransportError;
 use crate::fork_guard::ProcessWords;
 
@@ -93,7 +93,7 @@ fn wait(child: libc::pid_t) -> Result<i32, String> {
 
 /// Stores of a copy of a PE are refused and arrive nowhere, and the copy ends without
 /// disturbing the PE. For wires between processes: PEs of a simulation are not copied.
-pub fn copies_of_a_pe_are_refused(fabric: &dyn Fabric, pes: u32) {
+pub fn copies_of_a_pe_are_refused(fabric: &dyn Testbed, pes: u32) {
     run(fabric, pes, |pe| {
         let (wire, to) = (&pe.wire, pe.right());
         wire.store(to, AREA, &[7; 200]).unwrap();

@@ -15,7 +15,7 @@ use crate::wrap::StoresOnly;
 pub type Program<'a> = dyn Fn(Arc<dyn Wire>) + Sync + 'a;
 
 /// Makes connected transports and runs one program on each PE.
-pub trait Fabric: Sync {
+pub trait Testbed: Sync {
     /// Connects `pes` PEs with segments of `segment_bytes` zeroed bytes, runs `program`
     /// once for each with its own transport, at the same time, and returns when all
     /// have ended.
@@ -36,7 +36,7 @@ pub struct Threads {
 /// Another fabric, with something around the wire of each PE.
 pub struct Wrapping<'a> {
     /// The fabric.
-    pub fabric: &'a dyn Fabric,
+    pub fabric: &'a dyn Testbed,
     /// Makes the wire of a PE of that of the fabric.
     pub wrap: &'a Wrap<'a>,
 }
@@ -46,7 +46,7 @@ pub type Wrap<'a> = dyn Fn(Arc<dyn Wire>) -> Arc<dyn Wire> + Sync + 'a;
 
 impl<'a> Wrapping<'a> {
     /// With only posted stores used of the wire.
-    pub fn stores_only(fabric: &'a dyn Fabric) -> Self {
+    pub fn stores_only(fabric: &'a dyn Testbed) -> Self {
         let wrap = &|wire| {
             let wire = StoresOnly::new(wire).expect("making the wire");
             Arc::new(wire) as Arc<dyn Wire>
@@ -55,7 +55,7 @@ impl<'a> Wrapping<'a> {
     }
 }
 
-impl Fabric for Wrapping<'_> {
+impl Testbed for Wrapping<'_> {
     fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
         let wrapped = |wire| program((self.wrap)(wire));
         self.fabric.run(pes, segment_bytes, &wrapped);
@@ -66,7 +66,7 @@ impl Fabric for Wrapping<'_> {
 const LIMIT: Duration = Duration::from_secs(180);
 
 #[cfg(target_os = "linux")]
-impl Fabric for Threads {
+impl Testbed for Threads {
     fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
         let wires = shm::local(pes, segment_bytes, self.options).expect("making the wire");
         run_on_threads(wires, program);
@@ -74,7 +74,7 @@ impl Fabric for Threads {
 }
 
 /// Runs one program on each of some connected transports, each on a thread of its own:
-/// what a [`Fabric`] does whose PEs are threads.
+/// what a [`Testbed`] does whose PEs are threads.
 ///
 /// # Panics
 /// If the program panicked on a PE: with what the first one said.

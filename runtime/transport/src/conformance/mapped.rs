@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::pe::{AREA, rounds};
-use super::{Fabric, run};
+use super::{Testbed, run};
 use crate::reach::Access;
 use crate::route::Route;
 use crate::visibility::LINE_BYTES;
@@ -11,7 +11,7 @@ use crate::window::Window;
 
 /// There is a route to every PE, and accesses through a window have the same results as those
 /// over the wire.
-pub fn routes_are_as_declared(fabric: &dyn Fabric, pes: u32) {
+pub fn routes_are_as_declared(fabric: &dyn Testbed, pes: u32) {
     run(fabric, pes, |pe| {
         let own = pe.wire.route(pe.pe).unwrap();
         assert!(!own.needs_agent(), "the own segment is mapped");
@@ -50,7 +50,7 @@ pub fn routes_are_as_declared(fabric: &dyn Fabric, pes: u32) {
 }
 
 /// Where a window allows CPU atomics, no update is lost, of whole words and of halves.
-pub fn cpu_atomics_exclude_each_other(fabric: &dyn Fabric, pes: u32) {
+pub fn cpu_atomics_exclude_each_other(fabric: &dyn Testbed, pes: u32) {
     const ROUNDS: u32 = rounds(500) as u32;
     /// Where the counters of a PE lie: a whole word, and behind it halves. A line has one writer.
     const BYTES: usize = LINE_BYTES;
@@ -87,7 +87,7 @@ pub fn cpu_atomics_exclude_each_other(fabric: &dyn Fabric, pes: u32) {
 
 /// Where the wire has a [`crate::Reach`], it reaches the same bytes as the windows, and this PE
 /// is in it.
-pub fn what_is_within_reach_is_mapped(fabric: &dyn Fabric, pes: u32) {
+pub fn what_is_within_reach_is_mapped(fabric: &dyn Testbed, pes: u32) {
     run(fabric, pes, |pe| {
         let at = AREA.next_multiple_of(64);
         let own = [pe.pe as u8 + 1; 100];

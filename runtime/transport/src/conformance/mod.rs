@@ -1,6 +1,6 @@
 //! The tests that every transport must pass.
 //!
-//! They are functions over a [`Fabric`], which makes connected transports and runs a
+//! They are functions over a [`Testbed`], which makes connected transports and runs a
 //! program on each PE: on a thread ([`Threads`]), or on the coroutines of a simulated
 //! wire. The suite of the crate `hostwire` runs over the same fabrics.
 //!
@@ -28,7 +28,7 @@ mod waiting;
 
 #[cfg(target_os = "linux")]
 pub use fabric::Threads;
-pub use fabric::{Fabric, Program, Wrap, Wrapping, run_on_threads};
+pub use fabric::{Program, Testbed, Wrap, Wrapping, run_on_threads};
 pub use mapped::*;
 pub use order::*;
 pub use random::Random;
@@ -45,7 +45,7 @@ pub struct Case {
     /// What it shows.
     pub name: &'static str,
     /// Runs it with this many PEs. Panics if it does not hold.
-    pub run: fn(&dyn Fabric, u32),
+    pub run: fn(&dyn Testbed, u32),
 }
 
 /// Calls the macro `$then` with the names of all cases: `$then!($args; name, name, ...)`.

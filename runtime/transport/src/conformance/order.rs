@@ -1,7 +1,7 @@
 //! The order in which stores are seen.
 
 use super::pe::{AREA, rounds};
-use super::{Fabric, Random, run};
+use super::{Random, Testbed, run};
 use crate::sync::{Ordering, fence};
 
 const FLAG: usize = AREA;
@@ -11,7 +11,7 @@ const DATA: usize = AREA + 256;
 
 /// An aligned word is never seen in part: by `store_word`, and by a `store` of 4 or 8
 /// aligned bytes.
-pub fn words_come_in_one_piece(fabric: &dyn Fabric, pes: u32) {
+pub fn words_come_in_one_piece(fabric: &dyn Testbed, pes: u32) {
     const ROUNDS: u32 = rounds(2000) as u32;
     run(fabric, pes, |pe| {
         for way in 0..3 {
@@ -38,7 +38,7 @@ pub fn words_come_in_one_piece(fabric: &dyn Fabric, pes: u32) {
 }
 
 /// A word comes after all earlier stores to the same PE, with no fence between them.
-pub fn words_come_after_earlier_stores(fabric: &dyn Fabric, pes: u32) {
+pub fn words_come_after_earlier_stores(fabric: &dyn Testbed, pes: u32) {
     run(fabric, pes, |pe| {
         for round in 1..=rounds(200) {
             let sizes = sizes(round);
@@ -68,7 +68,7 @@ fn sizes(round: u64) -> [usize; 3] {
 }
 
 /// Within a line, the header comes after the payload.
-pub fn headers_come_after_their_payload(fabric: &dyn Fabric, pes: u32) {
+pub fn headers_come_after_their_payload(fabric: &dyn Testbed, pes: u32) {
     run(fabric, pes, |pe| {
         for round in 1..=rounds(500) {
             let len = (round * 13 % 57) as usize;
@@ -85,7 +85,7 @@ pub fn headers_come_after_their_payload(fabric: &dyn Fabric, pes: u32) {
 }
 
 /// Stores behind a fence come after those before it, whatever their length.
-pub fn stores_behind_a_fence_come_later(fabric: &dyn Fabric, pes: u32) {
+pub fn stores_behind_a_fence_come_later(fabric: &dyn Testbed, pes: u32) {
     run(fabric, pes, |pe| {
         for round in 1..=rounds(200) {
             let (first, second) = (sizes(round), sizes(round + 1000)[2].max(1));
@@ -119,7 +119,7 @@ pub fn stores_behind_a_fence_come_later(fabric: &dyn Fabric, pes: u32) {
 }
 
 /// After quiet, a store is visible at its target, whichever PE informs the target.
-pub fn what_is_quiet_is_visible(fabric: &dyn Fabric, pes: u32) {
+pub fn what_is_quiet_is_visible(fabric: &dyn Testbed, pes: u32) {
     run(fabric, pes, |pe| {
         let (writer, target, herald) = (0, 1 % pe.pes, 2 % pe.pes);
         for round in 1..=rounds(50) {

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use super::Fabric;
+use super::Testbed;
 use crate::error::PeId;
 use crate::visibility::{LINE_BYTES, Visibility};
 use crate::wait::{Backoff, WaitStep};
@@ -42,7 +42,7 @@ pub(super) const fn rounds(full: u64) -> u64 {
 }
 
 /// Runs `program` on `pes` PEs.
-pub(super) fn run(fabric: &dyn Fabric, pes: u32, program: impl Fn(&Pe) + Sync) {
+pub(super) fn run(fabric: &dyn Testbed, pes: u32, program: impl Fn(&Pe) + Sync) {
     assert!(pes <= PES_MAX, "this suite is for up to {PES_MAX} PEs");
     fabric.run(pes, SEGMENT_BYTES, &|wire| {
         assert_eq!(wire.pes(), pes);

@@ -1,12 +1,12 @@
 //! Mistakes of the caller.
 
 use super::pe::AREA;
-use super::{Fabric, run};
+use super::{Testbed, run};
 use crate::error::TransportError::{self, Misaligned, NoSuchPe, OutOfRange};
 
 /// A PE, a place or an alignment that does not exist is the documented error, and
 /// nothing is stored.
-pub fn bad_arguments_store_nothing(fabric: &dyn Fabric, pes: u32) {
+pub fn bad_arguments_store_nothing(fabric: &dyn Testbed, pes: u32) {
     run(fabric, pes, |pe| {
         let (wire, to) = (&pe.wire, pe.right());
         let end = wire.segment().memory().len_bytes();

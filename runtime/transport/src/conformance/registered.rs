@@ -3,7 +3,7 @@
 use hostwire_address::{Place, SegmentId};
 
 use super::pe::{AREA, Pe, rounds, run};
-use super::{Fabric, Random};
+use super::{Random, Testbed};
 use crate::error::PeId;
 use crate::memory::Memory;
 use crate::operation::{Operation, Request};
@@ -31,7 +31,7 @@ fn registered(pe: &Pe, number: u16) -> Memory {
 }
 
 /// Stores to registered memory of a PE arrive, in the order of stores to its segment.
-pub fn registered_memory_is_stored_to(fabric: &dyn Fabric, pes: u32) {
+pub fn registered_memory_is_stored_to(fabric: &dyn Testbed, pes: u32) {
     const NUMBERS: [u16; 2] = [3, 700];
     run(fabric, pes, |pe| {
         let memories = NUMBERS.map(|number| registered(pe, number));
@@ -75,7 +75,7 @@ fn is_offloaded(route: Option<Route>) -> bool {
 
 /// What a wire does itself comes after earlier stores, is there when it returns, and excludes
 /// the same of others.
-pub fn offloaded_operations_are_done(fabric: &dyn Fabric, pes: u32) {
+pub fn offloaded_operations_are_done(fabric: &dyn Testbed, pes: u32) {
     const COUNTER: usize = AREA + 320;
     run(fabric, pes, |pe| {
         registered(pe, 3);

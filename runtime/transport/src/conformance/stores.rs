@@ -1,7 +1,7 @@
 //! Stores arrive where they should, and nowhere else.
 
 use super::pe::{AREA, rounds};
-use super::{Fabric, Random, run};
+use super::{Random, Testbed, run};
 use crate::visibility::Visibility;
 use crate::wire::Line;
 
@@ -19,7 +19,7 @@ fn bytes(maker: u32, purpose: usize, len: usize) -> Vec<u8> {
 }
 
 /// A fresh segment is zeroed, and every PE has one of the same size.
-pub fn segments_begin_zeroed(fabric: &dyn Fabric, pes: u32) {
+pub fn segments_begin_zeroed(fabric: &dyn Testbed, pes: u32) {
     run(fabric, pes, |pe| {
         let memory = pe.wire.segment().memory();
         assert!(memory.len_bytes() >= AREA);
@@ -30,7 +30,7 @@ pub fn segments_begin_zeroed(fabric: &dyn Fabric, pes: u32) {
 }
 
 /// Bytes arrive unchanged, at any alignment and length, and none beside them change.
-pub fn stores_arrive_unchanged(fabric: &dyn Fabric, pes: u32) {
+pub fn stores_arrive_unchanged(fabric: &dyn Testbed, pes: u32) {
     run(fabric, pes, |pe| {
         let sizes = SIZES.iter().copied().filter(|size| *size < SIZE_LIMIT);
         for (round, size) in sizes.enumerate() {
@@ -53,7 +53,7 @@ pub fn stores_arrive_unchanged(fabric: &dyn Fabric, pes: u32) {
 }
 
 /// A PE may store to itself, through the wire as through its own segment.
-pub fn stores_to_oneself_arrive(fabric: &dyn Fabric, pes: u32) {
+pub fn stores_to_oneself_arrive(fabric: &dyn Testbed, pes: u32) {
     run(fabric, pes, |pe| {
         let line: Vec<u8> = (1..=56).collect();
         pe.wire.store(pe.pe, AREA + 3, b"bytes").unwrap();
@@ -71,7 +71,7 @@ pub fn stores_to_oneself_arrive(fabric: &dyn Fabric, pes: u32) {
 }
 
 /// A line carries a header and 0 to 56 bytes, and leaves the lines beside it alone.
-pub fn lines_arrive_unchanged(fabric: &dyn Fabric, pes: u32) {
+pub fn lines_arrive_unchanged(fabric: &dyn Testbed, pes: u32) {
     run(fabric, pes, |pe| {
         const BESIDE: u64 = u64::MAX;
         let line = AREA + 64;
@@ -94,7 +94,7 @@ pub fn lines_arrive_unchanged(fabric: &dyn Fabric, pes: u32) {
 }
 
 /// Lines that are stored together arrive as if each had been stored alone.
-pub fn lines_stored_together_arrive(fabric: &dyn Fabric, pes: u32) {
+pub fn lines_stored_together_arrive(fabric: &dyn Testbed, pes: u32) {
     const LINES: usize = 7;
     run(fabric, pes, |pe| {
         for round in 0..rounds(20) as usize {
@@ -124,7 +124,7 @@ pub fn lines_stored_together_arrive(fabric: &dyn Fabric, pes: u32) {
 
 /// PEs that store to neighbouring bytes of one PE all succeed; to neighbouring lines, where
 /// lines are flushed.
-pub fn writers_do_not_disturb_each_other(fabric: &dyn Fabric, pes: u32) {
+pub fn writers_do_not_disturb_each_other(fabric: &dyn Testbed, pes: u32) {
     run(fabric, pes, |pe| {
         let flushed = pe.contract() == Some(Visibility::Flushed);
         let (bytes, words) = if flushed { (64, 64) } else { (1, 8) };

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::pe::{AREA, Pe, rounds};
-use super::{Fabric, run};
+use super::{Testbed, run};
 
 /// Far longer than it takes anybody to store.
 const LONG: Duration = Duration::from_secs(30);
@@ -25,7 +25,7 @@ fn sleep_until(pe: &Pe, offset_bytes: usize, value: u64) {
 }
 
 /// A PE that has armed its doorbell is woken by a word, by bytes and by a line.
-pub fn every_kind_of_store_wakes_a_sleeper(fabric: &dyn Fabric, pes: u32) {
+pub fn every_kind_of_store_wakes_a_sleeper(fabric: &dyn Testbed, pes: u32) {
     run(fabric, pes, |pe| {
         // A token goes around, and all other PEs sleep.
         for round in 1..=rounds(240) {
@@ -49,7 +49,7 @@ pub fn every_kind_of_store_wakes_a_sleeper(fabric: &dyn Fabric, pes: u32) {
 
 /// All PEs are alive while they run; one that has ended is soon found not to be, and the
 /// others may go on without it.
-pub fn who_has_ended_is_not_alive(fabric: &dyn Fabric, pes: u32) {
+pub fn who_has_ended_is_not_alive(fabric: &dyn Testbed, pes: u32) {
     run(fabric, pes, |pe| {
         for other in 0..pe.pes {
             assert_eq!(pe.wire.is_alive(other), Ok(true), "PE {other}");

@@ -2,7 +2,7 @@
 
 use super::run::{chosen, run};
 use super::setting::Setting;
-use crate::conformance::{Fabric, Program};
+use crate::conformance::{Program, Testbed};
 use crate::visibility::Visibility;
 
 /// PEs are coroutines and the wire is modelled: every program is run with several seeds.
@@ -16,7 +16,7 @@ pub struct Modelled {
     pub steps_max: u64,
 }
 
-impl Fabric for Modelled {
+impl Testbed for Modelled {
     fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
         for seed in chosen(self.seeds) {
             let setting = Setting {

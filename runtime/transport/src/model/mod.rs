@@ -51,7 +51,8 @@ mod wire;
 
 pub use atomic::{AtomicU16, AtomicU32, AtomicU64};
 pub use fabric::Modelled;
-pub(crate) use named_fences::left_out;
+#[doc(hidden)]
+pub use named_fences::left_out;
 pub use run::{Outcome, chosen, explore, run};
 pub use setting::{Processor, Setting};
 pub use wire::ModelWire;

@@ -8,6 +8,6 @@ static WITHOUT: LazyLock<Option<String>> =
     LazyLock::new(|| std::env::var("HOSTWIRE_MODEL_WITHOUT").ok());
 
 /// Whether the place of this name is left out.
-pub(crate) fn left_out(name: &str) -> bool {
+pub fn left_out(name: &str) -> bool {
     WITHOUT.as_deref() == Some(name)
 }

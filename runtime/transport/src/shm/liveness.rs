@@ -32,14 +32,14 @@ pub trait Lives: fmt::Debug + Send + Sync {
     fn loss(&self, pe: PeId) -> Loss;
 
     /// For those who watch the PEs of this kernel and are none of them.
-    fn watch(&self) -> Watch;
+    fn watch(&self) -> LivenessWatch;
 }
 
 impl Liveness {
     /// Takes the lock of `pe`. A PE that has not done so yet looks dead.
     pub(super) fn lock(file: OwnedFd, pe: PeId) -> Result<Self, TransportError> {
         let file = Arc::new(file);
-        Watch::locks_at(Arc::clone(&file), 0, 1).enter(pe)?;
+        LivenessWatch::locks_at(Arc::clone(&file), 0, 1).enter(pe)?;
         Ok(Self::Locked { file })
     }
 
@@ -60,10 +60,10 @@ impl Liveness {
     }
 
     /// For those who watch the PEs of a host and are none of them.
-    pub(super) fn watch(&self) -> Watch {
+    pub(super) fn watch(&self) -> LivenessWatch {
         match self {
-            Self::Locked { file } => Watch::locks_at(Arc::clone(file), 0, 1),
-            Self::Flags { alive, .. } => Watch::Flags(Arc::clone(alive)),
+            Self::Locked { file } => LivenessWatch::locks_at(Arc::clone(file), 0, 1),
+            Self::Flags { alive, .. } => LivenessWatch::Flags(Arc::clone(alive)),
             Self::Other(other) => other.watch(),
         }
     }
@@ -72,7 +72,7 @@ impl Liveness {
 /// Looks who of a host still lives. Behind the PEs there is room for one more, the
 /// [adapter](crate::ether::adapter).
 #[derive(Debug, Clone)]
-pub enum Watch {
+pub enum LivenessWatch {
     /// PEs are processes.
     #[doc(hidden)]
     Locks(Locks),
@@ -116,7 +116,7 @@ impl Locks {
     }
 }
 
-impl Watch {
+impl LivenessWatch {
     /// Locks on bytes of `file`: that of the first PE, and one in so many behind it.
     pub fn locks_at(file: Arc<OwnedFd>, first_byte: u64, step_bytes: u64) -> Self {
         Self::Locks(Locks {

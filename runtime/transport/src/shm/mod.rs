@@ -20,7 +20,7 @@ pub use bells::{Bells, Sleepers};
 use handover::{Files, Own};
 pub use handover::{Gathering, Hello, MORE_MAX, Ticket};
 pub use host::Host;
-pub use liveness::{Lives, Watch};
+pub use liveness::{LivenessWatch, Lives};
 pub use local::{local, local_hosts, local_part};
 pub use memfd::{check_file_limit, create as create_file, lone, map_whole};
 pub use plot::{Plot, STRIDE_ALIGN_BYTES};
@@ -218,7 +218,7 @@ impl Shm {
     }
 
     /// Looks who of this host still lives.
-    pub fn watch(&self) -> Watch {
+    pub fn watch(&self) -> LivenessWatch {
         self.liveness.watch()
     }
 

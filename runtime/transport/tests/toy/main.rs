@@ -5,7 +5,7 @@ mod wire;
 use std::sync::Arc;
 
 use hostwire_transport::Wire;
-use hostwire_transport::conformance::{CASES, Fabric, Program, Wrapping, run_on_threads};
+use hostwire_transport::conformance::{CASES, Program, Testbed, Wrapping, run_on_threads};
 use hostwire_transport::faults::Faulty;
 
 /// PEs are threads of this process.
@@ -14,7 +14,7 @@ struct Toys {
     offloads: bool,
 }
 
-impl Fabric for Toys {
+impl Testbed for Toys {
     fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
         let wires = wire::connect(pes, segment_bytes, self.seed, self.offloads);
         run_on_threads(wires.expect("making the wire"), program);
@@ -36,7 +36,7 @@ fn run(name: &str, is_faulty: bool) {
                 fabric: &toys,
                 wrap: &faulty,
             };
-            let fabric: &dyn Fabric = if is_faulty { &wrapping } else { &toys };
+            let fabric: &dyn Testbed = if is_faulty { &wrapping } else { &toys };
             (case.run)(fabric, pes);
         }
     }

@@ -4,12 +4,12 @@ use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use hostwire_frames::ControlConnections;
 use hostwire_transport::addresses::Addresses;
 use hostwire_transport::error::{EnvironmentFault, PeId, Silence, TransportError};
 use hostwire_transport::fork_guard::ForkGuard;
 use hostwire_transport::os::{random, signals};
 use hostwire_transport::wait::WaitLimits;
-use hostwire_transport::watch::Watch;
 use hostwire_transport::window::Window;
 use hostwire_transport::wire::Liveness;
 use hostwire_transport::worker;
@@ -42,7 +42,7 @@ pub struct Party {
     /// How many PEs this host has.
     pub here: u32,
     /// How the end of other PEs is noticed.
-    pub watch: Option<Arc<dyn Watch>>,
+    pub watch: Option<Arc<ControlConnections>>,
     /// A PE that has been silent for so long is lost.
     pub lost_after: Duration,
     /// How long to wait until all others answer.

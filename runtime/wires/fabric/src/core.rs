@@ -40,14 +40,21 @@ enum Transfer {
     Done(Result<(), FabricError>),
 }
 
-/// What a wire of this kind counts.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Counted {
-    pub(super) messages_sent: u64,
-    pub(super) messages_received: u64,
-    pub(super) writes: u64,
-    pub(super) reads: u64,
-    pub(super) strangers: u64,
+hostwire_link::counters! {
+    /// What the wire has counted.
+    #[derive(Debug, Clone, Copy, Default)]
+    pub(super) struct Counted {
+        /// Messages sent over libfabric
+        pub(super) messages_sent: u64 = ["fabric_messages_sent"],
+        /// Messages that came over libfabric
+        pub(super) messages_received: u64 = ["fabric_messages_received"],
+        /// Long puts, as writes of libfabric
+        pub(super) writes: u64 = ["fabric_writes"],
+        /// Gets, as reads of libfabric
+        pub(super) reads: u64 = ["fabric_reads"],
+        /// Messages that came over libfabric and are of no PE of the job
+        pub(super) strangers: u64 = ["fabric_strangers"],
+    }
 }
 
 /// See the [module text](self).

@@ -12,9 +12,9 @@ use hostwire_frames::settings as network;
 use hostwire_frames::{ControlConnections, Door, Interface};
 use hostwire_transport::faults::Faulty;
 use hostwire_transport::shm::Gathering;
-use hostwire_transport::watch::Watch;
 use hostwire_transport::{Window, Wire, Wires};
 
+use crate::core::Counted;
 use crate::settings::{self, Settings};
 use crate::{Choice, Fabric, Opened, Party, Ticket};
 
@@ -27,7 +27,7 @@ pub static FABRIC: Entry = Entry {
     wants_insecure: true,
     named_by_all: Some("HOSTWIRE_WIRE=fabric"),
     settings: settings::TABLE,
-    counters: || crate::counted_names().collect(),
+    counters: || Counted::table().collect(),
     ..Entry::new(
         "fabric",
         "libfabric between hosts: RDMA, or TCP; shared memory within them",
@@ -109,7 +109,7 @@ struct Endpoint<'a> {
     nodes: &'a Nodes,
     interface: Option<Interface>,
     job: u64,
-    watch: Arc<dyn Watch>,
+    watch: Arc<ControlConnections>,
 }
 
 impl Endpoint<'_> {

@@ -58,6 +58,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use hostwire_address::{Place, SegmentId};
+use hostwire_frames::ControlConnections;
 use hostwire_link::silence::{self, Verdict};
 use hostwire_transport::addresses::Addresses;
 use hostwire_transport::error::{Loss, PeId, TransportError};
@@ -65,13 +66,12 @@ use hostwire_transport::fork_guard::ForkGuard;
 use hostwire_transport::ring::PAYLOAD_BYTES;
 use hostwire_transport::route::Route;
 use hostwire_transport::wait::WaitLimits;
-use hostwire_transport::watch::Watch;
 use hostwire_transport::window::Window;
 use hostwire_transport::wire::{self, Capabilities, Lifetime, Line, Wire};
 
 use self::agent::{Hold, Shared};
 pub use self::connect::{Opened, Party};
-use self::core::{DATA_BYTES_MAX, MESSAGE_BYTES};
+use self::core::{Counted, DATA_BYTES_MAX, MESSAGE_BYTES};
 pub use self::join::FABRIC;
 pub use self::local::local;
 use self::message::{Kind, Outgoing, RECORD_BYTES};
@@ -103,7 +103,7 @@ pub struct Fabric {
     limits: WaitLimits,
     /// By PE: whether this wire leads there.
     leads: Box<[bool]>,
-    watch: Option<Arc<dyn Watch>>,
+    watch: Option<Arc<ControlConnections>>,
     lost_after: Duration,
     /// The messages keep behind writes.
     orders_writes: bool,
@@ -246,7 +246,7 @@ impl Fabric {
             Verdict::Waits => None,
             Verdict::Silent => Some(Loss::Silent {
                 silent_ms,
-                may_have_ended: !watch.is_some_and(|watch| watch.notices(pe)),
+                may_have_ended: !watch.is_some_and(|watch| watch.leads_to(pe)),
             }),
             Verdict::HostSilent => Some(Loss::HostSilent { silent_ms }),
             Verdict::Stopped => Some(Loss::Stopped { silent_ms }),
@@ -628,34 +628,9 @@ impl wire::Lifetime for Fabric {
 impl wire::Counting for Fabric {
     fn tally(&self) -> Vec<(String, u64)> {
         let counted = self.hold().map(|core| core.counted).unwrap_or_default();
-        let values = [
-            counted.messages_sent,
-            counted.messages_received,
-            counted.writes,
-            counted.reads,
-            counted.strangers,
-        ];
-        let names = counted_names().map(|(name, _)| name.to_owned());
-        names.zip(values).collect()
+        let names = Counted::table().map(|(name, _)| name.to_owned());
+        names.zip(counted.values()).collect()
     }
-}
-
-/// The name and the meaning of all that this wire counts.
-pub fn counted_names() -> impl Iterator<Item = (&'static str, &'static str)> {
-    [
-        ("fabric_messages_sent", "Messages sent over libfabric"),
-        (
-            "fabric_messages_received",
-            "Messages that came over libfabric",
-        ),
-        ("fabric_writes", "Long puts, as writes of libfabric"),
-        ("fabric_reads", "Gets, as reads of libfabric"),
-        (
-            "fabric_strangers",
-            "Messages that came over libfabric and are of no PE of the job",
-        ),
-    ]
-    .into_iter()
 }
 
 impl Drop for Fabric {

@@ -6,7 +6,7 @@ use hostwire_address::{Place, SegmentId};
 use hostwire_fabric::Choice;
 use hostwire_testing::{left_out, need, or_long};
 use hostwire_transport::conformance::copies::copies_of_a_pe_are_refused;
-use hostwire_transport::conformance::{CASES, Case, Fabric, Program, run_on_threads};
+use hostwire_transport::conformance::{CASES, Case, Program, Testbed, run_on_threads};
 use hostwire_transport::{Memory, TransportError, Window};
 
 /// PEs are threads of this process, dealt out to hosts.
@@ -15,7 +15,7 @@ struct Hosts {
     choice: Choice,
 }
 
-impl Fabric for Hosts {
+impl Testbed for Hosts {
     fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
         let made = hostwire_fabric::local(pes, self.hosts, segment_bytes, &self.choice);
         run_on_threads(made.expect("making the wire"), program);

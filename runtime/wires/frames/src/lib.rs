@@ -92,7 +92,7 @@ use hostwire_transport::wait::WaitLimits;
 use hostwire_transport::window::Window;
 use hostwire_transport::wire::{Lifetime, Wire};
 
-pub use self::adapter::{Adapter, Guest, Region};
+pub use self::adapter::{Adapter, AdapterMemory, Guest};
 pub use self::address::{Address, AddressError, INTERFACES_MAX, PortAt, Several};
 use self::agent::{Hold, Shared};
 use self::connect::pes_of;

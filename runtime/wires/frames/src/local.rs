@@ -12,7 +12,7 @@ use hostwire_transport::wire::Wire;
 use hostwire_transport::wires::Wires;
 
 use super::{
-    Adapter, Ether, EtherOptions, FramePort, Guest, Interface, PacketSocket, Region, Roster,
+    Adapter, AdapterMemory, Ether, EtherOptions, FramePort, Guest, Interface, PacketSocket, Roster,
     Secrets, Socket, StreamPort, XdpSocket,
 };
 
@@ -164,18 +164,18 @@ impl LocalHost {
         }
         let (pes, hosts) = (roster.host_of.len() as u32, roster.peers.len() as u32);
         let here = shm.len() as u32;
-        let file = Region::create(pes, hosts, here)?;
-        let region = Region::open(&file, pes, hosts, here)?;
+        let file = AdapterMemory::create(pes, hosts, here)?;
+        let adapter_memory = AdapterMemory::open(&file, pes, hosts, here)?;
         let host_of = Arc::clone(&roster.host_of);
         if let Some(first) = shm.first() {
             let adapter = Adapter {
                 options,
-                ..Adapter::new(first, &region, roster, deadline)
+                ..Adapter::new(first, &adapter_memory, roster, deadline)
             };
             adapter.start_thread(socket)?;
         }
         let join = |shm: Shm| {
-            let guest = Guest::join(&shm, &region, Arc::clone(&host_of), 1, deadline)?;
+            let guest = Guest::join(&shm, &adapter_memory, Arc::clone(&host_of), 1, deadline)?;
             LocalPe::new(shm, Arc::new(guest), None)
         };
         shm.into_iter().map(join).collect()

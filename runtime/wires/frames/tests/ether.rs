@@ -19,7 +19,7 @@ use hostwire_link::seal::{JobKey, Life};
 use hostwire_link::{CloseReason, Counters, DropCause};
 use hostwire_testing::{ip, or_long};
 use hostwire_transport::conformance::copies::copies_of_a_pe_are_refused;
-use hostwire_transport::conformance::{CASES, Case, Fabric, Program, Random, run_on_threads};
+use hostwire_transport::conformance::{CASES, Case, Program, Random, Testbed, run_on_threads};
 use hostwire_transport::error::Silence;
 use hostwire_transport::limits::Side;
 use hostwire_transport::wire::Liveness;
@@ -35,7 +35,7 @@ struct Hosts {
     options: LocalOptions,
 }
 
-impl Fabric for Hosts {
+impl Testbed for Hosts {
     fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
         let made =
             hostwire_frames::local(pes, self.hosts, segment_bytes, &self.wire, &self.options);

@@ -4,7 +4,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use hostwire_frames::{FrameNumbers, Region};
+use hostwire_frames::{AdapterMemory, FrameNumbers};
 use hostwire_link::seal::{End, JobKey, Life, Seals};
 use hostwire_link::{Config, Endpoint, Identity, LinkId, Node, Ns};
 use hostwire_transport::fork_guard::{ForkGuard, ProcessWords};
@@ -223,7 +223,7 @@ fn a_host_needs_little_memory_for_its_links() {
 
     // 64 PEs on each of 64 hosts: one endpoint, and what its PEs share with the adapter.
     let [receiving, sending] = worst_case(63);
-    let shared = Region::bytes(64 * 64, 64, 64);
+    let shared = AdapterMemory::bytes(64 * 64, 64, 64);
     assert!(
         receiving.max(sending) + shared < 64_000_000,
         "{receiving}, {sending}, {shared}"

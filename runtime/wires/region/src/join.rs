@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use hostwire_transport::error::{Loss, PeId, RegionFault, TransportError};
 use hostwire_transport::memory::Memory;
-use hostwire_transport::shm::{Bells, Host, Lives, Plot, STRIDE_ALIGN_BYTES, Sharing, Shm, Watch};
+use hostwire_transport::shm::{
+    Bells, Host, LivenessWatch, Lives, Plot, STRIDE_ALIGN_BYTES, Sharing, Shm,
+};
 use hostwire_transport::visibility::Visibility;
 use hostwire_transport::window::Window;
 
@@ -54,7 +56,7 @@ pub struct Joining {
     memory: Memory,
     lines: Lines,
     /// Of this process.
-    locks: Watch,
+    locks: LivenessWatch,
     bell: Option<OwnBell>,
 }
 
@@ -73,7 +75,7 @@ impl Joining {
         ticket: &Ticket,
         pe: PeId,
         needs: &Needs,
-        flags: Option<Watch>,
+        flags: Option<LivenessWatch>,
     ) -> Result<Self> {
         let slot = region.check_slot(ticket.slot)?;
         let found = region.table.find(slot, ticket.incarnation, ticket.key);
@@ -349,7 +351,7 @@ impl Lives for Member {
         }
     }
 
-    fn watch(&self) -> Watch {
+    fn watch(&self) -> LivenessWatch {
         self.joining.locks.clone()
     }
 }

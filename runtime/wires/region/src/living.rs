@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use hostwire_transport::error::{RegionFault, TransportError};
-use hostwire_transport::shm::Watch;
+use hostwire_transport::shm::LivenessWatch;
 
 use super::file::epoch;
 use super::format::{LINE_BYTES, Mark, PeLine, Span, State};
@@ -28,9 +28,9 @@ pub(super) enum Verdict {
 
 impl Region {
     /// The locks of the PEs of a job.
-    pub(super) fn locks(&self, place: &Place) -> Watch {
+    pub(super) fn locks(&self, place: &Place) -> LivenessWatch {
         let lines = Span::lines_offset_bytes(place.entry.pes) as u64;
-        Watch::locks_at(
+        LivenessWatch::locks_at(
             self.file.file.clone(),
             self.at(place) + lines,
             LINE_BYTES as u64,

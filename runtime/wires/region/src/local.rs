@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use hostwire_transport::conformance::{Fabric, Program, run_on_threads};
-use hostwire_transport::shm::{Bells, Shm, Sleepers, Watch};
+use hostwire_transport::conformance::{Program, Testbed, run_on_threads};
+use hostwire_transport::shm::{Bells, LivenessWatch, Shm, Sleepers};
 use hostwire_transport::visibility::Visibility;
 use hostwire_transport::window::Ring;
 
@@ -31,7 +31,7 @@ pub fn local(
         regions.push(Region::open_for(&Spec::default(), &ticket)?);
     }
     let joining = (0..).zip(regions).map(|(pe, region)| {
-        let flags = Watch::Flags(Arc::clone(&alive));
+        let flags = LivenessWatch::Flags(Arc::clone(&alive));
         Joining::with_locks(region, &ticket, pe, &needs, Some(flags))
     });
     let joining = joining.collect::<Result<Vec<_>>>()?;
@@ -61,7 +61,7 @@ pub struct InRegion {
     pub has_bells: bool,
 }
 
-impl Fabric for InRegion {
+impl Testbed for InRegion {
     fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
         let wires =
             local(pes, segment_bytes, self.contract, self.has_bells).expect("making the wire");

@@ -17,7 +17,7 @@ use super::words::{
 use super::{Event, OPERATIONS_MAX};
 use crate::error::{Error, Misbehaviour, PeerWord, Result};
 use crate::inner::Inner;
-use crate::region::{Atomic, Place, Refusal, Regions, Rights};
+use crate::memory_region::{Atomic, MemoryRegions, Place, Refusal, Rights};
 
 /// What is done to memory of another station.
 #[derive(Debug, Clone)]
@@ -292,7 +292,7 @@ impl Asking {
         Ok(())
     }
 
-    fn try_here(&mut self, regions: &Regions) -> core::result::Result<Rights, Refusal> {
+    fn try_here(&mut self, regions: &MemoryRegions) -> core::result::Result<Rights, Refusal> {
         match &self.deed {
             Deed::Put { .. } => {
                 regions.check(&self.places, Rights::WRITE)?;

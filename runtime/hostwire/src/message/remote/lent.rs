@@ -17,7 +17,7 @@ use super::ask::{Asking, State, unasked};
 use super::serve::Answer;
 use super::words::{Header, Message, PLACES_MAX, What, bad_length};
 use crate::error::{PeerWord, Result};
-use crate::region::{Loan, Place, Refusal, Rights};
+use crate::memory_region::{Loan, Place, Refusal, Rights};
 
 /// What the owner knows of such a get.
 pub(super) struct Lent {

@@ -30,7 +30,7 @@ pub(crate) use serve::{Pull, Serving};
 pub(crate) use words::{ATOMIC_BYTES_MAX, PLACES_MAX};
 
 use super::requests::Ticket;
-use crate::region::{Place, Regions, Rights, Witness};
+use crate::memory_region::{MemoryRegions, Place, Rights, Witness};
 
 /// Operations of a pair that have no answer yet, at most.
 const OPERATIONS_MAX: usize = 64;
@@ -63,7 +63,7 @@ pub struct Use {
 #[derive(Default)]
 pub(crate) struct Shared {
     /// What others may use.
-    pub(crate) regions: Arc<Regions>,
+    pub(crate) regions: Arc<MemoryRegions>,
     pub(crate) events: VecDeque<Event>,
     pub(crate) uses: VecDeque<Use>,
 }

@@ -15,7 +15,7 @@ use super::words::{
 };
 use super::{ATOMIC_BYTES_MAX, Event, KEPT_BYTES_MAX, OPERATIONS_MAX};
 use crate::error::{Misbehaviour, PeerWord, Result};
-use crate::region::{Atomic, Change, Number, Place, Refusal, Regions, Rights};
+use crate::memory_region::{Atomic, Change, MemoryRegions, Number, Place, Refusal, Rights};
 
 /// What a peer has asked, and is owed.
 #[derive(Default)]
@@ -383,7 +383,12 @@ impl Answer {
     }
 
     /// Its next piece, which leaves now; and whether it is the last.
-    fn next_piece(&mut self, regions: &Regions, len: usize, flags: u8) -> (Vec<u8>, Option<Ended>) {
+    fn next_piece(
+        &mut self,
+        regions: &MemoryRegions,
+        len: usize,
+        flags: u8,
+    ) -> (Vec<u8>, Option<Ended>) {
         let header = |what| Header::new(what).with_flags(flags);
         let refused = |why: Refusal| header(What::Refused).with_word(why as u64).emit(&[]);
         let mut bytes = header(What::Bytes).emit(&[]);

@@ -1,7 +1,7 @@
 //! What the fuzz target of the queue needs to see.
 
+use super::memory::AdapterMemory;
 use super::queue::{self, First, PIECE_BYTES, Record};
-use super::region::Region;
 
 /// Of each record, and what the bytes behind it are filled up to.
 pub(crate) const RECORD_BYTES: usize = queue::HEAD_BYTES;
@@ -26,11 +26,11 @@ const fn len_of(record: Record) -> usize {
 /// All records of a queue with this content of which a PE says to have written so much; `None`
 /// for what makes no sense, where reading ends.
 pub(crate) fn read_all(written: u64, content: &[u8]) -> Vec<Option<Seen>> {
-    let file = Region::create(2, 2, 1).expect("memory");
-    let region = Region::open(&file, 2, 2, 1).expect("the same job");
-    region.fill_queue(0, content);
-    region.set_written(0, written);
-    let mut reader = region.reader(0).expect("one PE");
+    let file = AdapterMemory::create(2, 2, 1).expect("memory");
+    let adapter_memory = AdapterMemory::open(&file, 2, 2, 1).expect("the same job");
+    adapter_memory.fill_queue(0, content);
+    adapter_memory.set_written(0, written);
+    let mut reader = adapter_memory.reader(0).expect("one PE");
     let mut seen = Vec::new();
     let mut room = [0; PIECE_BYTES];
     loop {

@@ -10,15 +10,15 @@ use hostwire_transport::addresses::Addresses;
 use hostwire_transport::error::{EnvironmentFault, Loss, PeId, TransportError};
 use hostwire_transport::fork_guard::ForkGuard;
 use hostwire_transport::route::Route;
-use hostwire_transport::shm::{Shm, Watch};
+use hostwire_transport::shm::{LivenessWatch, Shm};
 use hostwire_transport::wait::{Backoff, WaitLimits, WaitStep};
 use hostwire_transport::window::Window;
 use hostwire_transport::wire::{self, Capabilities, Lifetime, Line, Wire};
 use spin::mutex::{SpinMutex, SpinMutexGuard};
 use spin::relax::Yield;
 
+use super::memory::{AdapterMemory, Closed, State};
 use super::queue::{PIECE_BYTES, Record, Writer};
-use super::region::{Closed, Region, State};
 use crate::ended_pes::{End, EndedPes, Told};
 use crate::{Bytes, LINE_BYTES, LINGER, counted, end_as_result, rights};
 
@@ -38,9 +38,9 @@ pub struct Guest {
     host_of: Arc<[u32]>,
     segment: Window,
     addresses: Addresses,
-    region: Region,
+    adapter_memory: AdapterMemory,
     ended: EndedPes,
-    watch: Watch,
+    watch: LivenessWatch,
     limits: WaitLimits,
     has_finished: AtomicBool,
     state: SpinMutex<Mine, Yield>,
@@ -71,20 +71,20 @@ impl Guest {
     /// `deadline`.
     pub fn join(
         shm: &Shm,
-        region: &Region,
+        adapter_memory: &AdapterMemory,
         host_of: Arc<[u32]>,
         attempt: u64,
         deadline: Instant,
     ) -> Result<Self, TransportError> {
         let pe = shm.pe();
         let local = shm.host().local();
-        region.join(local);
-        await_adapter(region, attempt, deadline)?;
-        rights::give_up(region.rights())?;
+        adapter_memory.join(local);
+        await_adapter(adapter_memory, attempt, deadline)?;
+        rights::give_up(adapter_memory.rights())?;
         hostwire_transport::sync::registered();
         let host = host_of.get(pe as usize).copied().unwrap_or(u32::MAX);
         let segment = shm.segment().clone();
-        let ended = region.ended_pes()?;
+        let ended = adapter_memory.ended_pes()?;
         Ok(Self {
             fork_guard: ForkGuard::new(pe)?,
             pe,
@@ -95,18 +95,18 @@ impl Guest {
             segment,
             watch: shm.watch(),
             // And the adapter.
-            limits: WaitLimits::for_pes(region.here() + 1),
+            limits: WaitLimits::for_pes(adapter_memory.here() + 1),
             has_finished: AtomicBool::new(false),
             state: SpinMutex::new(Mine {
-                writer: region.writer(local)?,
-                question: region.answered(local),
+                writer: adapter_memory.writer(local)?,
+                question: adapter_memory.answered(local),
                 stores: 0,
                 quieted: 0,
                 told_hosts: HashSet::new(),
                 told_pes: Told::default(),
             }),
             ended,
-            region: region.clone(),
+            adapter_memory: adapter_memory.clone(),
         })
     }
 
@@ -133,7 +133,7 @@ impl Guest {
         if let Some(end) = self.ended.end_of(pe) {
             return Some(end_as_result(pe, end));
         }
-        Some(self.region.closed(host)?.as_result(pe))
+        Some(self.adapter_memory.closed(host)?.as_result(pe))
     }
 
     /// Writes bytes to be stored into the queue, in order.
@@ -216,7 +216,7 @@ impl Guest {
         question: u64,
         deadline: Option<Instant>,
     ) -> Result<bool, TransportError> {
-        let is_answered = || self.region.answered(self.local) >= question;
+        let is_answered = || self.adapter_memory.answered(self.local) >= question;
         let mut backoff = Backoff::new(self.limits);
         while !is_answered() {
             if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
@@ -242,7 +242,7 @@ impl Guest {
                 if !self.adapter_lives()? {
                     return Err(no_adapter());
                 }
-                if self.region.is_unreadable(self.local) {
+                if self.adapter_memory.is_unreadable(self.local) {
                     return Err(unreadable());
                 }
                 let doorbell = self.segment.doorbell();
@@ -262,7 +262,7 @@ impl Guest {
     }
 
     fn adapter_lives(&self) -> Result<bool, TransportError> {
-        self.watch.is_alive(self.region.here())
+        self.watch.is_alive(self.adapter_memory.here())
     }
 
     /// Waits until what was stored before has arrived: to the host of `pe`, or to all.
@@ -293,7 +293,7 @@ impl Guest {
 
     /// The loss of a host, once.
     fn tell(&self, mine: &mut Mine, pe: PeId, host: u32) -> Result<(), TransportError> {
-        match self.region.closed(host) {
+        match self.adapter_memory.closed(host) {
             Some(Closed::Finished) | None => Ok(()),
             Some(why) if mine.told_hosts.insert(host) => why.as_result(pe),
             Some(_) => Ok(()),
@@ -306,8 +306,8 @@ impl Guest {
         for pe in mine.told_pes.news(&self.ended) {
             lost = lost.and(end_as_result(pe, End::Died));
         }
-        for host in (0..self.region.hosts()).filter(|host| *host != self.host) {
-            if self.region.closed(host).is_some() {
+        for host in (0..self.adapter_memory.hosts()).filter(|host| *host != self.host) {
+            if self.adapter_memory.closed(host).is_some() {
                 let first = self.host_of.iter().position(|its| *its == host);
                 let pe = first.unwrap_or_default() as PeId;
                 lost = lost.and(self.tell(mine, pe, host));
@@ -317,14 +317,18 @@ impl Guest {
     }
 }
 
-fn await_adapter(region: &Region, attempt: u64, deadline: Instant) -> Result<(), TransportError> {
+fn await_adapter(
+    adapter_memory: &AdapterMemory,
+    attempt: u64,
+    deadline: Instant,
+) -> Result<(), TransportError> {
     // The adapter keeps to the deadline itself, and then says why it has failed.
     let deadline = deadline + LINGER;
     loop {
-        match region.state() {
+        match adapter_memory.state() {
             Some((number, State::Serving)) if number == attempt => return Ok(()),
             Some((number, State::Failed)) if number == attempt => {
-                let detail = region.failure().into();
+                let detail = adapter_memory.failure().into();
                 return Err(TransportError::environment(
                     "starting the adapter of this host",
                     EnvironmentFault::Links { detail },
@@ -514,7 +518,7 @@ impl wire::Liveness for Guest {
         }
         self.fork_guard.check()?;
         let host = self.host(pe)?;
-        match (self.ended.end_of(pe), self.region.closed(host)) {
+        match (self.ended.end_of(pe), self.adapter_memory.closed(host)) {
             (None, None) => self.adapter_lives(),
             (Some(end @ End::Unclear), _) => end_as_result(pe, end).map(|()| false),
             (None, Some(why @ Closed::Unclear)) => why.as_result(pe).map(|()| false),
@@ -523,7 +527,10 @@ impl wire::Liveness for Guest {
     }
 
     fn loss(&self, pe: PeId) -> Loss {
-        let closed = self.host(pe).ok().and_then(|host| self.region.closed(host));
+        let closed = self
+            .host(pe)
+            .ok()
+            .and_then(|host| self.adapter_memory.closed(host));
         match closed {
             _ if self.ended.end_of(pe).is_some() => Loss::Ended,
             Some(Closed::Lost(loss)) => loss,
@@ -572,7 +579,13 @@ impl wire::Counting for Guest {
                 .unwrap_or(false)
         };
         let names = counted().map(|(name, _)| name.to_owned()).enumerate();
-        let value = |number| if told { self.region.counter(number) } else { 0 };
+        let value = |number| {
+            if told {
+                self.adapter_memory.counter(number)
+            } else {
+                0
+            }
+        };
         names.map(|(number, name)| (name, value(number))).collect()
     }
 }

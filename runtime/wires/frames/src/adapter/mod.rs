@@ -3,12 +3,12 @@
 //! As the HTEA of the papers, it serves all processes of its host: it has the only socket and the
 //! virtual links, one to each other host. It is a process of its own (`process`), so that no PE that is
 //! killed, stopped or wrong takes the wire from the others. PEs write their stores into queues in
-//! memory that they share with it (`region`, `queue`); it packs them into frames (`serve`), and applies what
+//! memory that they share with it (`memory`, `queue`); it packs them into frames (`serve`), and applies what
 //! comes to the segments of the PEs. To a PE it is a [`Guest`], which is a transport.
 //!
 //! | file | |
 //! |---|---|
-//! | `region.rs` | the memory that PEs and adapter share |
+//! | `memory.rs` | the memory that PEs and adapter share |
 //! | `queue.rs` | stores on their way to the adapter |
 //! | `guest.rs` | the side of a PE |
 //! | `serve.rs` | the adapter's loop |
@@ -19,9 +19,9 @@ mod announce;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzing;
 mod guest;
+mod memory;
 mod process;
 mod queue;
-mod region;
 mod serve;
 #[cfg(test)]
 mod tests;
@@ -30,12 +30,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hostwire_transport::error::TransportError;
-use hostwire_transport::shm::{Shm, Watch};
+use hostwire_transport::shm::{LivenessWatch, Shm};
 use hostwire_transport::window::Window;
 use hostwire_transport::worker;
 
 pub use self::guest::Guest;
-pub use self::region::Region;
+pub use self::memory::AdapterMemory;
 use self::serve::Server;
 use super::{ControlConnections, Ether, EtherOptions, Roster, Socket};
 
@@ -43,11 +43,11 @@ use super::{ControlConnections, Ether, EtherOptions, Roster, Socket};
 #[derive(Debug)]
 pub struct Adapter {
     /// What it shares with the PEs.
-    pub region: Region,
+    pub adapter_memory: AdapterMemory,
     /// The segments of the PEs, in the order of their numbers.
     pub segments: Vec<Window>,
     /// Who of them lives.
-    pub watch: Watch,
+    pub watch: LivenessWatch,
     /// Who is where.
     pub roster: Roster,
     /// What the wire may be told.
@@ -60,9 +60,14 @@ pub struct Adapter {
 
 impl Adapter {
     /// The adapter of the host of a PE.
-    pub fn new(shm: &Shm, region: &Region, roster: Roster, deadline: Instant) -> Self {
+    pub fn new(
+        shm: &Shm,
+        adapter_memory: &AdapterMemory,
+        roster: Roster,
+        deadline: Instant,
+    ) -> Self {
         Self {
-            region: region.clone(),
+            adapter_memory: adapter_memory.clone(),
             segments: shm.windows().to_vec(),
             watch: shm.watch(),
             roster,
@@ -78,7 +83,7 @@ impl Adapter {
     /// # Errors
     /// [`TransportError::Environment`] if there can be no process.
     pub fn start(self, socket: Socket) -> Result<(), TransportError> {
-        self.region.begin(socket.rights());
+        self.adapter_memory.begin(socket.rights());
         let mut kept = socket.fds();
         kept.extend(self.watch.fd());
         if let Some(control) = &self.control {
@@ -93,7 +98,7 @@ impl Adapter {
 
     /// Starts it as a thread of this process, for tests.
     pub(super) fn start_thread(self, socket: Socket) -> Result<(), TransportError> {
-        self.region.begin(socket.rights());
+        self.adapter_memory.begin(socket.rights());
         worker::start(process::NAME, 1 << 20, move || self.serve(socket))
             .map_err(|e| TransportError::environment("starting the adapter of this host", e))?;
         Ok(())
@@ -101,23 +106,23 @@ impl Adapter {
 
     /// Until all PEs of this host have ended.
     fn serve(self, socket: Socket) {
-        let region = self.region.clone();
+        let adapter_memory = self.adapter_memory.clone();
         let watch = self.watch.clone();
-        let place = region.here();
+        let place = adapter_memory.here();
         let served = watch.enter(place).and_then(|()| self.connect(socket));
         match served {
             Ok(server) => {
-                region.say_serving();
+                adapter_memory.say_serving();
                 server.run();
             }
-            Err(error) => region.say_failed(&error.to_string()),
+            Err(error) => adapter_memory.say_failed(&error.to_string()),
         }
         watch.leave(place);
     }
 
     fn connect(self, socket: Socket) -> Result<Server, TransportError> {
         let Self {
-            region,
+            adapter_memory,
             segments,
             watch,
             roster,
@@ -125,13 +130,13 @@ impl Adapter {
             control,
             deadline,
         } = self;
-        let ended = region.ended_pes()?;
+        let ended = adapter_memory.ended_pes()?;
         let ether =
             Ether::connect_with(ended, segments.clone(), socket, &roster, &options, deadline)?;
         let ether = match control {
             Some(control) => ether.with_control(control),
             None => ether,
         };
-        Server::new(ether, region, segments, watch, deadline)
+        Server::new(ether, adapter_memory, segments, watch, deadline)
     }
 }

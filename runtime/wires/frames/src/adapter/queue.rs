@@ -15,7 +15,7 @@
 use hostwire_transport::error::PeId;
 use hostwire_transport::memory::Memory;
 
-use super::region::Region;
+use super::memory::AdapterMemory;
 
 /// Bytes of the queue of a PE: a stream keeps going while the adapter sends a few batches of frames,
 /// and the queues of a host stay in its caches. Fitted.
@@ -89,7 +89,7 @@ impl Record {
 #[derive(Debug)]
 pub(super) struct Writer {
     memory: Memory,
-    region: Region,
+    adapter_memory: AdapterMemory,
     local: u32,
     /// What has been written, and what of it has been shown.
     written: u64,
@@ -99,15 +99,15 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn new(memory: Memory, region: Region, local: u32) -> Self {
-        let shown = region.written(local);
-        let read = region.read(local);
+    pub(super) fn new(memory: Memory, adapter_memory: AdapterMemory, local: u32) -> Self {
+        let shown = adapter_memory.written(local);
+        let read = adapter_memory.read(local);
         Self {
             memory,
             written: shown,
             shown,
             read,
-            region,
+            adapter_memory,
             local,
         }
     }
@@ -148,7 +148,7 @@ impl Writer {
         if fits(self.read) {
             return true;
         }
-        let read = self.region.read(self.local);
+        let read = self.adapter_memory.read(self.local);
         let has_room = fits(read);
         self.read = read;
         has_room
@@ -159,8 +159,8 @@ impl Writer {
     pub(super) fn show(&mut self) {
         if self.shown != self.written {
             self.shown = self.written;
-            self.region.set_written(self.local, self.written);
-            self.region.window().notify();
+            self.adapter_memory.set_written(self.local, self.written);
+            self.adapter_memory.window().notify();
         }
     }
 }
@@ -174,7 +174,7 @@ const fn place(position: u64) -> usize {
 #[derive(Debug)]
 pub(super) struct Reader {
     memory: Memory,
-    region: Region,
+    adapter_memory: AdapterMemory,
     local: u32,
     read: u64,
     /// What the PE knows of that.
@@ -193,11 +193,11 @@ pub(super) enum First {
 }
 
 impl Reader {
-    pub(super) fn new(memory: Memory, region: Region, local: u32) -> Self {
-        let read = region.read(local);
+    pub(super) fn new(memory: Memory, adapter_memory: AdapterMemory, local: u32) -> Self {
+        let read = adapter_memory.read(local);
         Self {
             memory,
-            region,
+            adapter_memory,
             local,
             read,
             said: read,
@@ -207,12 +207,15 @@ impl Reader {
 
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.region.written(self.local) == self.read
+        self.adapter_memory.written(self.local) == self.read
     }
 
     /// The record that is first.
     pub(super) fn first(&self) -> First {
-        let there = self.region.written(self.local).wrapping_sub(self.read);
+        let there = self
+            .adapter_memory
+            .written(self.local)
+            .wrapping_sub(self.read);
         if there == 0 {
             return First::Nothing;
         }
@@ -267,7 +270,7 @@ impl Reader {
         let is_news = self.said != self.read;
         if is_news {
             self.said = self.read;
-            self.region.set_read(self.local, self.read);
+            self.adapter_memory.set_read(self.local, self.read);
         }
         is_news
     }
@@ -279,7 +282,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::region::tests::region;
+    use super::super::memory::tests::adapter_memory;
     use super::*;
 
     fn store(len: usize) -> Record {
@@ -322,8 +325,11 @@ mod tests {
 
     #[test]
     fn what_is_not_shown_is_not_seen() {
-        let region = region(2, 2, 1);
-        let (mut writer, reader) = (region.writer(0).unwrap(), region.reader(0).unwrap());
+        let adapter_memory = adapter_memory(2, 2, 1);
+        let (mut writer, reader) = (
+            adapter_memory.writer(0).unwrap(),
+            adapter_memory.reader(0).unwrap(),
+        );
         assert!(writer.write(store(5), b"hello"));
         assert_eq!(reader.first(), First::Nothing);
         writer.show();
@@ -334,15 +340,15 @@ mod tests {
 
     #[test]
     fn nonsense_is_noticed() {
-        let region = region(2, 2, 1);
-        let reader = region.reader(0).unwrap();
+        let adapter_memory = adapter_memory(2, 2, 1);
+        let reader = adapter_memory.reader(0).unwrap();
         // A PE that says to have written what it has not.
         for written in [16, 1 << 40, u64::MAX] {
-            region.set_written(0, written);
+            adapter_memory.set_written(0, written);
             assert_eq!(reader.first(), First::Nonsense, "{written}");
         }
-        let mut writer = region.writer(0).unwrap();
-        region.set_read(0, 1 << 50);
+        let mut writer = adapter_memory.writer(0).unwrap();
+        adapter_memory.set_read(0, 1 << 50);
         writer.read = 1 << 50;
         assert!(
             !writer.write(store(5), b"hello"),
@@ -356,8 +362,8 @@ mod tests {
         fn records_come_out_as_they_went_in(
             steps in proptest::collection::vec((any::<bool>(), 1_usize..=PIECE_BYTES, any::<u8>(), 1_usize..5000), 1..200)
         ) {
-            let region = region(2, 2, 1);
-            let (mut writer, mut reader) = (region.writer(0).unwrap(), region.reader(0).unwrap());
+            let adapter_memory = adapter_memory(2, 2, 1);
+            let (mut writer, mut reader) = (adapter_memory.writer(0).unwrap(), adapter_memory.reader(0).unwrap());
             let mut model: VecDeque<(Record, Vec<u8>)> = VecDeque::new();
             let mut room = [0; PIECE_BYTES];
             for (write, len, byte, part) in steps {

@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 use hostwire_address::JobMap;
 use hostwire_link::{LinkId, Progress, SendError, Ticket};
 use hostwire_transport::error::{Loss, PeId, TransportError};
-use hostwire_transport::shm::Watch;
+use hostwire_transport::shm::LivenessWatch;
 use hostwire_transport::wait::{Backoff, WaitLimits, WaitStep};
 use hostwire_transport::window::Window;
 use hostwire_transport::wire::Lifetime;
 
 use super::announce::Announcements;
+use super::memory::{AdapterMemory, Closed};
 use super::queue::{First, PIECE_BYTES, Reader, Record};
-use super::region::{Closed, Region};
 use crate::core::Core;
 use crate::ended_pes::End;
 use crate::{Ether, HostPath, tally_values};
@@ -33,8 +33,8 @@ const ATTENDING_SLEEP_MAX: Duration = Duration::from_micros(100);
 /// See the [module text](self).
 pub(super) struct Server {
     ether: Ether,
-    region: Region,
-    watch: Watch,
+    adapter_memory: AdapterMemory,
+    watch: LivenessWatch,
     map: JobMap,
     guests: Vec<Hosted>,
     announcements: Announcements,
@@ -90,9 +90,9 @@ struct Turn {
 impl Server {
     pub(super) fn new(
         ether: Ether,
-        region: Region,
+        adapter_memory: AdapterMemory,
         segments: Vec<Window>,
-        watch: Watch,
+        watch: LivenessWatch,
         deadline: Instant,
     ) -> Result<Self, TransportError> {
         let members = ether.neighbours(ether.pe);
@@ -102,7 +102,7 @@ impl Server {
                 pe,
                 local,
                 segment,
-                queue: region.reader(local)?,
+                queue: adapter_memory.reader(local)?,
                 questions: VecDeque::new(),
                 life: Life::Lives,
             })
@@ -110,21 +110,21 @@ impl Server {
         Ok(Self {
             guests: guests.collect::<Result<_, TransportError>>()?,
             announcements: Announcements::default(),
-            is_closed: vec![false; region.hosts() as usize],
+            is_closed: vec![false; adapter_memory.hosts() as usize],
             map: ether.addresses.map().clone(),
             deadline,
             looked_around: Instant::now(),
             room: Box::new([0; PIECE_BYTES]),
             stored: Vec::new(),
             watch,
-            region,
+            adapter_memory,
             ether,
         })
     }
 
     /// Until all PEs of this host have ended.
     pub(super) fn run(mut self) {
-        let limits = WaitLimits::for_pes(self.region.here() + 1);
+        let limits = WaitLimits::for_pes(self.adapter_memory.here() + 1);
         let mut backoff = Backoff::new(limits);
         let mut turns = 0_u32;
         while !self.is_over() {
@@ -164,7 +164,7 @@ impl Server {
             true => limit.min(ATTENDING_SLEEP_MAX),
             false => limit,
         };
-        let doorbell = self.region.window().doorbell();
+        let doorbell = self.adapter_memory.window().doorbell();
         let limit = doorbell.arm(limit);
         if self
             .guests
@@ -225,7 +225,7 @@ impl Server {
                 First::Nonsense => {
                     // As one that has died: what it wants cannot be known.
                     guest.life = Life::Died;
-                    self.region.say_unreadable(guest.local);
+                    self.adapter_memory.say_unreadable(guest.local);
                     guest.segment.notify();
                     self.announce(at);
                     break;
@@ -241,7 +241,7 @@ impl Server {
                 }
                 Record::Quiet { pe, question } => self.note(at, core, pe, question),
                 Record::Count { question } => {
-                    self.region.write_counters(tally_values(core));
+                    self.adapter_memory.write_counters(tally_values(core));
                     self.note(at, core, Some(self.ether.pe), question);
                 }
                 Record::Finish { question } => {
@@ -341,9 +341,9 @@ impl Server {
             if let Some(number) = answered {
                 if closed {
                     // Who is answered finds the loss.
-                    publish_closed(&self.ether, core, &self.region, &mut self.is_closed);
+                    publish_closed(&self.ether, core, &self.adapter_memory, &mut self.is_closed);
                 }
-                self.region.set_answered(guest.local, number);
+                self.adapter_memory.set_answered(guest.local, number);
                 guest.segment.notify();
                 has_answered = true;
             }
@@ -375,7 +375,7 @@ impl Server {
     /// Looks who has ended, here and there.
     fn look_around(&mut self) {
         for guest in &mut self.guests {
-            let has_joined = self.region.has_joined(guest.local);
+            let has_joined = self.adapter_memory.has_joined(guest.local);
             if guest.life == Life::Lives
                 && (has_joined || Instant::now() > self.deadline)
                 && self.watch.is_alive(guest.local) == Ok(false)
@@ -393,7 +393,7 @@ impl Server {
             core.drive();
             if core.closed(link).is_none() {
                 close(
-                    &self.region,
+                    &self.adapter_memory,
                     &mut self.is_closed,
                     host,
                     &Closed::Lost(Loss::Ended),
@@ -404,7 +404,12 @@ impl Server {
             shared.release(core);
         }
         let core = shared.lock();
-        publish_closed(&self.ether, &core, &self.region, &mut self.is_closed);
+        publish_closed(
+            &self.ether,
+            &core,
+            &self.adapter_memory,
+            &mut self.is_closed,
+        );
         shared.release(core);
     }
 }
@@ -431,7 +436,12 @@ impl Turn {
 }
 
 /// Tells the PEs which hosts cannot be reached any more.
-fn publish_closed(ether: &Ether, core: &Core, region: &Region, is_closed: &mut [bool]) {
+fn publish_closed(
+    ether: &Ether,
+    core: &Core,
+    adapter_memory: &AdapterMemory,
+    is_closed: &mut [bool],
+) {
     for (host, path) in (0..).zip(&ether.hosts) {
         let Some(reason) = path.link().and_then(|link| core.closed(link)) else {
             continue;
@@ -441,16 +451,16 @@ fn publish_closed(ether: &Ether, core: &Core, region: &Region, is_closed: &mut [
             Err(TransportError::PeerLost { loss, .. }) => Closed::Lost(loss),
             Err(error) => Closed::Failed(error.to_string()),
         };
-        close(region, is_closed, host, &why);
+        close(adapter_memory, is_closed, host, &why);
     }
 }
 
 /// The first reason stays.
-fn close(region: &Region, is_closed: &mut [bool], host: u32, why: &Closed) {
+fn close(adapter_memory: &AdapterMemory, is_closed: &mut [bool], host: u32, why: &Closed) {
     if let Some(known) = is_closed.get_mut(host as usize)
         && !*known
     {
         *known = true;
-        region.close_host(host, why);
+        adapter_memory.close_host(host, why);
     }
 }

@@ -9,7 +9,7 @@ use hostwire_transport::shm::{Shm, ShmOptions, local_part};
 use hostwire_transport::wire::{Liveness, PerTarget, Wire};
 
 use super::queue::Record;
-use super::{Adapter, Guest, Region};
+use super::{Adapter, AdapterMemory, Guest};
 use crate::{Ether, EtherOptions, FramePort, Roster, Socket};
 
 /// For a hang.
@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const AT: usize = 4096;
 
 struct Job {
-    region: Region,
+    adapter_memory: AdapterMemory,
     guests: [Guest; 2],
     /// PE 2.
     other: Ether,
@@ -42,20 +42,28 @@ fn job() -> Job {
     };
     let part = |members: &[u32]| local_part(3, members, 1 << 20, ShmOptions::default()).unwrap();
     let (shm, alone) = (part(&[0, 1]), part(&[2]));
-    let region = Region::open(&Region::create(3, 2, 2).unwrap(), 3, 2, 2).unwrap();
+    let adapter_memory =
+        AdapterMemory::open(&AdapterMemory::create(3, 2, 2).unwrap(), 3, 2, 2).unwrap();
     let [first, second] = sockets;
-    Adapter::new(&shm[0], &region, roster(0), deadline)
+    Adapter::new(&shm[0], &adapter_memory, roster(0), deadline)
         .start_thread(first)
         .unwrap();
     let segments = vec![alone[0].segment().clone()];
     let options = EtherOptions::default();
     let other = Ether::connect(segments, second, &roster(1), &options, deadline).unwrap();
     let guests = [0, 1].map(|local: usize| {
-        Guest::join(&shm[local], &region, Arc::clone(&host_of), 1, deadline).unwrap()
+        Guest::join(
+            &shm[local],
+            &adapter_memory,
+            Arc::clone(&host_of),
+            1,
+            deadline,
+        )
+        .unwrap()
     });
     let shm = shm.into_iter().chain(alone).collect();
     Job {
-        region,
+        adapter_memory,
         guests,
         other,
         shm,
@@ -135,8 +143,8 @@ fn a_store_to_nowhere_is_dropped_and_cuts_nobody_off() {
 fn who_writes_nonsense_has_ended_for_others_and_harms_nobody() {
     let job = job();
     is_fine(&job, 0, 1);
-    job.region.set_written(0, 1 << 40);
-    job.region.window().notify();
+    job.adapter_memory.set_written(0, 1 << 40);
+    job.adapter_memory.window().notify();
     until("PE 0 has ended", || job.other.is_alive(0) == Ok(false));
     let lost = TransportError::PeerLost {
         pe: 0,
@@ -164,8 +172,13 @@ fn shared_memory_that_makes_no_sense_is_told_as_what_it_is() {
     // Behind the words of three PEs, at the next line: that of host 1 is the second.
     let (table, hosts) = (4096, 4096 + 64);
     for at in [table + 8 * 3, hosts + 256] {
-        let before = job.region.window().load_word(at).unwrap();
-        let damage = |value| job.region.window().put_word_unannounced(at, value).unwrap();
+        let before = job.adapter_memory.window().load_word(at).unwrap();
+        let damage = |value| {
+            job.adapter_memory
+                .window()
+                .put_word_unannounced(at, value)
+                .unwrap()
+        };
         damage(0x4242_4242_4242_4242);
         let errors = [
             guest.store_word(2, AT, 1).unwrap_err().to_string(),
@@ -184,7 +197,7 @@ fn a_pe_that_ends_is_told_behind_what_it_has_stored() {
     let Job {
         guests: [first, second],
         other,
-        region: _region,
+        adapter_memory: _region,
         mut shm,
     } = job();
     for (value, guest, is_farewell) in [(5, first, true), (6, second, false)] {

@@ -33,7 +33,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use hostwire_transport::error::PeId;
-use hostwire_transport::watch::Watch;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 pub(crate) use self::kernel::Kernels;
@@ -64,20 +63,6 @@ struct Connection {
     has_ended: AtomicBool,
     /// The other host has let go of it, and its end says nothing.
     is_let_go: AtomicBool,
-}
-
-impl Watch for ControlConnections {
-    fn has_ended(&self, pe: PeId) -> bool {
-        self.has_ended(pe)
-    }
-
-    fn notices(&self, pe: PeId) -> bool {
-        self.leads_to(pe)
-    }
-
-    fn host_answered_ago(&self, pe: PeId) -> Option<Duration> {
-        self.of(pe)?.answered_ago()
-    }
 }
 
 impl Kernels for ControlConnections {
@@ -118,6 +103,11 @@ impl ControlConnections {
         self.connections
             .iter()
             .map(|connection| connection.stream.as_fd())
+    }
+
+    /// How long ago the kernel of the host of `pe` has answered; `None` if nobody asks it. May cost a system call.
+    pub fn host_answered_ago(&self, pe: PeId) -> Option<Duration> {
+        self.of(pe)?.answered_ago()
     }
 
     fn of(&self, pe: PeId) -> Option<&Connection> {

@@ -29,15 +29,15 @@ use self::offers::{Common, Missing, NotTaken};
 use self::sockets::Sockets;
 use crate::settings::Settings;
 use crate::{
-    Adapter, ControlConnections, Door, Ether, EtherOptions, FrameWire, Guest, Interface, Life,
-    Region, Roster, Secrets, Socket,
+    Adapter, AdapterMemory, ControlConnections, Door, Ether, EtherOptions, FrameWire, Guest,
+    Interface, Life, Roster, Secrets, Socket,
 };
 
 type Result<T> = core::result::Result<T, JoinError>;
 
 /// What the first PE of a host gives to the others beside the segments: the memory that they share with
 /// their adapter.
-const REGION: u32 = 0;
+const ADAPTER_MEMORY: u32 = 0;
 /// How long hosts try to hear each other over a wire, where there is another one to try.
 const TRY_LIMIT: Duration = Duration::from_secs(4);
 
@@ -96,13 +96,13 @@ pub(crate) fn join(joining: Joining<'_>) -> Result<Joined> {
     let host_of: Arc<[u32]> = host_of.collect();
     let control = ControlConnections::new(host_of.iter().copied(), connections);
 
-    let (shm, region) = meet(segment, &here, hosts, &cards, gathering)?;
+    let (shm, adapter_memory) = meet(segment, &here, hosts, &cards, gathering)?;
     let between = Between {
         firsts: &firsts,
         host,
         host_of,
         shm: &shm,
-        region,
+        adapter_memory,
         control: Arc::new(control),
         options: EtherOptions {
             lost_after: joining.lost_after,
@@ -127,22 +127,22 @@ fn meet(
     hosts: u32,
     cards: &[Card],
     gathering: Option<Gathering>,
-) -> Result<(Shm, Option<Region>)> {
+) -> Result<(Shm, Option<AdapterMemory>)> {
     let (first, pes, count) = (here.first(), here.pes(), here.count());
     let gathering = gathering.map(|gathering| {
-        let region = Region::create(pes, hosts, count)?;
-        Ok::<_, JoinError>(gathering.with_more(vec![(REGION, region)]))
+        let adapter_memory = AdapterMemory::create(pes, hosts, count)?;
+        Ok::<_, JoinError>(gathering.with_more(vec![(ADAPTER_MEMORY, adapter_memory)]))
     });
     let ticket = cards.get(first as usize);
     let ticket = ticket.and_then(|card| card.ticket.as_deref());
     let mut shm = segment.share(here, gathering.transpose()?, ticket)?;
     let mut more = shm.take_more().into_iter();
-    let region = match more.find(|(what, _)| *what == REGION) {
-        Some((_, file)) => Some(Region::open(&file, pes, hosts, count)?),
+    let adapter_memory = match more.find(|(what, _)| *what == ADAPTER_MEMORY) {
+        Some((_, file)) => Some(AdapterMemory::open(&file, pes, hosts, count)?),
         None if count == 1 => None,
         None => return Err(unclear(first, "no adapter").into()),
     };
-    Ok((shm, region))
+    Ok((shm, adapter_memory))
 }
 
 /// What all hosts can use, as their first PEs say.
@@ -185,7 +185,7 @@ struct Between<'a> {
     host_of: Arc<[u32]>,
     shm: &'a Shm,
     /// What several PEs of this host share with their adapter.
-    region: Option<Region>,
+    adapter_memory: Option<AdapterMemory>,
     control: Arc<ControlConnections>,
     options: EtherOptions,
     deadline: Instant,
@@ -237,26 +237,32 @@ impl Between<'_> {
         deadline: Instant,
     ) -> Result<Arc<dyn Wire>> {
         let roster = self.roster(wire, attempt)?;
-        match (&self.region, socket) {
+        match (&self.adapter_memory, socket) {
             (None, Some(socket)) => {
                 let segments = vec![self.shm.segment().clone()];
                 let ether = Ether::connect(segments, socket, &roster, &self.options, deadline)?;
                 return Ok(Arc::new(ether.with_control(Arc::clone(&self.control))));
             }
-            (Some(region), Some(socket)) => {
+            (Some(adapter_memory), Some(socket)) => {
                 let adapter = Adapter {
                     options: self.options.clone(),
                     control: Some(Arc::clone(&self.control)),
-                    ..Adapter::new(self.shm, region, roster, deadline)
+                    ..Adapter::new(self.shm, adapter_memory, roster, deadline)
                 };
                 adapter.start(socket)?;
             }
             (_, None) => {}
         }
-        let region = self.region.as_ref();
-        let region = region.ok_or_else(|| unclear(self.shm.pe(), "no socket"))?;
+        let adapter_memory = self.adapter_memory.as_ref();
+        let adapter_memory = adapter_memory.ok_or_else(|| unclear(self.shm.pe(), "no socket"))?;
         let host_of = Arc::clone(&self.host_of);
-        let guest = Guest::join(self.shm, region, host_of, attempt as u64 + 1, deadline)?;
+        let guest = Guest::join(
+            self.shm,
+            adapter_memory,
+            host_of,
+            attempt as u64 + 1,
+            deadline,
+        )?;
         Ok(Arc::new(guest))
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hostwire::station::{
-    Deed, Finished, Label, Lane, Name, Place, Region, Regions, Rights, Station, Wanted,
+    Deed, Finished, Label, Lane, MemoryRegion, MemoryRegions, Name, Place, Rights, Station, Wanted,
 };
 use hostwire::{PeId, Source, Tag};
 use hostwire_transport::Memory;
@@ -22,8 +22,8 @@ pub fn ring(folder: &str) -> Done {
     let number = |name: &str| -> Result<u32, Box<dyn Error>> { Ok(std::env::var(name)?.parse()?) };
     let (pe, pes) = (number("PMI_RANK")?, number("PMI_SIZE")?);
     let memory = Memory::anonymous(8);
-    let regions = Arc::<Regions>::default();
-    let region = Region {
+    let regions = Arc::<MemoryRegions>::default();
+    let region = MemoryRegion {
         memory: memory.clone(),
         first: 0,
         rights: Rights {

@@ -2,7 +2,7 @@
 //!
 //! Whoever asks for it says a key and where; the owner looks whether there is such memory, whether it
 //! is all there and may be used so, and only then touches it. So a peer that asks for anything else
-//! gets a [`Refusal`], and nothing has happened. Between [`Regions::remove`] and the end of the
+//! gets a [`Refusal`], and nothing has happened. Between [`MemoryRegions::remove`] and the end of the
 //! process nobody changes the memory, nor gets what is in it.
 
 mod atomic;
@@ -48,7 +48,7 @@ pub trait Witness: Send + Sync {
 
 /// A piece of memory that others may use.
 #[derive(Clone)]
-pub struct Region {
+pub struct MemoryRegion {
     /// Its bytes.
     pub memory: Memory,
     /// What others call its first byte: 0, or its address.
@@ -59,7 +59,7 @@ pub struct Region {
     pub witness: Option<Arc<dyn Witness>>,
 }
 
-impl Region {
+impl MemoryRegion {
     /// Where in the memory `len` bytes begin that others call `at`.
     fn offset(&self, at: u64, len: u64) -> Result<usize, Refusal> {
         let offset = at.checked_sub(self.first).ok_or(Refusal::Outside)?;
@@ -76,7 +76,7 @@ impl Region {
 pub struct Place {
     /// The key of the region.
     pub key: u64,
-    /// What its owner's peers call the first of them: see [`Region::first`].
+    /// What its owner's peers call the first of them: see [`MemoryRegion::first`].
     pub at: u64,
     /// How many.
     pub len: u64,
@@ -112,7 +112,7 @@ impl Refusal {
 
 /// All regions of some stations.
 #[derive(Default)]
-pub struct Regions {
+pub struct MemoryRegions {
     books: Mutex<Books>,
 }
 
@@ -136,12 +136,12 @@ struct Books {
 }
 
 struct Known {
-    region: Region,
+    region: MemoryRegion,
     number: u64,
 }
 
 impl Books {
-    fn find(&self, place: &Place, for_what: Rights) -> Result<(&Region, usize), Refusal> {
+    fn find(&self, place: &Place, for_what: Rights) -> Result<(&MemoryRegion, usize), Refusal> {
         let known = self.by_key.get(&place.key).ok_or(Refusal::NoKey)?;
         let region = &known.region;
         if !region.rights.include(for_what) {
@@ -151,14 +151,14 @@ impl Books {
     }
 }
 
-impl Regions {
+impl MemoryRegions {
     fn books(&self) -> MutexGuard<'_, Books> {
         self.books.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Lets others use a region with this key, or with one that was never used here before. `None` if
     /// there is a region with the key.
-    pub fn add(&self, key: Option<u64>, region: Region) -> Option<u64> {
+    pub fn add(&self, key: Option<u64>, region: MemoryRegion) -> Option<u64> {
         let books = &mut *self.books();
         let key = key.unwrap_or_else(|| {
             loop {

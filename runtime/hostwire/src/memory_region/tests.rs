@@ -1,7 +1,7 @@
 use super::*;
 
-fn region(len: usize, rights: Rights) -> Region {
-    Region {
+fn region(len: usize, rights: Rights) -> MemoryRegion {
+    MemoryRegion {
         memory: Memory::anonymous(len),
         first: 0,
         rights,
@@ -15,10 +15,10 @@ fn place(key: u64, at: u64, len: u64) -> Place {
 
 #[test]
 fn only_bytes_that_are_there_may_be_used_and_only_so() {
-    let regions = Regions::default();
+    let regions = MemoryRegions::default();
     assert_eq!(regions.add(Some(7), region(100, Rights::WRITE)), Some(7));
     assert_eq!(regions.add(Some(7), region(100, Rights::WRITE)), None);
-    let high = Region {
+    let high = MemoryRegion {
         first: u64::MAX - 50,
         ..region(100, Rights::READ)
     };
@@ -49,7 +49,7 @@ fn only_bytes_that_are_there_may_be_used_and_only_so() {
 
 #[test]
 fn keys_that_are_drawn_are_new() {
-    let regions = Regions::default();
+    let regions = MemoryRegions::default();
     regions.add(Some(1), region(1, Rights::READ));
     let second = regions.add(None, region(1, Rights::READ)).unwrap();
     assert!(regions.remove(second));
@@ -59,7 +59,7 @@ fn keys_that_are_drawn_are_new() {
 
 #[test]
 fn bytes_go_to_all_places_and_come_from_them() {
-    let regions = Regions::default();
+    let regions = MemoryRegions::default();
     let both = Rights {
         read: true,
         write: true,
@@ -78,7 +78,7 @@ fn bytes_go_to_all_places_and_come_from_them() {
 
 /// What an operation leaves of two numbers, one of them aligned to nothing.
 fn after(atomic: Atomic, old: &[u8], operand: &[u8], compare: &[u8]) -> Vec<u8> {
-    let regions = Regions::default();
+    let regions = MemoryRegions::default();
     let both = Rights {
         read: true,
         write: true,

@@ -73,7 +73,7 @@ const ATTEMPT: u64 = 1 << 8;
 
 /// The memory that the PEs of a host share with its adapter.
 #[derive(Debug, Clone)]
-pub struct Region {
+pub struct AdapterMemory {
     window: Window,
     shape: Shape,
 }
@@ -104,13 +104,13 @@ impl Shape {
     }
 }
 
-impl Region {
-    /// How long the region is of `here` PEs, who share a host, in a job of `pes` PEs on `hosts` hosts.
+impl AdapterMemory {
+    /// How long the memory is of `here` PEs, who share a host, in a job of `pes` PEs on `hosts` hosts.
     pub fn bytes(pes: u32, hosts: u32, here: u32) -> usize {
         Shape { pes, hosts, here }.bytes()
     }
 
-    /// The file of a region for `here` PEs, who share a host, of a job of `pes` PEs on `hosts` hosts.
+    /// The file of the memory for `here` PEs, who share a host, of a job of `pes` PEs on `hosts` hosts.
     ///
     /// # Errors
     /// [`TransportError::Environment`]: no memory.
@@ -118,7 +118,7 @@ impl Region {
         create_file("hostwire-adapter", Self::bytes(pes, hosts, here))
     }
 
-    /// The region in a file of such a job.
+    /// The memory in a file of such a job.
     ///
     /// # Errors
     /// [`TransportError::Environment`] if it is the file of another one.
@@ -391,14 +391,14 @@ pub(super) mod tests {
 
     use super::*;
 
-    pub(in super::super) fn region(pes: u32, hosts: u32, here: u32) -> Region {
-        let file = Region::create(pes, hosts, here).unwrap();
-        Region::open(&file, pes, hosts, here).unwrap()
+    pub(in super::super) fn adapter_memory(pes: u32, hosts: u32, here: u32) -> AdapterMemory {
+        let file = AdapterMemory::create(pes, hosts, here).unwrap();
+        AdapterMemory::open(&file, pes, hosts, here).unwrap()
     }
 
     #[test]
     fn all_reasons_come_back() {
-        let region = region(5, 3, 2);
+        let adapter_memory = adapter_memory(5, 3, 2);
         let lost = [
             Loss::Ended,
             Loss::Silent {
@@ -422,9 +422,9 @@ pub(super) mod tests {
         ];
         let others = [Closed::Finished, Closed::Failed("no\u{7}room".into())];
         for why in lost.map(Closed::Lost).into_iter().chain(others) {
-            assert_eq!(region.closed(2), None.or(region.closed(2)));
-            region.close_host(1, &why);
-            let shown = region.closed(1).unwrap();
+            assert_eq!(adapter_memory.closed(2), None.or(adapter_memory.closed(2)));
+            adapter_memory.close_host(1, &why);
+            let shown = adapter_memory.closed(1).unwrap();
             match why {
                 Closed::Failed(_) => {
                     assert!(matches!(shown, Closed::Failed(text) if !text.contains('\u{7}')))
@@ -432,29 +432,32 @@ pub(super) mod tests {
                 why => assert_eq!(shown, why),
             }
         }
-        assert_eq!((region.closed(0), region.closed(2)), (None, None));
+        assert_eq!(
+            (adapter_memory.closed(0), adapter_memory.closed(2)),
+            (None, None)
+        );
     }
 
     #[test]
     fn attempts_are_counted_and_a_failure_has_a_text() {
-        let region = region(5, 3, 2);
-        assert_eq!(region.state(), None);
-        region.begin(CapabilitySet::NET_RAW);
-        assert_eq!(region.state(), Some((1, State::Connecting)));
+        let adapter_memory = adapter_memory(5, 3, 2);
+        assert_eq!(adapter_memory.state(), None);
+        adapter_memory.begin(CapabilitySet::NET_RAW);
+        assert_eq!(adapter_memory.state(), Some((1, State::Connecting)));
         let long = "x".repeat(5000);
-        region.say_failed(&long);
-        assert_eq!(region.state(), Some((1, State::Failed)));
-        assert_eq!(region.failure(), long[..960]);
-        region.begin(CapabilitySet::empty());
-        region.say_serving();
-        assert_eq!(region.state(), Some((2, State::Serving)));
-        assert!(region.rights().is_empty());
+        adapter_memory.say_failed(&long);
+        assert_eq!(adapter_memory.state(), Some((1, State::Failed)));
+        assert_eq!(adapter_memory.failure(), long[..960]);
+        adapter_memory.begin(CapabilitySet::empty());
+        adapter_memory.say_serving();
+        assert_eq!(adapter_memory.state(), Some((2, State::Serving)));
+        assert!(adapter_memory.rights().is_empty());
     }
 
     #[test]
     fn the_region_of_another_job_is_refused() {
-        let file = Region::create(5, 3, 2).unwrap();
-        assert!(Region::open(&file, 5, 3, 64).is_err());
+        let file = AdapterMemory::create(5, 3, 2).unwrap();
+        assert!(AdapterMemory::open(&file, 5, 3, 64).is_err());
     }
 
     #[test]
