@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use hostwire_station::News;
 use hostwire_transport::ring::{CreditInlet, Outlet, RingSender};
+use hostwire_transport::{EnvironmentFault, TransportError};
 
 use super::*;
 use crate::layout::Mail;
