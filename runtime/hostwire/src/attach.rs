@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use hostwire_bootstrap::settings::in_environment;
 use hostwire_bootstrap::{
-    Alone, Bootstrap, Deadline, Joining, LaunchError, Launched, Meets, Nodes, Segment,
+    Alone, Bootstrap, Deadline, Joined, Joining, LaunchError, Launched, Meets, Nodes, Segment,
 };
 use hostwire_transport::faults::Faulty;
 use hostwire_transport::os::process::inherited_fd;
@@ -103,7 +103,7 @@ fn connect(
             let joined = join(joining(settings, segment, &mut *launcher, &nodes))?;
             (within_host(joined.wire)?, nodes, joined.name)
         }
-        by_hosts => {
+        _ => {
             let (meeting, nodes) = match is_alone {
                 true => (Some(Meeting::Alone), Nodes::one(1)),
                 false => meet(&mut *launcher)?,
@@ -116,20 +116,7 @@ fn connect(
                     (within_host(Arc::new(wire))?, nodes, name)
                 }
                 None => {
-                    allow(settings, pe, &nodes)?;
-                    if settings.insecure_wire && pe == 0 && !is_ours {
-                        warn_of_insecure_wire();
-                    }
-                    let fastest = || {
-                        WireName::fastest_first()
-                            .first()
-                            .map(|wire| wire.entry().meeting)
-                    };
-                    let Some(Meets::BetweenHosts(join)) = by_hosts.or_else(fastest) else {
-                        let why = "none is known".into();
-                        return Err(launch_failed(LaunchError::NoWire { why }));
-                    };
-                    let joined = join(joining(settings, segment, &mut *launcher, &nodes))?;
+                    let joined = between_hosts(settings, segment, &mut *launcher, &nodes, is_ours)?;
                     (joined.wire, nodes, joined.name)
                 }
             }
@@ -141,6 +128,30 @@ fn connect(
     let launcher = (!is_alone).then_some(launcher);
     let name = if is_modelled { MODEL } else { name };
     Ok((wire, Launched { launcher, nodes }, name))
+}
+
+/// Connects this PE with those of other hosts, and of its own, over the wire that is named, or the fastest.
+fn between_hosts(
+    settings: &Settings,
+    segment: &Segment,
+    launcher: &mut dyn Bootstrap,
+    nodes: &Nodes,
+    is_ours: bool,
+) -> Result<Joined> {
+    let pe = launcher.rank();
+    allow(settings, pe, nodes)?;
+    if settings.insecure_wire && pe == 0 && !is_ours {
+        warn_of_insecure_wire();
+    }
+    let fastest = || WireName::fastest_first().first().copied();
+    let wire = settings.wire.named().or_else(fastest);
+    match wire.map(|wire| wire.entry().meeting) {
+        Some(Meets::BetweenHosts(join)) => Ok(join(joining(settings, segment, launcher, nodes))?),
+        _ => {
+            let why = "none is known".into();
+            Err(launch_failed(LaunchError::NoWire { why }))
+        }
+    }
 }
 
 /// What a wire has to know to join the PEs.
