@@ -1,6 +1,6 @@
 //! PMI in text, the protocol between a launcher and the processes it started.
 //!
-//! A process finds its launcher in the environment ([`crate::launch`]), asks it for its number, and
+//! A process finds its launcher in the environment ([`launch_environment`](crate::launch_environment)), asks it for its number, and
 //! exchanges short strings with the other processes of the job through it ([`Client`]). That is
 //! enough to set up faster ways. `hostwire run`, MPICH's `mpiexec.hydra` and Slurm's `srun
 //! --mpi=pmi2` have this protocol.

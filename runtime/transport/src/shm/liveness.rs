@@ -70,7 +70,7 @@ impl Liveness {
 }
 
 /// Looks who of a host still lives. Behind the PEs there is room for one more, the
-/// [adapter](crate::ether::adapter).
+/// adapter.
 #[derive(Debug, Clone)]
 pub enum LivenessWatch {
     /// PEs are processes.

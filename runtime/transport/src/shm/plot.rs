@@ -29,7 +29,7 @@ pub struct Plot {
 
 impl Plot {
     /// For `pes` segments of `segment_bytes`, a multiple of
-    /// [`SEGMENT_ALIGN_BYTES`](memfd::SEGMENT_ALIGN_BYTES).
+    /// `SEGMENT_ALIGN_BYTES`.
     ///
     /// # Errors
     /// [`TransportError::Environment`] if no address space has room for them.
@@ -83,7 +83,7 @@ impl Plot {
         pe as usize * self.stride_bytes
     }
 
-    /// The segment of `pe` in what [`map`](Self::map) gave.
+    /// The segment of `pe` in what `map` gave.
     pub fn segment(&self, memory: &Memory, pe: u32) -> Result<Memory, TransportError> {
         memory.part(self.offset_bytes(pe), self.segment_bytes)
     }
