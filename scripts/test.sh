@@ -18,7 +18,7 @@ step_fmt() { "$cargo" fmt --all --check; }
 
 step_scripts() {
     local script
-    for script in .ci/run {scripts,bench,{bench,examples,scripts,tools}/*,bench/*/*,tools/cli/tests/launchers,runtime/*/tests}/*.sh; do
+    for script in .ci/run {scripts,bench,{bench,examples,scripts,tools}/*,bench/*/*,tools/cli/tests/launchers,runtime/wires/*/tests}/*.sh; do
         bash -n "$script"
     done
 }
