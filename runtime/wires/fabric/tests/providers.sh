@@ -5,7 +5,7 @@
 #
 #     runtime/wires/fabric/tests/providers.sh [--current] [PROVIDER...]
 set -euo pipefail
-cd "$(dirname "$0")/../../.."
+cd "$(dirname "$0")/../../../.."
 limit_s=${LIMIT_S:-300}
 wheel=mpich-5.0.2-py3-none-manylinux_2_28_x86_64.whl
 wheel_sha256=8fed465ebff269ea2ebac179a25de02671ddf8df476e0f115be089015015cfd4
