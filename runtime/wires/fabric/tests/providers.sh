@@ -15,7 +15,7 @@ providers=("$@")
 [ $# = 0 ] && providers=("tcp" "tcp;ofi_rxm" "net" "udp;ofi_rxd" "sockets" "shm")
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
-cargo test --quiet --package hostwire-transport --test fabric --no-run
+cargo test --quiet --package hostwire-fabric --test fabric --no-run
 if ((is_current)); then
     folder=${FABRIC_LIBRARY-}
     if [ -z "$folder" ]; then
@@ -31,7 +31,7 @@ for provider in "${providers[@]}"; do
     status=0
     # The process group of its own lets the limit reach the test itself.
     FABRIC_TEST_PROVIDER=$provider timeout --kill-after 5 "$limit_s" \
-        cargo test --quiet --package hostwire-transport --test fabric -- \
+        cargo test --quiet --package hostwire-fabric --test fabric -- \
         --ignored --nocapture the_chosen_provider >"$logs/log" 2>&1 || status=$?
     last=$(grep -a ' PEs on ' "$logs/log" | tail -1 || true)
     case $status in
