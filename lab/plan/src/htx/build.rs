@@ -2,29 +2,13 @@
 
 use std::collections::HashMap;
 
-use super::read::{CableSpec, HostSpec, Lendable, Spec};
+use super::net::Net;
+use super::read::{CableSpec, HostSpec, Spec};
 use super::region;
-use super::{Cable, Device, HOSTS_MAX, Host, LinkPort, PortKind, Region, SENDER_SLOTS_MIN, Switch};
+use super::{Cable, Device, HOSTS_MAX, Host, LinkPort, PortKind, SENDER_SLOTS_MIN, Switch};
 use crate::check::cables::port_taken;
 use crate::diagnostic::{Diagnostic, Findings, Located, Span};
 use crate::spec::units::{display_bytes, display_count};
-use crate::spec::{Policy, RouteSpec};
-
-/// Devices and cables, not yet with routes.
-pub(crate) struct Net {
-    pub hosts: Vec<Host>,
-    /// Where each host is described.
-    pub host_spans: Vec<Span>,
-    pub switches: Vec<Switch>,
-    pub cables: Vec<Cable>,
-    pub regions: Vec<Region>,
-    /// For each host the number of its node, and what others may use of its memory.
-    pub lenders: Vec<(usize, Lendable)>,
-    /// Where each cable is described.
-    pub cable_spans: Vec<Span>,
-    pub policy: Policy,
-    pub routes: Vec<RouteSpec>,
-}
 
 pub(crate) fn build(spec: &Spec, out: &mut Findings) -> Option<Net> {
     if spec.hosts.len() > HOSTS_MAX {

@@ -5,13 +5,15 @@
 //! regions of other hosts' memory, at addresses of its own.
 
 mod build;
+mod net;
 mod read;
 mod region;
 mod report;
 mod route;
 
 pub(crate) use build::build;
-pub(crate) use read::{Board, CableSpec, HostSpec, Lendable, Spec, SwitchSpec};
+pub(crate) use net::Lendable;
+pub(crate) use read::{Board, CableSpec, HostSpec, Spec, SwitchSpec};
 pub(crate) use read::{read_board, read_cable, read_switch};
 pub(crate) use region::{RegionSpec, read as read_region};
 pub(crate) use route::{Routed, choose_parts, route_cables};

@@ -1,6 +1,7 @@
 //! The keys of a file with HTX boards.
 
 use super::PortKind;
+use super::net::Lendable;
 use super::region::{self, RegionSpec};
 use crate::diagnostic::{Diagnostic, Findings, Located, Span};
 use crate::file::Section;
@@ -39,15 +40,6 @@ pub(crate) struct HostSpec {
     /// Hosts of one node have the same number.
     pub node: usize,
     pub lendable: Lendable,
-}
-
-/// The part of a host's memory that others may use.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Lendable {
-    pub first: u64,
-    pub end: u64,
-    /// What lies around it.
-    pub around: &'static str,
 }
 
 /// A board as a file describes it.

@@ -4,8 +4,7 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use super::Region;
-use super::build::Net;
-use super::read::Lendable;
+use super::net::{Lendable, Net};
 use crate::diagnostic::{Diagnostic, Findings, Located, Span};
 use crate::file::{Section, span_of, wrong_type};
 use crate::spec::units::{SIZE, display_bytes};

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::build::Net;
+use super::net::Net;
 use super::read::parse_port;
 use super::{Cable, Device, HtxPlan, LinkPort, Scheme};
 use crate::diagnostic::{Diagnostic, Findings, Span};

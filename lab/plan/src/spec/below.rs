@@ -5,7 +5,7 @@ use serde::Serialize;
 use toml::de::DeValue;
 
 use super::ethernet::Key;
-use super::read::FREQUENCIES_MHZ;
+use super::link::FREQUENCIES_MHZ;
 use super::section::{Section, clip};
 use super::units::{FREQUENCY, SIZE, WIDTH};
 use super::{AdapterKind, PEACH2_PORTS};

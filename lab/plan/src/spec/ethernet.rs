@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::read::parse_link_path;
+use super::link::parse_link_path;
 use super::section::{Section, clip, span_of, wrong_type};
 use super::units::{BANDWIDTH, Quantity, SIZE, TIME};
 use super::{AdapterPlace, Fabric};

@@ -5,6 +5,7 @@
 
 mod below;
 mod ethernet;
+mod link;
 mod read;
 mod routes;
 pub(crate) mod section;
@@ -16,7 +17,8 @@ pub(crate) use below::{BelowSpec, ChipCableSpec, ChipPort};
 pub(crate) use ethernet::AdapterPort;
 pub use ethernet::{EthernetPlan, HteaPlan};
 
-pub(crate) use read::{check_name, parse_link_path, read};
+pub(crate) use link::parse_link_path;
+pub(crate) use read::{check_name, read};
 pub(crate) use routes::{RouteSpec, read_routes};
 pub(crate) use whole::{is_htx, read_policy};
 

@@ -5,6 +5,7 @@ use toml::de::DeValue;
 
 use super::below::{is_below, read_below, read_below_cable};
 use super::ethernet::{read_network, read_places};
+use super::link::{FREQUENCIES_MHZ, parse_link, parse_link_path};
 use super::section::{Section, as_u64, clip, nearest, span_of, wrong_type};
 use super::units::{FREQUENCY, SIZE, WIDTH};
 use super::whole::{check_described, read_fabric, read_family, read_policy};
@@ -189,12 +190,6 @@ fn read_width(
     );
     None
 }
-
-/// Clocks that the 5-bit frequency field can name, in MHz.
-pub(crate) const FREQUENCIES_MHZ: [u64; 18] = [
-    200, 300, 400, 500, 600, 800, 1000, 1200, 1400, 1600, 1800, 2000, 2200, 2400, 2600, 2800, 3000,
-    3200,
-];
 
 fn read_frequency(
     section: &mut Section<'_>,
@@ -487,33 +482,6 @@ fn read_port(
         value: parsed?,
         span: text.span,
     })
-}
-
-/// `l2` or `p1.l2`.
-pub(crate) fn parse_link_path(path: &str, fabric: Fabric) -> Option<(u8, LinkIndex)> {
-    match path.split_once('.') {
-        None => Some((0, parse_link(path, fabric)?)),
-        Some((processor, link)) => {
-            let index: u8 = parse_digit(processor.strip_prefix('p')?)?;
-            Some((index, parse_link(link, fabric)?))
-        }
-    }
-}
-
-fn parse_link(name: &str, fabric: Fabric) -> Option<LinkIndex> {
-    match fabric {
-        Fabric::TcCluster => LinkIndex::new(parse_digit(name.strip_prefix('l')?)?),
-        Fabric::Peach2 => {
-            let index = PEACH2_PORTS.iter().take(3).position(|port| *port == name)?;
-            LinkIndex::new(u8::try_from(index).ok()?)
-        }
-    }
-}
-
-fn parse_digit(text: &str) -> Option<u8> {
-    (text.len() == 1)
-        .then(|| text.parse().ok())?
-        .filter(|&n| n < 8)
 }
 
 fn read_topology(
