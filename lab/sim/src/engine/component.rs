@@ -2,6 +2,7 @@
 
 use std::any::Any;
 
+use super::id::{ComponentId, Priority};
 use super::queue::{Entry, Queue, Tie};
 use super::stall::Wait;
 use super::time::Ps;
@@ -20,38 +21,6 @@ pub trait Event: 'static {
     fn kind(&self) -> u8 {
         0
     }
-}
-
-/// Names a component of one simulation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ComponentId(pub(super) u32);
-
-impl ComponentId {
-    /// The source of injected events. It is no component and sorts last.
-    pub const EXTERNAL: ComponentId = ComponentId(Tie::SOURCE_MAX);
-
-    /// The component that was added as number `index`, from 0, if a simulation has so many.
-    pub(super) fn at(index: usize) -> ComponentId {
-        ComponentId(index as u32)
-    }
-
-    /// Position in the order in which components were added.
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-/// Order among events of the same picosecond.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum Priority {
-    /// Before everything else: resets, changes of configuration.
-    First = 0,
-    /// The usual case.
-    #[default]
-    Normal = 1,
-    /// After everything else: probes and measurements.
-    Last = 2,
 }
 
 /// A modelled thing: it gets events and schedules events.

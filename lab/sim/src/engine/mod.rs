@@ -34,6 +34,7 @@
 
 mod component;
 mod hash;
+mod id;
 mod queue;
 pub mod random;
 mod sim;
@@ -42,8 +43,9 @@ mod summary;
 mod time;
 mod trace;
 
-pub use component::{Component, ComponentId, Context, Event, Priority};
+pub use component::{Component, Context, Event};
 pub use hash::EventHash;
+pub use id::{ComponentId, Priority};
 pub use sim::{InjectError, RunError, Sim, Stepped};
 pub use stall::{StallReport, Wait};
 pub use summary::Summary;

@@ -8,7 +8,7 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use super::component::{ComponentId, Priority};
+use super::id::{ComponentId, Priority};
 use super::time::Ps;
 
 /// Order among events of one picosecond: priority, source, source sequence,
@@ -26,19 +26,17 @@ pub(super) struct Tie(pub(super) u64);
 
 impl Tie {
     const SEQUENCE_BITS: u32 = 44;
-    const SOURCE_BITS: u32 = 18;
-    pub(super) const SOURCE_MAX: u32 = (1 << Self::SOURCE_BITS) - 1;
 
     #[inline]
     pub(super) fn new(priority: Priority, source: ComponentId, sequence: u64) -> Tie {
         debug_assert!(sequence < 1 << Self::SEQUENCE_BITS);
-        debug_assert!(source.0 <= Self::SOURCE_MAX);
+        debug_assert!(source.0 <= ComponentId::EXTERNAL.0);
         Tie((priority as u64) << 62 | u64::from(source.0) << Self::SEQUENCE_BITS | sequence)
     }
 
     #[inline]
     pub(super) fn source(self) -> ComponentId {
-        ComponentId((self.0 >> Self::SEQUENCE_BITS) as u32 & Self::SOURCE_MAX)
+        ComponentId((self.0 >> Self::SEQUENCE_BITS) as u32 & ComponentId::EXTERNAL.0)
     }
 }
 

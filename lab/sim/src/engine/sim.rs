@@ -4,8 +4,9 @@ use std::any::Any;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use super::component::{Component, ComponentId, Context, Event, Priority};
+use super::component::{Component, Context, Event};
 use super::hash::EventHash;
+use super::id::{ComponentId, Priority};
 use super::queue::{Entry, Queue, Tie};
 use super::stall::StallReport;
 use super::summary::Summary;
@@ -112,7 +113,7 @@ impl<M: Event> Sim<M> {
     /// With more than 262,142 components.
     pub fn add(&mut self, name: impl Into<String>, component: impl Component<M>) -> ComponentId {
         assert!(
-            self.components.len() < Tie::SOURCE_MAX as usize,
+            self.components.len() < ComponentId::EXTERNAL.index(),
             "too many components"
         );
         let id = ComponentId::at(self.components.len());

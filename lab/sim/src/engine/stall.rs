@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::component::ComponentId;
+use super::id::ComponentId;
 
 /// One thing a component cannot do until another component acts.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -29,6 +29,7 @@ mod monitor;
 pub mod pgas_cluster;
 mod programs;
 pub mod remote;
+mod stream;
 pub mod sub_clusters;
 pub mod tca_peach2;
 pub mod tccluster;

@@ -16,7 +16,7 @@ use crate::models::ht::{Buffers, Link, LinkConfig};
 use crate::models::htea::adapter::{Adapter, AdapterConfig, switch};
 use crate::models::link::End;
 
-use super::build::BuildError;
+use super::error::BuildError;
 use super::{Machine, Wire, WireEnd};
 
 /// The number of an adapter, of which a plan has at most 256 of a kind.

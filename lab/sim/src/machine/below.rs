@@ -19,7 +19,7 @@ use crate::models::pcie::peach2::chip::{Chip, ChipConfig, DMA_FROM_BYTES};
 use crate::models::pcie::{Link, LinkConfig};
 
 use super::adapters::small;
-use super::build::BuildError;
+use super::error::BuildError;
 use super::htx::{BoardNetwork, Boards, board_of, regions_at};
 use super::{Machine, PcieWire};
 

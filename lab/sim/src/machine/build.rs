@@ -14,34 +14,9 @@ use crate::models::ht::{Buffers, Link, LinkConfig};
 use crate::models::link::{Damage, End};
 
 use super::below::Below;
+use super::error::BuildError;
 use super::htx::BoardNetwork;
 use super::{Machine, Socket, Wire, WireEnd};
-
-/// Why a plan cannot be built.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum BuildError {
-    /// The plan is for other hardware.
-    #[error("the plan is for {got:?}; Opteron models need a TCCluster plan")]
-    Fabric {
-        /// The kind of machine of the plan.
-        got: PlanFabric,
-    },
-    /// An adapter cannot be as the plan wants it.
-    #[error("the adapter at {port}: {cause}")]
-    Adapter {
-        /// Where it is plugged in.
-        port: PortId,
-        /// Why.
-        cause: String,
-    },
-    /// A link names a processor that the plan does not have.
-    #[error("the plan has no processor at the other end of {port}")]
-    Peer {
-        /// The end that exists.
-        port: PortId,
-    },
-}
 
 impl Machine {
     /// Builds the machine that `plan` describes, all sockets alike except for

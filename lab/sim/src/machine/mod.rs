@@ -7,11 +7,12 @@
 mod adapters;
 mod below;
 mod build;
+mod error;
 pub mod htx;
 mod training;
 
 pub use below::{Below, ChipDoor};
-pub use build::BuildError;
+pub use error::BuildError;
 pub use training::{Reset, TrainingFailure};
 
 use hostwire_plan::{LinkRole, Plan, ProcessorId};

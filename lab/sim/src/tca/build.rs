@@ -13,7 +13,7 @@ use crate::models::pcie::peach2::chip::{Chip, ChipConfig, DMA_FROM_BYTES, REGIST
 use crate::models::pcie::peach2::host::{GPU_BUS, Gpu, Host, HostConfig, MEMORY_BUS};
 use crate::models::pcie::{Link, LinkConfig, Role};
 
-use super::driver::{DRIVER_BYTES, Engine};
+use super::dma::{DRIVER_BYTES, Engine};
 use super::error::{BuildError, NODES_MAX};
 use super::place::Device;
 

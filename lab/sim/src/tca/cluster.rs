@@ -14,7 +14,7 @@ use crate::record::{RecordError, Recording};
 
 use super::build::{Built, Config, Node, SouthCable, Wire, build};
 use super::chain::Chain;
-use super::driver::{DRIVER_BYTES, Driver, Engine};
+use super::dma::{DRIVER_BYTES, Driver, Engine};
 use super::error::{BuildError, TcaError};
 use super::place::{Device, Place};
 

@@ -1,7 +1,5 @@
 //! The driver of a node: chains of DMA, table by table.
 
-use serde::Serialize;
-
 use crate::engine::Ps;
 use crate::models::Fabric;
 use crate::models::pcie::peach2::chip::{
@@ -12,23 +10,9 @@ use crate::models::pcie::peach2::host::{Host, MEMORY_BUS};
 
 use super::chain::{Chain, Piece};
 use super::cluster::SubCluster;
+use super::dma::{DRIVER_BYTES, Driver, Engine};
 use super::error::TcaError;
 use super::place::{Device, Place};
-
-/// Memory at the end of each host that the driver keeps: a page for each kind of table.
-pub(super) const DRIVER_BYTES: u64 = 4 * TABLE_BYTES;
-
-/// How a chain is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Engine {
-    /// The controller of the paper's measurements: data goes through the chip's memory. A chain
-    /// from there is one DMA write and a chain into it one DMA read; any other takes two
-    /// phases, with an interrupt in between.
-    TwoPhase,
-    /// The controller that the paper announces: reads and writes at the same time.
-    Pipelined,
-}
 
 /// A chain that was launched. Nothing happens if it is dropped: the chain runs on.
 #[derive(Debug, PartialEq, Eq)]
@@ -43,16 +27,6 @@ impl Transfer {
     pub fn launched(&self) -> Ps {
         self.launched
     }
-}
-
-/// The driver of a node.
-#[derive(Default)]
-pub(super) struct Driver {
-    /// Interrupts seen so far.
-    interrupts: usize,
-    /// Phases that are still to come, the next one first.
-    phases: Vec<(DmaKind, Vec<Descriptor>)>,
-    busy: bool,
 }
 
 impl SubCluster<'_> {

@@ -31,6 +31,7 @@
 mod build;
 mod chain;
 mod cluster;
+mod dma;
 mod driver;
 mod error;
 mod manage;
@@ -39,6 +40,7 @@ mod place;
 pub use build::{Config, LOOPBACK, Puts, Start};
 pub use chain::{Chain, Piece, Stride};
 pub use cluster::{LinkUse, SubCluster};
-pub use driver::{Engine, Transfer};
+pub use dma::Engine;
+pub use driver::Transfer;
 pub use error::{BuildError, NODES_MAX, TcaError};
 pub use place::{Device, Place};

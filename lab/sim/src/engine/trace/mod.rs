@@ -21,7 +21,7 @@ pub(super) use writer::Trace;
 use std::collections::BTreeSet;
 use std::io;
 
-use super::component::ComponentId;
+use super::id::ComponentId;
 use super::time::Ps;
 
 /// First bytes of a trace.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use crate::engine::component::ComponentId;
+use crate::engine::id::ComponentId;
 use crate::engine::time::Ps;
 
 use super::{END, TARGET_BITS, TRACE_MAGIC, TRACE_RECORD_BYTES, TraceError, TraceRecord};

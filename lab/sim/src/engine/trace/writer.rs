@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::engine::component::ComponentId;
+use crate::engine::id::ComponentId;
 use crate::engine::time::Ps;
 
 use super::{TARGET_BITS, TRACE_MAGIC, TRACE_RECORD_BYTES, TraceError, TraceFilter, end_of};

@@ -63,7 +63,7 @@ pub fn read_hardware(name: &str, bytes: &[u8], load: Load<'_>) -> Result<Hardwar
         // A cluster file, or what is none of both.
         return match hostwire_plan::cluster(name, bytes) {
             Ok(cluster) => Ok(Hardware {
-                models: Models::new(family(&cluster)),
+                models: Models::new(Family::of(&cluster)),
                 cluster,
                 calls: CallCosts::default(),
             }),
@@ -98,24 +98,13 @@ fn read_named(
         .and_then(|cluster| clusters.any(cluster, out))?;
     let section = file.table("parameters", "[parameters]", out);
     let place = section.as_ref().map_or(whole, Section::span);
-    let (models, _) = parameters::read(section, family(&cluster), cluster.plan(), out);
+    let (models, _) = parameters::read(section, Family::of(&cluster), cluster.plan(), out);
     if let (Cluster::AddressMap(plan), true) = (&cluster, models.damages()) {
         check_damage(plan, place, out);
     }
     let calls = calls::read(file.table("calls", "[calls]", out), out);
     file.finish(out);
     Some(Hardware::new(cluster, models, calls))
-}
-
-/// What a program on this cluster can have as parameters.
-pub(super) fn family(cluster: &Cluster) -> Family {
-    match cluster {
-        Cluster::Htx(_) => Family::HtxBoards,
-        Cluster::AddressMap(plan) => match plan.fabric() {
-            Fabric::TcCluster => Family::Cluster,
-            Fabric::Peach2 => Family::TcaJobs,
-        },
-    }
 }
 
 impl Hardware {

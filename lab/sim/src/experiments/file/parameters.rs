@@ -1,7 +1,7 @@
 //! `[parameters]`: what a file may change of the models, by family.
 
 use hostwire_plan::file::{Findings, Section};
-use hostwire_plan::{LinkRole, Plan};
+use hostwire_plan::{Cluster, Fabric, LinkRole, Plan};
 
 use crate::experiments::ExperimentError;
 use crate::experiments::links::NetworkTerms;
@@ -54,6 +54,19 @@ pub(super) enum Family {
     Ethernet,
     /// Hosts on links of today.
     Links,
+}
+
+impl Family {
+    /// What a program on this cluster can have as parameters.
+    pub(super) fn of(cluster: &Cluster) -> Family {
+        match cluster {
+            Cluster::Htx(_) => Family::HtxBoards,
+            Cluster::AddressMap(plan) => match plan.fabric() {
+                Fabric::TcCluster => Family::Cluster,
+                Fabric::Peach2 => Family::TcaJobs,
+            },
+        }
+    }
 }
 
 /// Everything that parameters change.

@@ -15,7 +15,7 @@ use crate::wire::CallCosts;
 use super::parameters::Family;
 use super::range::SweepRange;
 use super::workload::Workload;
-use super::{Experiment, Point, calls, hardware, parameters, read_workload, sweep};
+use super::{Experiment, Point, calls, parameters, read_workload, sweep};
 
 /// Largest experiment file; it may hold a cluster.
 pub const FILE_BYTES_MAX: usize = hostwire_plan::FILE_BYTES_MAX;
@@ -282,7 +282,7 @@ fn read_point(
 /// The kind of machine of a workload on this cluster: a program runs on any, remote memory on boards of hosts
 /// and of sockets.
 fn family_on(family: Option<Family>, cluster: Option<&Cluster>) -> Family {
-    let usual = cluster.map(hardware::family);
+    let usual = cluster.map(Family::of);
     match family {
         None => usual.unwrap_or(Family::Cluster),
         Some(Family::HtxBoards) => usual.unwrap_or(Family::HtxBoards),

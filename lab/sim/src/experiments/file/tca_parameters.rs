@@ -2,7 +2,7 @@
 
 use crate::experiments::tca_peach2::ThreeCopies;
 use crate::models::link::Damage;
-use crate::models::pcie::peach2::host::kib_at;
+use crate::models::pcie::peach2::kib_at;
 use crate::tca::{Config, Engine};
 
 use hostwire_plan::Diagnostic;

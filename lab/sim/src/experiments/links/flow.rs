@@ -5,7 +5,20 @@ use std::collections::VecDeque;
 use crate::engine::Ps;
 use crate::models::flit::{Piece, PieceKind};
 
-use super::host::EndToEnd;
+/// Go-Back-N between two hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EndToEnd {
+    /// Pieces to one host that may be unacknowledged.
+    pub window: u64,
+    /// The receiver acknowledges every so many pieces.
+    pub ack_pieces: u64,
+    /// Or when one has waited for so long.
+    pub ack_wait: Ps,
+    /// Without an acknowledgement for so long a sender repeats.
+    pub timeout: Ps,
+    /// Length of an acknowledgement in a frame, header included.
+    pub ack_bytes: u16,
+}
 
 /// Pieces to a host.
 #[derive(Debug, Default)]

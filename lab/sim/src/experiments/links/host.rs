@@ -10,22 +10,7 @@ use crate::models::DeviceEvent;
 use crate::models::flit::{Cell, FlitEvent, Packer, Piece, PieceKind, Room, Shape};
 use crate::models::link::{End, LinkEvent};
 
-use super::flow::{Inbound, Outbound};
-
-/// Go-Back-N between two hosts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EndToEnd {
-    /// Pieces to one host that may be unacknowledged.
-    pub window: u64,
-    /// The receiver acknowledges every so many pieces.
-    pub ack_pieces: u64,
-    /// Or when one has waited for so long.
-    pub ack_wait: Ps,
-    /// Without an acknowledgement for so long a sender repeats.
-    pub timeout: Ps,
-    /// Length of an acknowledgement in a frame, header included.
-    pub ack_bytes: u16,
-}
+use super::flow::{EndToEnd, Inbound, Outbound};
 
 /// How messages become pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

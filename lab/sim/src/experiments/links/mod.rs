@@ -23,7 +23,7 @@ use super::link_use::LinkUse;
 use super::load::{Board, Latencies, Load, Pacing};
 use super::{ExperimentError, Monitor};
 
-pub use host::EndToEnd;
+pub use flow::EndToEnd;
 use host::{Host, Setup};
 pub use preset::{FlowChoice, Preset, RetryChoice};
 

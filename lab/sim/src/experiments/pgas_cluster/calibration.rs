@@ -4,8 +4,7 @@ use crate::engine::Ps;
 use crate::models::memory::{MemoryError, MemorySystem, RegionCounters};
 
 use super::scenario::{Media, Scenario};
-use super::stream::{KERNELS, Stream};
-use super::{STREAM, config, never};
+use super::{KERNELS, STREAM, Stream, config, never};
 
 /// The numbers of the paper from which the constants are set: times of 4P and 16P over
 /// that of 1P, less one, and the seconds of the latter.

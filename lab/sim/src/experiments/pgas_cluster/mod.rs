@@ -6,13 +6,13 @@ mod calibration;
 mod claims;
 mod links;
 mod scenario;
-mod stream;
 
 use std::ops::ControlFlow;
 
 use crate::engine::Ps;
 use crate::models::memory::{Config, MemoryError, MemorySystem, Watch};
 
+pub use super::stream::{KERNELS, Kernel, KernelTime, Stream, StreamTimes};
 pub use break_even::{
     BreakEven, DEVICES, Device, DeviceCost, Pattern, break_even, hit_rate_table, working_set_table,
 };
@@ -20,7 +20,6 @@ pub use calibration::{Calibration, calibrate};
 pub use claims::{claims, reproduce};
 pub use links::{LinkCosts, costs_on_links, run_with};
 pub use scenario::{Media, REGIONS, SCENARIOS, Scenario};
-pub use stream::{KERNELS, Kernel, KernelTime, Stream, StreamTimes};
 
 /// Memory of the paper's target.
 pub const MEMORY_BYTES: u64 = 512 << 20;

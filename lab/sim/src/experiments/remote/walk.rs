@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::engine::{Ps, random::Random};
-use crate::experiments::pgas_cluster::Kernel;
+use crate::experiments::stream::Kernel;
 use crate::models::memory::trace::{Event, Format};
 use crate::models::memory::{
     Access, AccessKind, CacheConfig, Config, Line, Medium, MemoryError, Misses, Region, RegionKind,

@@ -1,6 +1,6 @@
 //! The settings of a HyperTransport link when it is made or trained.
 
-use super::credits::NOP_FIELD_MAX;
+use super::credits::{Credits, NOP_FIELD_MAX};
 use crate::engine::Ps;
 use crate::models::link::{Damage, End};
 
@@ -30,6 +30,15 @@ impl Buffers {
         command: [12, 6, 4],
         data: [12, 3, 4],
     };
+}
+
+impl From<Buffers> for Credits {
+    fn from(buffers: Buffers) -> Credits {
+        Credits {
+            command: buffers.command,
+            data: buffers.data,
+        }
+    }
 }
 
 /// Trained state of a link.

@@ -1,7 +1,6 @@
 //! Credits of a HyperTransport link, and what a NOP can carry of them.
 
 use super::Place;
-use super::config::Buffers;
 
 /// Largest number one credit field of a NOP can carry.
 ///
@@ -55,14 +54,5 @@ impl Credits {
             *left -= *sent;
         }
         nop
-    }
-}
-
-impl From<Buffers> for Credits {
-    fn from(buffers: Buffers) -> Credits {
-        Credits {
-            command: buffers.command,
-            data: buffers.data,
-        }
     }
 }

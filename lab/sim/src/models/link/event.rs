@@ -2,7 +2,6 @@
 
 use super::config::End;
 use super::family::{Family, Unit};
-use super::ports::PortState;
 
 /// Events between a link and its devices, and of a link to itself.
 #[derive(Debug)]
@@ -88,4 +87,17 @@ pub enum LinkEvent<F: Family> {
         /// How it is.
         state: PortState,
     },
+}
+
+/// What a link tells a port that was switched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PortState {
+    /// Packets can cross.
+    pub is_up: bool,
+    /// There is a cable with something behind it.
+    pub is_plugged: bool,
+    /// Packets and control units with a wrong CRC that this end has received.
+    pub errors: u32,
+    /// How often the link has trained.
+    pub trainings: u16,
 }

@@ -14,9 +14,8 @@ mod report;
 mod side;
 
 pub use config::{Damage, End, Terms};
-pub use event::LinkEvent;
+pub use event::{LinkEvent, PortState};
 pub use family::{Family, Heard, Number, Received, Unit, Verdict};
-pub use ports::PortState;
 pub use side::LinkCounters;
 
 use crate::engine::{Component, ComponentId, Context, Ps, Wait};

@@ -9,22 +9,9 @@ use crate::engine::{Context, Ps};
 use crate::models::DeviceEvent;
 
 use super::config::End;
-use super::event::LinkEvent;
+use super::event::{LinkEvent, PortState};
 use super::family::Family;
 use super::{Link, State};
-
-/// What a link tells a port that was switched.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PortState {
-    /// Packets can cross.
-    pub is_up: bool,
-    /// There is a cable with something behind it.
-    pub is_plugged: bool,
-    /// Packets and control units with a wrong CRC that this end has received.
-    pub errors: u32,
-    /// How often the link has trained.
-    pub trainings: u16,
-}
 
 /// The wishes of both ends.
 #[derive(Debug)]

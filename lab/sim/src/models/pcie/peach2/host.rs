@@ -19,6 +19,7 @@ use crate::models::pcie::{Speed, Tlp, parts};
 
 use super::chip::INTERRUPT_ADDRESS;
 use super::processor::ProcessorConfig;
+use super::rate::{kib_at, per_kib};
 use super::sparse::Sparse;
 
 /// Where the host's memory begins on its bus: what lies below 4 GiB is left out.
@@ -71,11 +72,6 @@ impl Default for HostConfig {
             processor: ProcessorConfig::default(),
         }
     }
-}
-
-/// Time of a KiB at a rate.
-pub(crate) const fn kib_at(bytes_per_s: u64) -> Ps {
-    Ps(1024 * 1_000_000_000_000 / if bytes_per_s == 0 { 1 } else { bytes_per_s })
 }
 
 /// A GPU of a host.
@@ -558,10 +554,6 @@ impl Host {
             self.loaded = Some(Ok(got));
         }
     }
-}
-
-pub(super) fn per_kib(kib: Ps, bytes: u64) -> Ps {
-    Ps((u128::from(kib.0) * u128::from(bytes) / 1024).min(u128::from(u64::MAX)) as u64)
 }
 
 impl Component<DeviceEvent> for Host {

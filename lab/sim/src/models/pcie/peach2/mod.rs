@@ -3,8 +3,10 @@
 pub mod chip;
 pub mod host;
 mod processor;
+mod rate;
 mod sparse;
 
 pub use chip::{Chip, ChipEvent};
 pub use host::{Host, HostEvent};
 pub use processor::ProcessorConfig;
+pub(crate) use rate::kib_at;

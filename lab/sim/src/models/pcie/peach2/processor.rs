@@ -2,6 +2,8 @@
 
 use crate::engine::Ps;
 
+use super::rate;
+
 /// Parameters of a core. Sources of the values are in `docs/sim/tca.md`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessorConfig {
@@ -25,7 +27,7 @@ impl Default for ProcessorConfig {
             store_issue: Ps(385),
             fence: Ps(2_310),
             local_store: Ps::from_ns(20),
-            local_kib: super::host::kib_at(10_000_000_000),
+            local_kib: rate::kib_at(10_000_000_000),
         }
     }
 }
@@ -38,6 +40,6 @@ impl ProcessorConfig {
 
     /// Stores of so many bytes to memory of the own host.
     pub fn local(&self, bytes: u64) -> Ps {
-        self.local_store + super::host::per_kib(self.local_kib, bytes)
+        self.local_store + rate::per_kib(self.local_kib, bytes)
     }
 }
