@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use hostwire_cli::events::EventOptions;
 
-use super::sweep::Part;
+use super::part::Part;
 
 /// Run an experiment on simulated hardware, in virtual time
 #[derive(Debug, clap::Args)]

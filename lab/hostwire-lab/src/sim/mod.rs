@@ -6,6 +6,7 @@
 //! | [`watch`] | progress and Ctrl-C |
 //! | [`report`] | text for people |
 //! | [`plots`] | every metric over the swept key |
+//! | [`part`] | which points of a sweep are to be run |
 //! | [`sweep`] | points in parallel processes |
 
 mod args;
@@ -31,6 +32,7 @@ mod launch {
         ))
     }
 }
+mod part;
 mod plots;
 mod report;
 mod sweep;

@@ -4,9 +4,7 @@
 //! |---|---|
 //! | [`results`] | a folder with a file per point, by the hash of its configuration |
 //! | [`workers`] | processes that run points |
-//! | [`part`] | which points are to be run |
 
-mod part;
 mod results;
 mod workers;
 
@@ -22,8 +20,8 @@ use hostwire_sim::experiments::file::{
 use crate::recorded::Recorded;
 
 use super::launch;
+use super::part::Part;
 use super::{Args, BAD_INPUT, BAD_OUTPUT, Failure, INTERRUPTED, Watch, failure, open_beside};
-pub use part::Part;
 use results::{Found, Kept, Results};
 use workers::Ran;
 

@@ -12,7 +12,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::super::Args;
-use super::{Part, Results};
+use super::super::part::Part;
+use super::Results;
 
 const PERIOD: Duration = Duration::from_millis(100);
 /// Characters between the brackets.
