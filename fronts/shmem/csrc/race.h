@@ -1,4 +1,4 @@
-/* What the parts of `oshcc --race` share: the library's side is in src/debug/race/program.rs. */
+/* What the parts of `oshcc --race` share: the library's side is in src/debug/race/program.rs and view.rs. */
 #ifndef RACE_H
 #define RACE_H
 #include <stddef.h>

@@ -1,7 +1,7 @@
 //! Accesses: which pairs of them conflict, and which are ordered.
 
 use super::bytes::{Reader, Writer};
-use super::clock::{Clock, Epoch, STORES, Who};
+use super::clock::{self, Clock, Epoch, STORES, Who};
 
 /// Operands of atomics that are atomic with each other: the same type, and contexts of teams
 /// that were split from the same predefined team.
@@ -228,7 +228,7 @@ impl Access {
     pub(super) fn read<'a>(from: &mut Reader<'a>, pe: u32) -> Option<(Self, &'a str)> {
         let access = Self {
             pe,
-            thread: from.thread()?,
+            thread: clock::read_thread(from)?,
             epoch: from.number()?,
             fenced: from.number()?,
             place: from.number()?,

@@ -1,7 +1,5 @@
 //! Messages as bytes: numbers of as many bytes as they need, and runs of bytes.
 
-use super::clock::THREADS_MAX;
-
 /// Puts a message together.
 #[derive(Debug, Default)]
 pub(super) struct Writer(Vec<u8>);
@@ -54,10 +52,6 @@ impl<'a> Reader<'a> {
 
     pub(super) fn pe(&mut self, pes: u32) -> Option<u32> {
         self.small().filter(|pe| *pe < pes)
-    }
-
-    pub(super) fn thread(&mut self) -> Option<u16> {
-        self.small().filter(|thread| *thread < THREADS_MAX)
     }
 
     pub(super) fn text(&mut self) -> Option<&'a str> {

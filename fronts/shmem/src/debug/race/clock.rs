@@ -40,6 +40,11 @@ impl Who {
     }
 }
 
+/// The number of a thread in a message.
+pub(super) fn read_thread(from: &mut Reader<'_>) -> Option<u16> {
+    from.small().filter(|thread| *thread < THREADS_MAX)
+}
+
 /// A set of epochs: inclusive ranges, in order and apart.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Ranges(Vec<(Epoch, Epoch)>);
@@ -267,7 +272,7 @@ impl Clock {
         }
         for _ in 0..from.number()? {
             let pe = from.pe(pes)?;
-            let thread = from.thread()?;
+            let thread = read_thread(from)?;
             clock.read_about(Who { pe, thread }, from)?;
         }
         Some(clock)

@@ -12,12 +12,13 @@ use hostwire::PeId;
 
 use super::access::{Access, Footprint, Kind};
 use super::clock::{CREATED, Clock, Epoch, STORES, Who};
+use super::finding::Finding;
 use super::mail::Mail;
 use super::message::{Change, Message, Touch};
 use super::owner::Owner;
 use super::private::Buffers;
-use super::report::Finding;
-use super::{AtomicUse, Gives, Transfer, program};
+use super::view;
+use super::{AtomicUse, Gives, Transfer};
 use crate::runtime::Runtime;
 pub(super) use threads::Atomic;
 use threads::{Syncs, Thread};
@@ -218,7 +219,7 @@ impl Inner {
                 self.private.open(start, len, target, access);
             }
         }
-        program::set_open(self.private.count());
+        view::set_open(self.private.count());
     }
 
     fn check_private(&mut self, runtime: &Runtime, start: usize, len: usize, access: &Access) {
@@ -246,7 +247,7 @@ impl Inner {
         kind: Kind,
     ) -> bool {
         let is_store = kind.is_store();
-        let Some((pe, offset)) = program::symmetric(runtime, address, len) else {
+        let Some((pe, offset)) = view::symmetric(runtime, address, len) else {
             if self.private.count() > 0 {
                 let access = self.access(kind, STORES, is_store, self.epoch, place());
                 self.check_private(runtime, address, len, &access);
@@ -280,7 +281,7 @@ impl Inner {
 
     /// The program looks at a word in a way in which it may wait for it.
     pub(super) fn look_at(&mut self, runtime: &Runtime, address: usize, len: usize) {
-        if let Some((pe, offset)) = program::symmetric(runtime, address, len)
+        if let Some((pe, offset)) = view::symmetric(runtime, address, len)
             && pe == self.me
         {
             self.thread().looked_at = Some(offset);
@@ -449,7 +450,7 @@ impl Inner {
             self.private.close(slot, |access, _| {
                 is_among(&before, access.who(), access.epoch)
             });
-            program::set_open(self.private.count());
+            view::set_open(self.private.count());
         }
     }
 
@@ -486,7 +487,7 @@ impl Inner {
         self.private.close(slot, |access, target| {
             pes.contains(&target) && is_among(&before, access.who(), access.epoch)
         });
-        program::set_open(self.private.count());
+        view::set_open(self.private.count());
     }
 
     pub(super) fn seen(&mut self, word: (usize, u8), ends_it: &dyn Fn(u64) -> bool) {

@@ -2,7 +2,7 @@
 
 use super::access::{Access, Footprint};
 use super::bytes::{Reader, Writer};
-use super::clock::{Clock, Epoch};
+use super::clock::{self, Clock, Epoch};
 use super::meetings::{Flow, Key};
 
 /// The effect of an access on its word, at the owner.
@@ -207,7 +207,7 @@ impl<'a> Message<'a> {
     fn read_any(from: &mut Reader<'a>, pe: u32, pes: u32) -> Option<Self> {
         Some(match from.number()? {
             0 => Self::Clock {
-                thread: from.thread()?,
+                thread: clock::read_thread(from)?,
                 clock: Clock::read(from, pes)?,
             },
             1 => Self::Touch(Touch::read(from, pe)?),
@@ -225,7 +225,7 @@ impl<'a> Message<'a> {
                 question: read_option(from)?,
             },
             3 => Self::Unlock {
-                thread: from.thread()?,
+                thread: clock::read_thread(from)?,
                 offset: from.small()?,
                 passed: from.number()?,
             },
@@ -241,7 +241,7 @@ impl<'a> Message<'a> {
                 rank: from.small()?,
                 size: from.small().filter(|size| *size <= pes as usize)?,
                 flow: Flow::from_number(from.number()?)?,
-                thread: from.thread()?,
+                thread: clock::read_thread(from)?,
                 passed: from.number()?,
                 stores: read_option(from)?,
                 gives: from.number()? != 0,

@@ -15,8 +15,9 @@
 //! | `owner` | what a PE keeps of its own memory on behalf of all |
 //! | `message`, `mail`, `bytes` | how the others reach that: the same way on any wire |
 //! | `inner` | the detector of a PE: what it does itself, what it is told, and its threads |
+//! | `view` | what the program's own code reads of the detector, and which addresses are symmetric |
 //! | `program` | the program's own loads and stores, and what its threads tell each other |
-//! | `report` | what is said |
+//! | `finding`, `report` | two accesses that race, and what is said of them |
 //!
 //! Each PE keeps the record of its own memory, and other PEs report their accesses to it. The
 //! owner carries out small puts, signals and atomics when it receives the report, so that
@@ -26,6 +27,7 @@
 mod access;
 mod bytes;
 mod clock;
+mod finding;
 mod inner;
 mod mail;
 mod meetings;
@@ -35,6 +37,7 @@ mod private;
 mod program;
 mod report;
 mod shadow;
+mod view;
 mod words;
 
 use core::ops::{Deref, DerefMut};
@@ -213,7 +216,7 @@ impl Race {
 
     /// What it does not look at in this program, if that is worth a line.
     pub(crate) fn hint(&self) -> Option<&'static str> {
-        (!program::is_instrumented()).then_some(
+        (!view::is_instrumented()).then_some(
             "SHMEM_DEBUG=race: only calls of the library are looked at; compile and link the program with \
              `oshcc --race` (or `oshc++ --race`) to have its own loads and stores looked at, too",
         )
@@ -229,12 +232,12 @@ impl Race {
                 format_args!("SHMEM_DEBUG=race needs a thread, and none can be started: {error}"),
             ),
         }
-        program::watch(runtime);
+        view::watch(runtime);
     }
 
     /// All PEs are done; the others have been heard.
     pub(crate) fn finish(&self, runtime: &Runtime, what: &'static str, world: Members<'_>) {
-        program::look_away();
+        view::look_away();
         // Twice: races that are found in the messages of others also have to be
         // reported.
         for _ in 0..2 {

@@ -9,9 +9,9 @@ use hostwire::attachment::Operation;
 
 use super::access::{Access, Footprint, Kind};
 use super::clock::{Clock, Epoch, STORES, Who};
+use super::finding::{Finding, Names};
 use super::meetings::Meetings;
 use super::message::{Change, Touch};
-use super::report::{Finding, Names};
 use super::shadow::{Conflict, Shadow};
 use super::words::{Release, Words};
 use crate::remote;

@@ -3,9 +3,9 @@
 use hostwire::PeId;
 
 use super::super::clock::{Clock, Who};
+use super::super::finding::Finding;
 use super::super::meetings::{Entry, Flow, Key};
 use super::super::message::Message;
-use super::super::report::Finding;
 use super::Inner;
 use crate::fail::{fatal, say};
 use crate::runtime::Runtime;
