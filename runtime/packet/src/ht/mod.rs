@@ -24,6 +24,7 @@
 //! Not covered: coherent HyperTransport, whose packets are not public, and
 //! what firmware sees of a link (widths, frequencies, registers).
 
+mod channel;
 mod command;
 mod data;
 mod ext_flow;
@@ -39,6 +40,7 @@ mod request;
 mod response;
 mod sync;
 
+pub use self::channel::{CreditCost, VirtualChannel};
 pub use self::command::Command;
 pub use self::data::{
     DataPhase, LEN_MAX as DATA_LEN_MAX, MASKED_BLOCK, MASKED_LEN_MAX, Masked, MaskedBlock,
@@ -53,7 +55,7 @@ pub use self::nop::{
     CREDITS_MAX as NOP_CREDITS_MAX, ChannelCredits, LEN as NOP_LEN, Packet as NopPacket,
     Repr as NopRepr,
 };
-pub use self::ordering::{CreditCost, OrderingKey, Passing, VirtualChannel, may_pass};
+pub use self::ordering::{OrderingKey, Passing, may_pass};
 pub use self::packet::{
     CONTROL_LEN_MAX, ControlRepr, PACKET_LEN_MAX, Packet, Packets, Repr as PacketRepr,
 };

@@ -3,8 +3,8 @@ use core::fmt;
 use crate::bits::{need, room};
 use crate::error::{Error, Result};
 
+use super::channel::VirtualChannel;
 use super::command::Command;
-use super::ordering::VirtualChannel;
 
 /// Length of a NOP in bytes.
 pub const LEN: usize = 4;

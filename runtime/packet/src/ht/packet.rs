@@ -3,10 +3,10 @@ use core::fmt;
 use crate::bits::{need, put, room};
 use crate::error::{Error, Result};
 
+use super::channel::{CreditCost, VirtualChannel};
 use super::command::Command;
 use super::data::{DataPhase, LEN_MAX, Masked};
 use super::fields::Address;
-use super::ordering::{CreditCost, VirtualChannel};
 use super::request::{self, Kind, Write, WriteSize};
 use super::{ext_flow, nop, plain_write, response, sync};
 

@@ -3,9 +3,9 @@ use core::fmt;
 use crate::bits::room;
 use crate::error::{Error, Result, check_block};
 
+use super::channel::VirtualChannel;
 use super::command::Command;
 use super::fields::{Address, ByteEnables, Dwords, MaskedDwords, SeqId, SrcTag, UnitId};
-use super::ordering::VirtualChannel;
 
 mod view;
 

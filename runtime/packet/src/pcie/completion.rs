@@ -4,7 +4,7 @@ use crate::bits::{need, room};
 use crate::error::{Error, Result};
 
 use super::fields::{ByteCount, DwLength, LowerAddress, RoutingId};
-use super::tlp::{Common, TlpType, field};
+use super::first::{Common, TlpType, field};
 
 /// Length of the header in bytes.
 pub const LEN: usize = 12;

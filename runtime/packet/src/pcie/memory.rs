@@ -4,7 +4,7 @@ use crate::bits::{need, room};
 use crate::error::{Error, Result, check_block};
 
 use super::fields::{ByteEnables, DwLength, RoutingId};
-use super::tlp::{Common, TlpType, field};
+use super::first::{Common, TlpType, field};
 
 /// First address that needs the header of 4 dwords.
 pub const SHORT_END: u64 = 1 << 32;

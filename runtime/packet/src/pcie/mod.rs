@@ -27,6 +27,7 @@
 mod completion;
 mod dllp;
 mod fields;
+mod first;
 mod link_tlp;
 mod memory;
 mod tlp;
@@ -42,10 +43,9 @@ pub use self::fields::{
     ByteCount, ByteEnables, CreditClass, CreditCost, DataCredits, DwLength, LowerAddress,
     RoutingId, SequenceNumber, TrafficClass, VcId,
 };
+pub use self::first::{Common, TlpType};
 pub use self::link_tlp::{
     LCRC_LEN, Packet as LinkTlpPacket, Repr as LinkTlpRepr, SEQUENCE_LEN, tlp_wire_len,
 };
 pub use self::memory::{Header as MemoryHeader, Operation, Repr as MemoryRepr};
-pub use self::tlp::{
-    Common, DIGEST_LEN, HeaderRepr, Packet as TlpPacket, Repr as TlpRepr, TLP_LEN_MAX, TlpType,
-};
+pub use self::tlp::{DIGEST_LEN, HeaderRepr, Packet as TlpPacket, Repr as TlpRepr, TLP_LEN_MAX};
