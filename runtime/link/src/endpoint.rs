@@ -1,10 +1,7 @@
 mod receive;
 mod types;
 
-pub use self::types::{
-    Called, Credits, Delivery, Departure, Event, Filled, Identity, LinkId, Progress, Ticket,
-    Transmit,
-};
+pub use self::types::{Credits, Delivery, Departure, Filled, Identity, Progress, Ticket, Transmit};
 
 use std::collections::{HashMap, VecDeque};
 
@@ -13,10 +10,10 @@ use hostwire_packet::htoe::HEADER_LEN;
 
 use crate::config::Config;
 use crate::counters::Counters;
-use crate::error::{
-    CloseReason, ConfigError, Misbehaviour, Node, OpenError, ReleaseError, SendError,
-};
+use crate::error::{CloseReason, ConfigError, Misbehaviour, OpenError, ReleaseError, SendError};
+use crate::event::Event;
 use crate::link::{Keys, Lines, Link, Out, Shared, State, buffer_len};
+use crate::names::{Called, LinkId, Node};
 use crate::put::first_packet;
 use crate::time::Ns;
 use crate::timers::Timers;

@@ -2,16 +2,7 @@ use hostwire_packet::ht::VirtualChannel;
 use hostwire_packet::htoe;
 use thiserror::Error;
 
-/// Number of a node: one end of virtual links. Chosen by the caller, the same
-/// on all nodes unless it says [otherwise](crate::Endpoint::link_as).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Node(pub u32);
-
-impl core::fmt::Display for Node {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "node {}", self.0)
-    }
-}
+use crate::names::{LinkId, Node};
 
 /// A [`Config`](crate::Config) that no endpoint can have. Caller's fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -39,7 +30,7 @@ pub enum OpenError {
     TooMany,
     /// The handle is not of this endpoint.
     #[error("no such link: {0:?}")]
-    NoLink(crate::LinkId),
+    NoLink(LinkId),
 }
 
 /// Why a packet was not accepted. It was not accepted in part.
@@ -75,7 +66,7 @@ pub enum SendError {
     Packet(hostwire_packet::Error),
     /// The handle is not of this endpoint. Caller's fault.
     #[error("no such link: {0:?}")]
-    NoLink(crate::LinkId),
+    NoLink(LinkId),
 }
 
 /// Why a link is closed.

@@ -8,8 +8,10 @@ mod credits;
 mod early;
 mod endpoint;
 mod error;
+mod event;
 mod flight;
 mod link;
+mod names;
 mod pace;
 pub mod packing;
 mod pool;
@@ -29,12 +31,13 @@ pub use counters::Count;
 pub use counters::{Counters, DropCause};
 pub use credits::Buffers;
 pub use endpoint::{
-    Called, Credits, Delivery, Departure, Endpoint, Event, Filled, Identity, LinkId, Progress,
-    Ticket, Transmit,
+    Credits, Delivery, Departure, Endpoint, Filled, Identity, Progress, Ticket, Transmit,
 };
 pub use error::{
-    CloseReason, ConfigError, Misbehaviour, Misuse, Node, OpenError, ReleaseError, SendError,
+    CloseReason, ConfigError, Misbehaviour, Misuse, OpenError, ReleaseError, SendError,
 };
+pub use event::Event;
 pub use link::frames_per_question;
+pub use names::{Called, LinkId, Node};
 pub use requests::{Answer, OUTSTANDING_MAX, RequestError, Requests, respond_data, respond_done};
 pub use time::Ns;

@@ -2,10 +2,11 @@
 
 use hostwire_packet::htoe::{Frame, FrameRepr, FrameType, HeaderRepr, SessionRepr};
 
-use super::{Delivery, Endpoint, Filled, LinkId};
+use super::{Delivery, Endpoint, Filled};
 use crate::counters::DropCause;
-use crate::error::{Misbehaviour, Node};
+use crate::error::Misbehaviour;
 use crate::link::taken;
+use crate::names::{LinkId, Node};
 use crate::seq::Seq;
 use crate::time::Ns;
 

@@ -4,19 +4,9 @@ use hostwire_packet::ht::PacketRepr;
 use hostwire_packet::htoe::CarriedPackets;
 
 use crate::credits::Buffers;
-use crate::error::{CloseReason, Node};
+use crate::error::CloseReason;
 use crate::link::Out;
-
-/// A link of one endpoint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LinkId(pub(crate) u16);
-
-impl LinkId {
-    /// 0 for the first link of an endpoint, and so on: for tables.
-    pub const fn index(self) -> usize {
-        self.0 as usize
-    }
-}
+use crate::names::{LinkId, Node};
 
 /// The identity of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,38 +19,6 @@ pub struct Identity {
     /// earlier life under the same node and job. The wall clock in nanoseconds
     /// will do.
     pub incarnation: u64,
-}
-
-/// What a node calls the two ends of a link to it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Called {
-    /// The other end.
-    pub own: Node,
-    /// Itself.
-    pub peer: Node,
-}
-
-/// Events for the caller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// The link may be used.
-    Opened {
-        /// The link.
-        link: LinkId,
-        /// The peer.
-        peer: Node,
-        /// Longest frame that both ends and the path take, in bytes.
-        frame_len: usize,
-    },
-    /// The link is closed. Packets without an ack are lost.
-    Closed {
-        /// The link.
-        link: LinkId,
-        /// The peer.
-        peer: Node,
-        /// Why.
-        reason: CloseReason,
-    },
 }
 
 /// A frame to be sent to a peer, without Ethernet header.

@@ -21,8 +21,8 @@ use super::{Link, Shared, State};
 use crate::config::{ADDED_BYTES_MAX, Config, FRAME_LEN_MIN, FRAMES_IN_FLIGHT_MAX};
 use crate::counters::DropCause;
 use crate::credits::{Ledger, Wallet};
-use crate::endpoint::Called;
 use crate::error::{CloseReason, Misbehaviour};
+use crate::names::Called;
 use crate::seq::Seq;
 use crate::time::Ns;
 

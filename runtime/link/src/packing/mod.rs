@@ -26,7 +26,7 @@ pub use self::timings::Timings;
 pub use self::turns::Turn;
 
 use self::turns::Turns;
-use crate::endpoint::LinkId;
+use crate::names::LinkId;
 use crate::time::Ns;
 
 /// How a PE looks for frames.

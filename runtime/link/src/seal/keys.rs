@@ -211,7 +211,7 @@ fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Node;
+    use crate::names::Node;
 
     #[test]
     fn keys_come_back_and_are_not_shown() {

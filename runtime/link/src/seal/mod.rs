@@ -26,8 +26,7 @@ pub use self::keys::{JobKey, JobKeyError, Life, PROOF_LEN, Proof};
 use self::keys::{FrameKey, Secret};
 use self::window::Window;
 use crate::counters::DropCause;
-use crate::endpoint::Called;
-use crate::error::Node;
+use crate::names::{Called, Node};
 
 /// Bytes that a sealed frame is longer than the frame in it: what the longest frame of
 /// an endpoint has to be shorter than the longest of the network.
