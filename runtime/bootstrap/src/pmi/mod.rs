@@ -17,14 +17,18 @@ mod client2;
 #[cfg(target_os = "linux")]
 mod connection;
 #[cfg(target_os = "linux")]
+mod error;
+#[cfg(target_os = "linux")]
 pub(crate) mod variables;
 pub mod wire;
 #[cfg(target_os = "linux")]
 pub(crate) mod wire2;
 
 #[cfg(target_os = "linux")]
-pub use client::{Client, PmiError};
+pub use client::Client;
 #[cfg(target_os = "linux")]
 use client::{check_key, check_word};
 #[cfg(target_os = "linux")]
 pub use client2::Client2;
+#[cfg(target_os = "linux")]
+pub use error::PmiError;
