@@ -130,6 +130,12 @@ pub enum EnvironmentFault {
     },
 }
 
+impl From<super::RegionFault> for EnvironmentFault {
+    fn from(fault: super::RegionFault) -> Self {
+        Self::Region(Box::new(fault))
+    }
+}
+
 /// A limit of a process that its user can raise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

@@ -188,9 +188,3 @@ pub enum RegionFault {
         contract: &'static str,
     },
 }
-
-impl From<RegionFault> for super::EnvironmentFault {
-    fn from(fault: RegionFault) -> Self {
-        Self::Region(Box::new(fault))
-    }
-}

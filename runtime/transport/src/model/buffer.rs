@@ -1,6 +1,6 @@
 //! The store buffer of a PE: what its program has stored and nobody else sees yet.
 
-use super::segment::{Line, Word, merge};
+use super::segment::{Kind, Line, Word, merge};
 use super::setting::Processor;
 
 /// As deep as it takes to reorder what the protocols store.
@@ -13,7 +13,7 @@ pub(super) enum Entry {
         value: u64,
         mask: u64,
         /// What the aperture behind it is.
-        kind: super::machine::Kind,
+        kind: Kind,
         /// Leaves behind all stores before it.
         release: bool,
         /// How many barriers were before it.

@@ -6,24 +6,13 @@ use std::collections::BTreeMap;
 use super::buffer::{ENTRIES_MAX, Entry, Kept, StoreBuffer};
 use super::cache::Cache;
 use super::combine::{Combiner, Path};
-use super::segment::{Line, Segment, Word};
+use super::segment::{Kind, Line, Segment, Word};
 use super::setting::{Processor, Setting, Temper};
 use super::steps::{Step, Steps, What};
 use crate::conformance::Random;
 use crate::flush::Flush;
 use crate::memory::Memory;
 use crate::visibility::Visibility;
-
-/// What the memory behind an aperture is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// Cached, and caches know of each other.
-    Coherent,
-    /// Stores only, through write-combining buffers.
-    WriteCombining,
-    /// Cached by hosts that do not know of each other.
-    Flushed,
-}
 
 /// Addresses at which a PE gets at the segment of a PE.
 #[derive(Debug)]

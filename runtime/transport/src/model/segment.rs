@@ -7,6 +7,17 @@ use super::log::Log;
 /// Words of a line.
 pub(super) const WORDS: usize = 8;
 
+/// What the memory behind an aperture is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Cached, and caches know of each other.
+    Coherent,
+    /// Stores only, through write-combining buffers.
+    WriteCombining,
+    /// Cached by hosts that do not know of each other.
+    Flushed,
+}
+
 /// Whose memory, and which of its words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Word {

@@ -3,7 +3,8 @@
 use core::time::Duration;
 
 use super::door;
-use super::machine::{Aperture, Kind};
+use super::machine::Aperture;
+use super::segment::Kind;
 use crate::error::{Loss, PeId, TransportError};
 use crate::memory::Memory;
 use crate::route::Route;
