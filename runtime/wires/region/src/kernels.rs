@@ -14,11 +14,10 @@
 use hostwire_transport::error::RegionFault;
 use hostwire_transport::window::Window;
 
-use super::Result;
 use super::format::{
     ASKED_OFFSET_BYTES, BLOCKS_OFFSET_BYTES, CLOSED_OFFSET_BYTES, EPOCH_OFFSET_BYTES, Head,
 };
-use super::table::fault;
+use super::{Result, fault};
 
 /// Where the block of a kernel begins.
 pub(super) const fn block_offset_bytes(head: &Head, kernel: u32) -> usize {

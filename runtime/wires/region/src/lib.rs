@@ -52,7 +52,7 @@ use std::time::Duration;
 use file::{Piece, RegionFile, remove, tables_piece};
 use format::Span;
 pub use format::{ALIGN_BYTES, Bytes, Head, JobEntry, Mark, PeLine, State};
-use hostwire_transport::error::{RegionFault, TransportError};
+use hostwire_transport::error::{EnvironmentFault, RegionFault, TransportError};
 use hostwire_transport::memory::Memory;
 use hostwire_transport::os::random;
 use hostwire_transport::visibility::Visibility;
@@ -95,6 +95,12 @@ pub struct Region {
 }
 
 type Result<T, E = TransportError> = core::result::Result<T, E>;
+
+/// Something is wrong with the region.
+fn fault(fault: RegionFault) -> TransportError {
+    let fault = EnvironmentFault::from(fault);
+    TransportError::environment("the window", fault)
+}
 
 impl Region {
     /// Makes a region of what `spec` names: a file that does not exist is made, others must be empty

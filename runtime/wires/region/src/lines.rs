@@ -4,9 +4,8 @@ use hostwire_transport::memory::Memory;
 use hostwire_transport::visibility::Visibility;
 use hostwire_transport::window::Window;
 
-use super::Result;
 use super::format::{Bytes, LINE_BYTES, Mark, PeLine, Span};
-use super::table::fault;
+use super::{Result, fault};
 
 /// The lines of the PEs of a job.
 #[derive(Debug, Clone)]

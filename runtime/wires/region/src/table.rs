@@ -17,19 +17,19 @@
 
 use std::time::Duration;
 
-use hostwire_transport::error::{EnvironmentFault, RegionFault, TransportError};
+use hostwire_transport::error::{RegionFault, TransportError};
 use hostwire_transport::memory::Memory;
 use hostwire_transport::sync::{Ordering, fence};
 use hostwire_transport::visibility::Visibility;
 use hostwire_transport::window::Window;
 
-use super::Result;
 use super::format::{
     ALIGN_BYTES, BLOCKS_OFFSET_BYTES, Bytes, Head, JobEntry, LINE_BYTES, Mark, OVER_OFFSET_BYTES,
     PLACES, PLACES_OFFSET_BYTES, Span, State,
 };
 use super::kernels::{self, block_offset_bytes};
 use super::lines::write_line;
+use super::{Result, fault};
 
 /// From one look at those that want the same to the next.
 const PAUSE: Duration = Duration::from_millis(1);
@@ -60,11 +60,6 @@ pub(crate) struct Slot {
     pub(crate) mark: Mark,
     /// Unless it is free.
     pub(crate) entry: Option<Result<JobEntry, RegionFault>>,
-}
-
-pub(super) fn fault(fault: RegionFault) -> TransportError {
-    let fault = EnvironmentFault::from(fault);
-    TransportError::environment("the window", fault)
 }
 
 impl Table {
@@ -457,6 +452,8 @@ pub const fn contract_name(contract: Visibility) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use hostwire_transport::error::EnvironmentFault;
+
     use super::*;
 
     const MIB: u64 = 1 << 20;
