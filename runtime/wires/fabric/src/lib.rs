@@ -39,6 +39,7 @@
 //! that messages of the job carry are random; who reads the network learns them.
 
 mod agent;
+mod asking;
 mod connect;
 mod core;
 mod ffi;
