@@ -12,8 +12,9 @@ use hostwire_transport::os::strangers::Strangers;
 use hostwire_transport::shm::handover;
 use hostwire_transport::shm::key::Key;
 use hostwire_transport::worker;
-use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use rustix::event::{PollFd, PollFlags, poll};
 
+use super::bell::Bell;
 use super::call::{self, Incoming, Said};
 use super::hello::{Answer, Hello};
 use super::outside::Outside;
@@ -32,27 +33,6 @@ const NAP: Duration = Duration::from_millis(10);
 pub(super) struct Acceptor {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
-}
-
-/// Wakes the thread: whoever changes what it has to look at rings.
-pub(super) struct Bell(OwnedFd);
-
-impl Bell {
-    pub(super) fn new() -> Result<Self, TransportError> {
-        let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
-        let made = eventfd(0, flags);
-        made.map(Self)
-            .map_err(|e| TransportError::environment("making what wakes a thread", e))
-    }
-
-    pub(super) fn ring(&self) {
-        // A counter that is full wakes, too.
-        let _ = rustix::io::write(&self.0, &1_u64.to_ne_bytes());
-    }
-
-    fn fall_silent(&self) {
-        let _ = rustix::io::read(&self.0, &mut [0; 8]);
-    }
 }
 
 struct Shared {
@@ -203,7 +183,7 @@ impl Door {
     /// nothing after the first word, so a peer that has something has gone.
     fn wait(&self) -> Vec<At> {
         let first = [
-            (At::Wake, self.shared.bell.0.as_fd()),
+            (At::Wake, self.shared.bell.as_fd()),
             (At::Listener, self.listener.as_fd()),
         ];
         let strangers = self.strangers.iter().enumerate();
@@ -279,7 +259,7 @@ impl Door {
         }
         let pe = self.table.number(&hello.from)?;
         if pe == 0 {
-            return Err(own_name());
+            return Err(super::own_name());
         }
         if self.table.has_ended(pe) {
             return Err(super::ended(pe));
@@ -293,13 +273,6 @@ impl Door {
         let number = hello.number;
         Ok((pe, Met { way, number }))
     }
-}
-
-/// Somebody calls by the name of this station.
-pub(super) fn own_name() -> TransportError {
-    let fault =
-        hostwire_transport::error::EnvironmentFault::unexpected("another station", "this one");
-    TransportError::environment("letting a station in", fault)
 }
 
 /// Those that come from other hosts.

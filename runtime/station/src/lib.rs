@@ -17,6 +17,7 @@
 //! ([`PEERS_MAX`]); its pages are allocated on first touch.
 
 mod acceptor;
+mod bell;
 pub(crate) mod call;
 mod contacts;
 mod environment;
@@ -37,7 +38,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use acceptor::{Acceptor, Bell};
+use acceptor::Acceptor;
+use bell::Bell;
 pub use contacts::Contacts;
 pub use environment::Environment;
 use hello::{Answer, Hello};
@@ -245,6 +247,12 @@ fn window(file: &OwnedFd, terms: Terms) -> Result<Window, TransportError> {
 
 fn no_such(pe: PeId) -> TransportError {
     TransportError::NoSuchPe { pe, pes: PEERS_MAX }
+}
+
+/// Somebody calls by the name of this station.
+fn own_name() -> TransportError {
+    let fault = EnvironmentFault::unexpected("another station", "this one");
+    TransportError::environment("letting a station in", fault)
 }
 
 /// Stations ask by messages for what is on another host.

@@ -20,7 +20,7 @@ use hostwire_transport::fork_guard::ForkGuard;
 use hostwire_transport::window::Window;
 use hostwire_transport::wire::{Lifetime, Liveness};
 
-use super::acceptor::Bell;
+use super::bell::Bell;
 use super::call::{self, Answer, Call, Hello};
 use super::table::Table;
 use super::{ANSWER_WITHIN, Name, PEERS_MAX, Terms, failed, no_such};
@@ -341,7 +341,7 @@ impl Outside {
         }
         let pe = self.table.number(&hello.from)?;
         if pe == 0 {
-            return Err(super::acceptor::own_name());
+            return Err(super::own_name());
         }
         // A name says its host: one that was met here cannot be there.
         if self
