@@ -6,7 +6,8 @@
 use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
 
-use crate::region::{self, Where, is_wanted, place_of};
+use crate::addresses::{Where, place_of};
+use crate::region::{self, is_wanted};
 
 unsafe extern "C" {
     fn __libc_malloc(size: usize) -> *mut c_void;

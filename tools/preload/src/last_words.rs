@@ -6,7 +6,7 @@
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
 
-use crate::region::{Where, place_of};
+use crate::addresses::{Where, place_of};
 
 const LINE: &[u8] =
     b"hostwire borrow: this process was forked, and touches borrowed memory of its parent, \

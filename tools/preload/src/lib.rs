@@ -8,6 +8,7 @@
 //! | file | |
 //! |---|---|
 //! | `region.rs` | the one region of this process: who has what, and what a fork does |
+//! | `addresses.rs` | which addresses are of borrowed memory |
 //! | `allocation.rs` | `malloc` and its family |
 //! | `mapping.rs`, `mapping/remap.rs` | `mmap` and its family |
 //! | `descriptors.rs` | `close` and its family: not of what the library needs |
@@ -18,6 +19,7 @@
 //! Nothing here may ask for much memory itself. Small requests go to the C library without any lock,
 //! so the code may use them.
 
+mod addresses;
 mod allocation;
 mod descriptors;
 mod last_words;

@@ -9,6 +9,7 @@ mod remap;
 use core::ffi::{c_int, c_void};
 use core::ops::Range;
 
+use crate::addresses::is_near;
 use crate::allocation::set_errno;
 use crate::region::{self, Held, PAGE_BYTES, Piece, is_wanted};
 use remap::Plan;
@@ -39,7 +40,7 @@ fn near(address: *mut c_void, len: usize) -> Option<Range<usize>> {
     let start = address.addr();
     let end = start.checked_add(len.checked_next_multiple_of(PAGE_BYTES)?)?;
     let is_page = start.is_multiple_of(PAGE_BYTES);
-    Some(start..end).filter(|range| is_page && len > 0 && region::is_near(range))
+    Some(start..end).filter(|range| is_page && len > 0 && is_near(range))
 }
 
 fn pointer_to(address: usize) -> *mut c_void {

@@ -12,9 +12,8 @@ use hostwire_borrow::message::{ABOVE_VARIABLE, SOCKET_VARIABLE};
 use hostwire_borrow::ranges::Ranges;
 
 use crate::lock::Lock;
+use crate::{addresses, last_words};
 
-/// How many processes back in a row of forks have left addresses here at most.
-const ABANDONED_MAX: usize = 16;
 /// Nothing is borrowed by itself.
 const NEVER: usize = usize::MAX;
 /// The environment was not read yet.
@@ -55,14 +54,8 @@ enum State {
 }
 
 static STATE: Lock<State> = Lock::new(State::Idle);
-/// The addresses of the region; none if both are 0.
-static BEGIN: AtomicUsize = AtomicUsize::new(0);
-static END: AtomicUsize = AtomicUsize::new(0);
 /// The size above which allocations are borrowed.
 static ABOVE: AtomicUsize = AtomicUsize::new(UNKNOWN);
-/// Addresses of the processes that this one was forked from.
-static ABANDONED: [(AtomicUsize, AtomicUsize); ABANDONED_MAX] =
-    [const { (AtomicUsize::new(0), AtomicUsize::new(0)) }; ABANDONED_MAX];
 
 /// The descriptors of the region; -1 for none.
 static FDS: [AtomicI32; 3] = [const { AtomicI32::new(-1) }; 3];
@@ -102,30 +95,6 @@ fn read_threshold() -> usize {
     above
 }
 
-/// Where an address lies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Where {
-    /// Not in borrowed memory.
-    Elsewhere,
-    Here,
-    /// In that of a process that this one was forked from.
-    Abandoned,
-}
-
-/// Whether an address is of borrowed memory.
-pub(crate) fn place_of(address: usize) -> Where {
-    let within = |begin: &AtomicUsize, end: &AtomicUsize| {
-        address >= begin.load(Ordering::Relaxed) && address < end.load(Ordering::Relaxed)
-    };
-    if within(&BEGIN, &END) {
-        Where::Here
-    } else if ABANDONED.iter().any(|(begin, end)| within(begin, end)) {
-        Where::Abandoned
-    } else {
-        Where::Elsewhere
-    }
-}
-
 /// What there is at addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Piece {
@@ -138,14 +107,6 @@ pub(crate) enum Piece {
     Held(Held),
 }
 
-/// Whether some of these addresses are of this library. Only then anything below has to be asked.
-pub(crate) fn is_near(range: &Range<usize>) -> bool {
-    let overlaps = |begin: &AtomicUsize, end: &AtomicUsize| {
-        range.start < end.load(Ordering::Relaxed) && begin.load(Ordering::Relaxed) < range.end
-    };
-    overlaps(&BEGIN, &END) || ABANDONED.iter().any(|(begin, end)| overlaps(begin, end))
-}
-
 /// The pieces of a range, in order.
 pub(crate) fn pieces(range: Range<usize>) -> Vec<(Range<usize>, Piece)> {
     let mut all = Ranges::default();
@@ -153,8 +114,7 @@ pub(crate) fn pieces(range: Range<usize>) -> Vec<(Range<usize>, Piece)> {
     let mut within = |begin: usize, end: usize, piece: Piece| {
         all.set(begin.max(range.start)..end.min(range.end), Some(piece));
     };
-    for (begin, end) in &ABANDONED {
-        let (begin, end) = (begin.load(Ordering::Relaxed), end.load(Ordering::Relaxed));
+    for (begin, end) in addresses::abandoned() {
         within(begin, end, Piece::Abandoned);
     }
     STATE.with(|state| {
@@ -178,7 +138,7 @@ fn joined(state: &mut State) -> Result<&mut Region, BorrowError> {
         *state = match Client::from_env() {
             Ok(client) => {
                 at_fork();
-                set(&client.range());
+                addresses::set(&client.range());
                 set_own(client.fds());
                 State::Joined(Region {
                     client,
@@ -201,11 +161,6 @@ fn joined(state: &mut State) -> Result<&mut Region, BorrowError> {
         State::Failed(error) => Err(error.clone()),
         State::Idle => Err(BorrowError::NoPager),
     }
-}
-
-fn set(range: &Range<usize>) {
-    BEGIN.store(range.start, Ordering::Relaxed);
-    END.store(range.end, Ordering::Relaxed);
 }
 
 /// One line for the user. It is no error if nobody reads it.
@@ -322,22 +277,14 @@ extern "C" fn in_child() {
     }) = state
     {
         set_own([-1; 3]);
-        let free = ABANDONED
-            .iter()
-            .find(|(_, end)| end.load(Ordering::Relaxed) == 0);
-        match free {
-            Some((begin, end)) => {
-                begin.store(BEGIN.load(Ordering::Relaxed), Ordering::Relaxed);
-                end.store(END.load(Ordering::Relaxed), Ordering::Relaxed);
-                set(&(0..0));
-            }
+        if !addresses::abandon() {
             // Without a place to remember them, these addresses stay the region, and nothing
             // more is borrowed.
-            None => ABOVE.store(NEVER, Ordering::Relaxed),
+            ABOVE.store(NEVER, Ordering::Relaxed);
         }
         client.abandon();
         core::mem::forget((blocks, held));
-        crate::last_words::prepare();
+        last_words::prepare();
     }
     STATE.give_back();
 }
