@@ -3,7 +3,7 @@
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-use super::plan::StartError;
+use super::start_error::StartError;
 
 /// The value of `--bind`.
 #[derive(Clone, Debug, PartialEq, Eq)]

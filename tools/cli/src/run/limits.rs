@@ -2,7 +2,7 @@
 
 use rustix::process::{Resource, getrlimit, setrlimit};
 
-use super::plan::StartError;
+use super::start_error::StartError;
 
 /// Descriptors that the launcher holds for each PE: PMI socket, standard
 /// output, standard error.

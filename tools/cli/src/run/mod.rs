@@ -3,8 +3,8 @@
 //! | file | |
 //! |---|---|
 //! | [`args`], [`given`], [`parse`] | the command line, and variables that stand for it |
-//! | [`plan`] | what would be started, checked before anything is |
-//! | [`spawn`], [`pes`] | one process per PE |
+//! | [`plan`], [`start_error`] | what would be started, checked before anything is |
+//! | [`spawn`], [`pes`], [`pipe`] | one process per PE |
 //! | [`job`] | the loop: signals, sockets, output, deadlines |
 //! | [`pmi_server`] | PMI-1, bytes in and bytes out |
 //! | [`virtual_time`] | what runs on modelled hardware: its options, its clocks, its simulator |
@@ -26,11 +26,13 @@ mod outcome;
 mod output;
 mod parse;
 mod pes;
+mod pipe;
 mod plan;
 mod pmi_server;
 mod program;
 mod signals;
 mod spawn;
+mod start_error;
 mod stdin;
 pub mod strays;
 mod suspects;
@@ -50,8 +52,8 @@ pub use args::Args;
 pub use given::wire_parser;
 use hostwire::settings::{INSECURE_WIRE, INSECURE_WIRE_WARNING, WireName, misspelt};
 pub use parse::{duration as parse_duration, pes as parse_pes, size as parse_size};
-pub use plan::StartError;
 pub use signals::is_ignored_here;
+pub use start_error::StartError;
 use virtual_time::Models;
 
 use crate::{USAGE_STATUS, laboratory, report};

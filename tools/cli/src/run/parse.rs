@@ -5,7 +5,6 @@ use std::time::Duration;
 use hostwire::settings::parse_bytes;
 
 use super::bind::Bind;
-use super::virtual_time::Compute;
 use crate::events::picoseconds;
 
 /// The most PEs of one job.
@@ -74,27 +73,6 @@ pub fn virtual_time(text: &str) -> Result<u64, String> {
     match picoseconds(text)? {
         0 => Err("must be more than 0".to_owned()),
         time_ps => Ok(time_ps),
-    }
-}
-
-/// `zero`, `measured` or `measured=FACTOR`.
-pub fn compute(text: &str) -> Result<Compute, String> {
-    const S_NS: f64 = 1e9;
-    let expected =
-        || "expected zero, measured, or measured=3 with a factor from 0.001 to 1000".to_owned();
-    let factor = match text {
-        "zero" => return Ok(Compute::Zero),
-        "measured" => 1.0,
-        _ => {
-            let factor = text.strip_prefix("measured=").ok_or_else(expected)?;
-            factor.parse::<f64>().map_err(|_| expected())?
-        }
-    };
-    match (0.001..=1000.0).contains(&factor) {
-        true => Ok(Compute::Measured {
-            ns_per_s: (factor * S_NS).round() as u64,
-        }),
-        false => Err(expected()),
     }
 }
 

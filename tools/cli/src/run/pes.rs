@@ -1,6 +1,6 @@
 //! The processes of a job and what leads to them.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::process::Child;
 
 use rustix::io::Errno;
@@ -9,6 +9,7 @@ use rustix::process::{
 };
 
 use super::dying;
+use super::pipe::{Which, read_some};
 use super::spawn::Spawned;
 
 /// How the process of a PE ended.
@@ -16,13 +17,6 @@ use super::spawn::Spawned;
 pub enum End {
     Exited(i32),
     Signal(i32),
-}
-
-/// One of the two outputs of a PE.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Which {
-    Stdout,
-    Stderr,
 }
 
 /// Answers wait here while a PE does not read them; beyond this, it is not
@@ -183,19 +177,4 @@ impl Drop for Pe {
         self.signal(Signal::KILL);
         let _ = self.child.wait();
     }
-}
-
-/// One read. Closes `fd` at its end.
-pub fn read_some(fd: &mut Option<OwnedFd>) -> Vec<u8> {
-    let Some(open) = fd else { return Vec::new() };
-    let mut bytes = vec![0; 64 << 10];
-    match rustix::io::read(open.as_fd(), &mut bytes) {
-        Ok(n) if n > 0 => {
-            bytes.truncate(n);
-            return bytes;
-        }
-        Err(Errno::AGAIN | Errno::INTR) => {}
-        Ok(_) | Err(_) => *fd = None,
-    }
-    Vec::new()
 }

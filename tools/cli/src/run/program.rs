@@ -11,7 +11,7 @@ use object::read::ReadCache;
 use object::read::elf::{Dyn, FileHeader};
 use rustix::fs::{Access, access};
 
-use super::plan::StartError;
+use super::start_error::StartError;
 
 /// The file that `name` means: itself when it has a slash, otherwise the first
 /// executable file of that name in `search_path`.

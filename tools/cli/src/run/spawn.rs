@@ -20,7 +20,8 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use super::board::Board;
 use super::counters::Counters;
 use super::mark::Mark;
-use super::plan::{Plan, StartError};
+use super::plan::Plan;
+use super::start_error::StartError;
 use super::virtual_time::{Clocks, Line};
 
 /// A started process and the launcher's ends of what leads to it, all of them

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::path::Path;
 
-use super::super::plan::StartError;
+use super::super::start_error::StartError;
 use crate::beside;
 
 /// What is loaded into programs before the C library.

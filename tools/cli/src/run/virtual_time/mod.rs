@@ -25,7 +25,7 @@ pub use options::{Compute, Options};
 pub use simulator::{Launcher, Report, Simulator};
 
 use super::mark::Mark;
-use super::plan::StartError;
+use super::start_error::StartError;
 
 /// Who reads cluster files and simulates what they describe.
 pub trait Models {

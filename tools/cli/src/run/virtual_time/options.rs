@@ -33,7 +33,7 @@ pub struct Options {
     ///
     /// Measured is the processor time of the thread that uses the job. Such a run is not
     /// repeatable.
-    #[arg(long, value_name = "HOW", requires = "cluster", default_value = "zero", value_parser = parse::compute)]
+    #[arg(long, value_name = "HOW", requires = "cluster", default_value = "zero", value_parser = compute)]
     pub compute: Compute,
 
     /// End the job when this time has passed in the model: 500ns, 10us, 3ms, 1s.
@@ -91,4 +91,25 @@ pub enum Compute {
         /// That many.
         ns_per_s: u64,
     },
+}
+
+/// `zero`, `measured` or `measured=FACTOR`.
+fn compute(text: &str) -> Result<Compute, String> {
+    const S_NS: f64 = 1e9;
+    let expected =
+        || "expected zero, measured, or measured=3 with a factor from 0.001 to 1000".to_owned();
+    let factor = match text {
+        "zero" => return Ok(Compute::Zero),
+        "measured" => 1.0,
+        _ => {
+            let factor = text.strip_prefix("measured=").ok_or_else(expected)?;
+            factor.parse::<f64>().map_err(|_| expected())?
+        }
+    };
+    match (0.001..=1000.0).contains(&factor) {
+        true => Ok(Compute::Measured {
+            ns_per_s: (factor * S_NS).round() as u64,
+        }),
+        false => Err(expected()),
+    }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 
-use super::super::plan::StartError;
+use super::super::start_error::StartError;
 use super::taps::{Taps, Text};
 use super::{Hardware, Line, Seat};
 

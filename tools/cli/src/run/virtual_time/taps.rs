@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::super::pes::{Which, read_some};
+use super::super::pipe::{Which, read_some};
 
 /// Something that a PE has written.
 #[derive(Debug)]
