@@ -13,6 +13,14 @@
 //! | `srun --mpi=none`, one node | `SLURM_PROCID`, `SLURM_STEP_ID` | [`slurm`] |
 
 #![forbid(unsafe_code)]
+#![cfg_attr(
+    not(target_os = "linux"),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "launchers, and wires that have names, need Linux"
+    )
+)]
 
 mod alone;
 #[cfg(target_os = "linux")]

@@ -41,6 +41,7 @@
     not(target_os = "linux"),
     allow(
         dead_code,
+        unused_imports,
         reason = "much is there for `Job::attach`, which needs Linux"
     )
 )]

@@ -1,6 +1,7 @@
 //! The errors of a wire, and who is at fault.
 
 mod environment;
+#[cfg(target_os = "linux")]
 mod loss;
 mod misbehaviour;
 mod region;

@@ -124,6 +124,7 @@ pub use error::{
 };
 #[cfg(not(loom))]
 pub use fork_guard::ForkGuard;
+#[cfg(target_os = "linux")]
 pub use hostwire_link::silence::STOPPED_LIMITS;
 #[cfg(not(loom))]
 pub use membership::{Entry, Membership};

@@ -41,6 +41,8 @@ impl<'a, 'w> From<&'a mut SubCluster<'w>> for Platform<'a, 'w> {
 }
 
 impl Platform<'_, '_> {
+    /// For jobs of processes.
+    #[cfg(target_os = "linux")]
     pub(super) fn sim(&self) -> &Fabric {
         match self {
             Platform::Sockets(machine) => &machine.sim,

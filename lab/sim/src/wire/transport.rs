@@ -70,6 +70,7 @@ impl VirtualWire {
     }
 
     /// The PEs that have ended, but for the first `known`.
+    #[cfg(target_os = "linux")]
     pub(super) fn ended(&self, known: usize) -> Vec<PeId> {
         let board = self.board.lock();
         let later = board.ended.get(known..).unwrap_or_default();
@@ -181,6 +182,7 @@ impl VirtualWire {
     ///
     /// # Errors
     /// As [`compute`](Self::compute).
+    #[cfg(target_os = "linux")]
     pub(super) fn doze(&self, limit: Ps) -> Result<(), TransportError> {
         self.sleep_until_store(Some(limit.max(self.look)))
     }

@@ -23,6 +23,7 @@ static STORES: Entry = Entry {
 };
 
 /// Makes [`WireName`] of the entries of wires.
+#[cfg(target_os = "linux")]
 macro_rules! wires {
     ($($wire:ident = $entry:expr;)+) => {
         /// What carries stores from PE to PE.
