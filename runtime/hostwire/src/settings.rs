@@ -70,7 +70,7 @@ impl Settings {
     /// [`SettingError`] for the first variable whose value makes no sense.
     pub fn checked(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, SettingError> {
         let settings = Self::from_lookup(&lookup)?;
-        for setting in TABLE.iter() {
+        for setting in TABLE.iter().skip(own::TABLE.len()) {
             let Some(value) = lookup(setting.variable) else {
                 continue;
             };

@@ -5,19 +5,13 @@ use std::time::Duration;
 
 use hostwire_testing::or_long;
 use hostwire_transport::Wire;
-use hostwire_transport::conformance::copies::copies_of_a_pe_are_refused;
-use hostwire_transport::conformance::{CASES, Case, Testbed, Threads, Wrapping};
+use hostwire_transport::conformance::copies;
+use hostwire_transport::conformance::{CASES, Testbed, Threads, Wrapping};
 use hostwire_transport::faults::Faulty;
 use hostwire_transport::record::{self, Recorder};
 use hostwire_transport::wrap::StoresOnly;
 
 type Brought = Arc<dyn Wire>;
-
-/// Beside the suite, which also runs where PEs are no processes.
-const COPIES: Case = Case {
-    name: "copies_are_refused",
-    run: copies_of_a_pe_are_refused,
-};
 
 fn coherent(wire: Brought) -> Brought {
     wire
@@ -59,7 +53,10 @@ fn run(name: &str, wrap: fn(Brought) -> Brought, pes: &[u32]) {
 }
 
 fn run_over(name: &str, fabric: &dyn Testbed, pes: &[u32]) {
-    let case = CASES.iter().chain([&COPIES]).find(|case| case.name == name);
+    let case = CASES
+        .iter()
+        .chain([&copies::CASE])
+        .find(|case| case.name == name);
     for pes in pes {
         (case.unwrap().run)(fabric, *pes);
     }

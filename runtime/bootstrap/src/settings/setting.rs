@@ -4,6 +4,8 @@ use core::fmt;
 
 use hostwire_transport::quoted;
 
+use super::in_environment;
+
 /// All that anybody has to know of a setting. Tables of them are made by [`table!`](super::table).
 #[derive(Debug, Clone, Copy)]
 pub struct Setting {
@@ -162,9 +164,7 @@ impl Setting {
 
     /// What the environment of this process says, if anything.
     pub fn in_environment(&self) -> Option<String> {
-        let value = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-        let value = self.names().find_map(value)?;
-        Some(value.to_string_lossy().into_owned())
+        self.names().find_map(in_environment)
     }
 
     fn names(&self) -> impl Iterator<Item = &'static str> {

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::pe::AREA;
-use super::{Testbed, run};
+use super::{Case, Testbed, run};
 use crate::error::TransportError;
 use crate::fork_guard::ProcessWords;
 
@@ -90,6 +90,12 @@ fn wait(child: libc::pid_t) -> Result<i32, String> {
         }
     }
 }
+
+/// A case beside the suite, which also runs where PEs are no processes.
+pub const CASE: Case = Case {
+    name: "copies_are_refused",
+    run: copies_of_a_pe_are_refused,
+};
 
 /// Stores of a copy of a PE are refused and arrive nowhere, and the copy ends without
 /// disturbing the PE. For wires between processes: PEs of a simulation are not copied.

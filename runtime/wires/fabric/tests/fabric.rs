@@ -5,7 +5,7 @@
 use hostwire_address::{Place, SegmentId};
 use hostwire_fabric::Choice;
 use hostwire_testing::{left_out, need, or_long};
-use hostwire_transport::conformance::copies::copies_of_a_pe_are_refused;
+use hostwire_transport::conformance::copies;
 use hostwire_transport::conformance::{CASES, Case, Program, Testbed, run_on_threads};
 use hostwire_transport::{Memory, TransportError, Window};
 
@@ -24,12 +24,6 @@ impl Testbed for Hosts {
 
 /// PEs and hosts.
 const SHAPES: [(u32, u32); 4] = [(4, 2), (3, 3), (2, 2), (1, 1)];
-
-/// Beside the suite, which also runs where PEs are no processes.
-const COPIES: Case = Case {
-    name: "copies_are_refused",
-    run: copies_of_a_pe_are_refused,
-};
 
 /// Whether this machine has the provider. Says so if not.
 fn has(provider: &str) -> bool {
@@ -63,7 +57,10 @@ fn run(name: &str, provider: &str) {
 }
 
 fn case(name: &str) -> &'static Case {
-    let case = CASES.iter().chain([&COPIES]).find(|case| case.name == name);
+    let case = CASES
+        .iter()
+        .chain([&copies::CASE])
+        .find(|case| case.name == name);
     case.expect("one of the suite")
 }
 
@@ -109,7 +106,7 @@ fn the_chosen_provider_passes_the_suite() {
         return;
     };
     assert!(has(&provider), "no provider {provider}");
-    for case in CASES.iter().chain([&COPIES]) {
+    for case in CASES.iter().chain([&copies::CASE]) {
         for (pes, hosts) in SHAPES {
             eprintln!("{provider}: {} with {pes} PEs on {hosts} hosts", case.name);
             let choice = provider.parse().unwrap();

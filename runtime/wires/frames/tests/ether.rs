@@ -18,8 +18,8 @@ use hostwire_frames::{
 use hostwire_link::seal::{JobKey, Life};
 use hostwire_link::{CloseReason, Counters, DropCause};
 use hostwire_testing::{ip, or_long};
-use hostwire_transport::conformance::copies::copies_of_a_pe_are_refused;
-use hostwire_transport::conformance::{CASES, Case, Program, Random, Testbed, run_on_threads};
+use hostwire_transport::conformance::copies;
+use hostwire_transport::conformance::{CASES, Program, Random, Testbed, run_on_threads};
 use hostwire_transport::error::Silence;
 use hostwire_transport::limits::Side;
 use hostwire_transport::wire::Liveness;
@@ -57,14 +57,11 @@ fn pes() -> &'static [u32] {
     or_long(&[3], &[1, 2, 3, 4])
 }
 
-/// Beside the suite, which also runs where PEs are no processes.
-const COPIES: Case = Case {
-    name: "copies_are_refused",
-    run: copies_of_a_pe_are_refused,
-};
-
 fn run(name: &str, fabric: &Hosts) {
-    let case = CASES.iter().chain([&COPIES]).find(|case| case.name == name);
+    let case = CASES
+        .iter()
+        .chain([&copies::CASE])
+        .find(|case| case.name == name);
     for pes in pes() {
         (case.unwrap().run)(fabric, *pes);
     }
@@ -234,7 +231,9 @@ fn copies_are_refused() {
         two_cables,
     ] {
         // Each in network namespaces of its own.
-        std::thread::spawn(move || run(COPIES.name)).join().unwrap();
+        std::thread::spawn(move || run(copies::CASE.name))
+            .join()
+            .unwrap();
     }
 }
 

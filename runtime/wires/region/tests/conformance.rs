@@ -6,21 +6,18 @@
 use hostwire_region::InRegion;
 use hostwire_testing::or_long;
 use hostwire_transport::Visibility;
-use hostwire_transport::conformance::copies::copies_of_a_pe_are_refused;
-use hostwire_transport::conformance::{CASES, Case};
-
-/// Beside the suite, which also runs where PEs are no processes.
-const COPIES: Case = Case {
-    name: "copies_are_refused",
-    run: copies_of_a_pe_are_refused,
-};
+use hostwire_transport::conformance::CASES;
+use hostwire_transport::conformance::copies;
 
 /// A third party sees what a pair does not.
 const FEW: &[u32] = &[2, 3];
 const ALL: &[u32] = &[1, 2, 3, 4, 5, 6, 7, 8];
 
 fn run(name: &str, fabric: &InRegion) {
-    let case = CASES.iter().chain([&COPIES]).find(|case| case.name == name);
+    let case = CASES
+        .iter()
+        .chain([&copies::CASE])
+        .find(|case| case.name == name);
     for pes in or_long(FEW, ALL) {
         (case.unwrap().run)(fabric, *pes);
     }
