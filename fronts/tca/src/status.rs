@@ -49,7 +49,7 @@ impl From<Error> for Failure {
             }
             Error::Tca(fault) => match **fault {
                 TcaError::Device { .. } => Status::Environment,
-                TcaError::FarDevice { .. } => Status::Peer,
+                TcaError::FarDevice { .. } | TcaError::StreamFailed { .. } => Status::Peer,
                 _ => Status::Caller,
             },
             _ => Status::Caller,

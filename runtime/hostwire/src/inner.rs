@@ -165,6 +165,7 @@ impl Inner {
 
     #[cold]
     fn audit(&self) -> Result<()> {
+        self.helpers.audit()?;
         match self.try_messages() {
             Some(mut messages) => messages.audit(),
             None => Ok(()),

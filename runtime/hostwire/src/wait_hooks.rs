@@ -10,6 +10,12 @@ pub(crate) trait Helper: Send + Sync {
     /// # Errors
     /// If the PE cannot go on.
     fn step(&self) -> Result<()>;
+
+    /// As [`step`](Self::step), in a wait that has taken long.
+    ///
+    /// # Errors
+    /// If the PE cannot go on.
+    fn audit(&self) -> Result<()>;
 }
 
 /// See the [module text](self).
@@ -36,20 +42,30 @@ impl WaitHooks {
     /// Lets all work, unless that happens already: in another thread, or because one of them waits.
     #[inline]
     pub(crate) fn help(&self) -> Result<()> {
+        self.each(|helper| helper.step())
+    }
+
+    /// As [`help`](Self::help), in a wait that has taken long.
+    pub(crate) fn audit(&self) -> Result<()> {
+        self.each(|helper| helper.audit())
+    }
+
+    #[inline]
+    fn each(&self, work: impl Fn(&dyn Helper) -> Result<()>) -> Result<()> {
         match self.is_any.load(Ordering::Relaxed) {
-            true => self.help_all(),
+            true => self.each_of_some(&work),
             false => Ok(()),
         }
     }
 
     #[cold]
-    fn help_all(&self) -> Result<()> {
+    fn each_of_some(&self, work: &dyn Fn(&dyn Helper) -> Result<()>) -> Result<()> {
         let all = match self.all.try_lock() {
             Ok(all) => all,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return Ok(()),
         };
         let here = all.iter().filter_map(Weak::upgrade);
-        here.into_iter().try_for_each(|helper| helper.step())
+        here.into_iter().try_for_each(|helper| work(&*helper))
     }
 }

@@ -190,6 +190,68 @@ fn a_wait_behind_a_copy_that_failed_ends() {
     });
 }
 
+/// One PE is in a barrier when its copy has failed; the other waits for what is behind that copy.
+#[test]
+fn a_wait_of_another_pe_behind_a_copy_that_failed_ends() {
+    pair(1, |job, tca| {
+        let device = DeviceId::new(0);
+        let field = tca.malloc(device, 64, 64).unwrap();
+        let words = tca.malloc(DeviceId::HOST, 8, 64).unwrap();
+        let (to, word) = (exchanged(job, field.spot()), exchanged(job, words.spot()));
+        let stream = tca.stream();
+        if job.pe() == 0 {
+            // It ends behind the memory that is there.
+            stream.memcpy_peer(to.at(8), field.spot(), 64).unwrap();
+            stream.signal(word, 1).unwrap();
+        } else {
+            let Err(Error::Tca(why)) = words.wait_until(0, 1) else {
+                panic!("the copy before the signal was not done");
+            };
+            assert!(matches!(*why, TcaError::StreamFailed { pe: 0 }), "{why}");
+        }
+        job.barrier().unwrap();
+        if job.pe() == 0 {
+            let Err(Error::Tca(why)) = stream.synchronize() else {
+                panic!("the other PE has no such memory");
+            };
+            assert!(matches!(*why, TcaError::NotThere { pe: 1, .. }), "{why}");
+            stream.signal(word, 1).unwrap();
+            stream.synchronize().unwrap();
+        } else {
+            words.wait_until(0, 1).unwrap();
+        }
+    });
+}
+
+/// Nobody can call `synchronize` any more.
+#[test]
+fn what_a_dropped_stream_has_failed_by_is_told_once() {
+    pair(1, |job, tca| {
+        let device = DeviceId::new(0);
+        let field = tca.malloc(device, 64, 64).unwrap();
+        let words = tca.malloc(DeviceId::HOST, 8, 64).unwrap();
+        let (to, word) = (exchanged(job, field.spot()), exchanged(job, words.spot()));
+        let lost = |told| match told {
+            Err(Error::Tca(why)) => matches!(*why, TcaError::NotThere { pe: 1, .. }),
+            _ => false,
+        };
+        if job.pe() == 0 {
+            let to = to.at(8);
+            tca.stream().memcpy_peer(to, field.spot(), 64).unwrap();
+            assert!(lost(words.wait_until(0, 1)));
+        }
+        job.barrier().unwrap();
+        match job.pe() {
+            0 => words.wait_until(0, 1).unwrap(),
+            _ => {
+                let stream = tca.stream();
+                stream.signal(word, 1).unwrap();
+                stream.synchronize().unwrap();
+            }
+        }
+    });
+}
+
 /// The chip has 255 descriptors; here a chain has as many as wanted, and is started again.
 #[test]
 fn a_long_chain_is_started_again() {

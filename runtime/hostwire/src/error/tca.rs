@@ -104,6 +104,15 @@ pub enum TcaError {
         /// Where the bytes were to go.
         place: String,
     },
+    /// A stream of another PE that was to write here has failed, and that PE waits for something else.
+    #[error(
+        "a stream of PE {pe} that was to write here has failed, and PE {pe} waits and has not called `synchronize`: \
+         what this PE waits for may be behind that copy"
+    )]
+    StreamFailed {
+        /// The other PE.
+        pe: PeId,
+    },
 }
 
 /// What changes how many devices there are.

@@ -9,6 +9,7 @@ use hostwire_device::{DeviceError, Ticket};
 use hostwire_transport::Memory;
 
 use super::devices::Allocation;
+use super::failures::Warnings;
 use super::shared::Shared;
 use super::spot::{DeviceId, Spot};
 use crate::board::Activity;
@@ -288,17 +289,19 @@ impl Buffer {
     /// # Errors
     /// As [`load`](Self::load); [`Error::PeerLost`] when a PE of the job is found to have died while waiting. What a
     /// stream of this PE has failed by, until [`synchronize`](super::Stream::synchronize) tells it: the other PE may wait
-    /// for what was behind that.
+    /// for what was behind that. [`TcaError::StreamFailed`] of a stream of another PE that was to write here, if that PE waits
+    /// long and was not told.
     pub fn wait_until(&self, offset: usize, value: u64) -> Result<()> {
         let at = self.word(offset)?;
         let inner = &self.shared.inner;
+        let mut warnings = Warnings::default();
         let _busy = inner.status.during(Activity::Waiting, None);
         inner.wait(Watch::Anybody, || {
             self.shared.help()?;
             if inner.segment().load_word(at)? >= value {
                 return Ok(Some(()));
             }
-            self.shared.untold().map_or(Ok(None), Err)
+            self.shared.check_failures(&mut warnings).map(|()| None)
         })
     }
 }

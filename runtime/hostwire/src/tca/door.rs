@@ -8,6 +8,7 @@
 //! | heads | per PE [`SLOTS`] lines | that PE: where the piece goes; the first word is its number |
 //! | acknowledgements | per PE [`SLOTS`] words | that PE: the number of a piece of this one, and its [`Outcome`] |
 //! | serving | a line | the own PE: 1 in its first word once it takes pieces for its devices |
+//! | stuck | a line | any PE: a warning in its first word; see `failures.rs` |
 //! | names | [`EXPORTS`] of 128 B | the own PE: memory of its devices, as other processes of this host open it; see `peers.rs` |
 //!
 //! In virtual time there are no devices, and only the pool.
@@ -74,6 +75,7 @@ pub(super) struct Door {
     heads: usize,
     acks: usize,
     serving: usize,
+    stuck: usize,
     exports: usize,
     end: usize,
 }
@@ -108,7 +110,8 @@ impl Door {
         let acks = heads + pes * SLOTS * HEAD_BYTES;
         // Words of several peers must not share a line with what this PE writes.
         let serving = (acks + pes * SLOTS * 8).next_multiple_of(HEAD_BYTES);
-        let exports = serving + HEAD_BYTES * usize::from(pes > 0);
+        let stuck = serving + HEAD_BYTES * usize::from(pes > 0);
+        let exports = stuck + HEAD_BYTES * usize::from(pes > 0);
         Self {
             pool,
             pool_bytes,
@@ -118,6 +121,7 @@ impl Door {
             heads,
             acks,
             serving,
+            stuck,
             exports,
             end: exports + EXPORTS * EXPORT_BYTES * usize::from(pes > 0),
         }
@@ -137,6 +141,11 @@ impl Door {
 
     pub(super) fn serving(&self) -> usize {
         self.serving
+    }
+
+    /// Not in virtual time.
+    pub(super) fn stuck(&self) -> Option<usize> {
+        (self.stuck < self.exports).then_some(self.stuck)
     }
 
     pub(super) fn export(&self, entry: usize) -> usize {

@@ -46,6 +46,7 @@
 //! | `stream.rs` | copies in their order |
 //! | `devices.rs` | the devices of this PE |
 //! | `door.rs` | what a PE has for the others: where it lies |
+//! | `failures.rs` | streams that have failed, and who hears of it |
 //! | `peers.rs` | memory of devices of other PEs of this host |
 //! | `engine/` | makes the copies |
 //! | `shared.rs` | what all of these share, and the thread of the engine |
@@ -55,6 +56,7 @@ mod chain;
 mod devices;
 mod door;
 mod engine;
+mod failures;
 #[cfg(all(feature = "fuzzing", target_os = "linux"))]
 pub(crate) mod fuzzing;
 mod peers;

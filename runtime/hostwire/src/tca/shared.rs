@@ -15,9 +15,10 @@ use super::buffer::Pool;
 use super::devices::Devices;
 use super::door::Door;
 use super::engine::{Awaited, Engine, Work};
+use super::failures::{Failures, Warnings};
 use super::peers::Peers;
 use super::stream::State;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::inner::Inner;
 use crate::wait_hooks::Helper;
 
@@ -46,9 +47,7 @@ pub(super) struct Shared {
     /// Work that the engine has not seen.
     given: Mutex<Vec<(Arc<State>, Work)>>,
     streams: AtomicU64,
-    /// Streams that have failed, and whether there is one: whoever owns it may not know it.
-    failed: Mutex<Vec<Weak<State>>>,
-    any_failed: AtomicBool,
+    failures: Failures,
     /// By PE, whether it is known to take pieces for its devices.
     serving: Box<[AtomicBool]>,
     /// Whether a thread of the program has let the engine work since the engine's looked last.
@@ -67,8 +66,7 @@ impl Shared {
             given: Mutex::default(),
             peers: Peers::default(),
             streams: AtomicU64::new(0),
-            failed: Mutex::default(),
-            any_failed: AtomicBool::new(false),
+            failures: Failures::default(),
             serving: (0..inner.pes).map(|_| AtomicBool::new(false)).collect(),
             attended: AtomicBool::new(false),
             stop: AtomicBool::new(false),
@@ -87,27 +85,16 @@ impl Shared {
 
     /// A stream has failed.
     pub(super) fn has_failed(&self, state: &Arc<State>) {
-        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        failed.push(Arc::downgrade(state));
-        self.any_failed.store(true, Ordering::Release);
+        self.failures.add(state);
+        self.inner.helpers.add(self.this.clone());
     }
 
-    /// Why a stream of this PE has failed whose owner was not told so yet. What others wait for may be behind that, and
-    /// never comes.
-    pub(super) fn untold(&self) -> Option<Error> {
-        if !self.any_failed.load(Ordering::Acquire) {
-            return None;
+    /// Fails if what this PE waits for may be behind a copy that has failed, of this PE or of another.
+    pub(super) fn check_failures(&self, warnings: &mut Warnings) -> Result<()> {
+        match self.failures.tell() {
+            Some(error) => Err(error),
+            None => warnings.heed(&self.inner, &self.door),
         }
-        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut first = None;
-        failed.retain(|state| {
-            let why = state.upgrade().and_then(|state| state.untold());
-            let is_untold = why.is_some();
-            first = first.take().or(why);
-            is_untold
-        });
-        self.any_failed.store(!failed.is_empty(), Ordering::Release);
-        first
     }
 
     /// Bytes of the own segment, for a device to read, and where they are in what is returned. Memory that
@@ -244,6 +231,10 @@ impl Helper for Shared {
             // Who has it takes them, too.
             Err(_) => Ok(()),
         }
+    }
+
+    fn audit(&self) -> Result<()> {
+        self.failures.warn(&self.inner, &self.door)
     }
 }
 

@@ -18,8 +18,9 @@ use crate::inner::Watch;
 ///
 /// A call returns when the copy is noted, or already made. What went wrong is told by
 /// [`synchronize`](Self::synchronize), and nothing behind it is done. Until then
-/// [`Buffer::wait_until`](super::Buffer::wait_until) tells it, too, where it would wait. Dropping a stream does not wait:
-/// what it has goes on.
+/// [`Buffer::wait_until`](super::Buffer::wait_until) tells it, too, where it would wait; and if this PE waits long for
+/// something else, that of a PE which the stream was to write to fails. Dropping a stream does not wait: what it has
+/// goes on, and the next `wait_until` of this PE tells what went wrong.
 pub struct Stream {
     shared: Arc<Shared>,
     state: Arc<State>,
@@ -42,6 +43,8 @@ struct Told {
     error: Option<Error>,
     /// PEs that were written to since the last synchronization.
     pes: Vec<PeId>,
+    /// Nobody can synchronize it any more.
+    is_dropped: bool,
 }
 
 impl State {
@@ -64,9 +67,18 @@ impl State {
         self.told().error.is_some()
     }
 
-    /// What it has failed by, as long as nobody was told.
-    pub(super) fn untold(&self) -> Option<Error> {
-        self.told().error.clone()
+    /// What it has failed by, as long as nobody was told. If nobody can synchronize it any more, this tells it.
+    pub(super) fn tell(&self) -> Option<Error> {
+        let mut told = self.told();
+        match told.is_dropped {
+            true => told.error.take(),
+            false => told.error.clone(),
+        }
+    }
+
+    /// PEs that were written to since the last synchronization.
+    pub(super) fn written_to(&self) -> Vec<PeId> {
+        self.told().pes.clone()
     }
 
     pub(super) fn is_done(&self) -> bool {
@@ -180,5 +192,11 @@ impl Stream {
             inner.quiet_of(pe)?;
         }
         Ok(())
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        self.state.told().is_dropped = true;
     }
 }
