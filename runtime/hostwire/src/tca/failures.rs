@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use hostwire_transport::PeId;
 
 use super::door::Door;
-use super::stream::State;
+use super::progress::StreamProgress;
 use crate::error::{Error, Result, TcaError};
 use crate::inner::Inner;
 
@@ -31,14 +31,14 @@ pub(super) struct Failures {
 
 #[derive(Default)]
 struct All {
-    streams: Vec<Arc<State>>,
+    streams: Vec<Arc<StreamProgress>>,
     /// How often this PE has warned.
     warnings: u32,
 }
 
 impl Failures {
     /// A stream has failed.
-    pub(super) fn add(&self, state: &Arc<State>) {
+    pub(super) fn add(&self, state: &Arc<StreamProgress>) {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         all.streams.push(Arc::clone(state));
         self.is_any.store(true, Ordering::Release);

@@ -47,6 +47,7 @@
 //! | `devices.rs` | the devices of this PE |
 //! | `door.rs` | what a PE has for the others: where it lies |
 //! | `failures.rs` | streams that have failed, and who hears of it |
+//! | `progress.rs` | how far a stream is |
 //! | `peers.rs` | memory of devices of other PEs of this host |
 //! | `engine/` | makes the copies |
 //! | `shared.rs` | what all of these share, and the thread of the engine |
@@ -60,6 +61,7 @@ mod failures;
 #[cfg(all(feature = "fuzzing", target_os = "linux"))]
 pub(crate) mod fuzzing;
 mod peers;
+mod progress;
 mod shared;
 mod spot;
 mod stream;

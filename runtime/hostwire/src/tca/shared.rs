@@ -17,7 +17,7 @@ use super::door::Door;
 use super::engine::{Awaited, Engine, Work};
 use super::failures::{Failures, Warnings};
 use super::peers::Peers;
-use super::stream::State;
+use super::progress::StreamProgress;
 use crate::error::Result;
 use crate::inner::Inner;
 use crate::wait_hooks::Helper;
@@ -45,7 +45,7 @@ pub(super) struct Shared {
     pub(super) peers: Peers,
     engine: Mutex<Engine>,
     /// Work that the engine has not seen.
-    given: Mutex<Vec<(Arc<State>, Work)>>,
+    given: Mutex<Vec<(Arc<StreamProgress>, Work)>>,
     streams: AtomicU64,
     failures: Failures,
     /// By PE, whether it is known to take pieces for its devices.
@@ -84,7 +84,7 @@ impl Shared {
     }
 
     /// A stream has failed.
-    pub(super) fn has_failed(&self, state: &Arc<State>) {
+    pub(super) fn has_failed(&self, state: &Arc<StreamProgress>) {
         self.failures.add(state);
         self.inner.helpers.add(self.this.clone());
     }
@@ -112,7 +112,7 @@ impl Shared {
     }
 
     /// Takes work for a stream.
-    pub(super) fn give(&self, state: &Arc<State>, work: Work, bytes: u64) -> Result<()> {
+    pub(super) fn give(&self, state: &Arc<StreamProgress>, work: Work, bytes: u64) -> Result<()> {
         self.given().push((Arc::clone(state), work));
         if bytes <= AT_ONCE_BYTES_MAX || !self.inner.has_workers() {
             self.help()?;
@@ -126,7 +126,7 @@ impl Shared {
         Ok(())
     }
 
-    fn given(&self) -> std::sync::MutexGuard<'_, Vec<(Arc<State>, Work)>> {
+    fn given(&self) -> std::sync::MutexGuard<'_, Vec<(Arc<StreamProgress>, Work)>> {
         self.given.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -173,7 +173,7 @@ impl Shared {
     }
 
     /// Forgets what a stream has.
-    pub(super) fn give_up(&self, state: &State) {
+    pub(super) fn give_up(&self, state: &StreamProgress) {
         let mut engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
         for (of, work) in std::mem::take(&mut *self.given()) {
             engine.take(of, work);

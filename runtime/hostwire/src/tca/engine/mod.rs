@@ -17,8 +17,8 @@ use outgoing::Outgoing;
 
 use super::chain::Steps;
 use super::door::STAGING;
+use super::progress::StreamProgress;
 use super::shared::Shared;
-use super::stream::State;
 use crate::error::{Result, TcaError};
 
 /// A copy that a device has to end.
@@ -56,7 +56,7 @@ impl Engine {
     }
 
     /// Takes work of a stream.
-    pub(super) fn take(&mut self, state: Arc<State>, work: Work) {
+    pub(super) fn take(&mut self, state: Arc<StreamProgress>, work: Work) {
         let stream = self.streams.entry(state.id);
         stream.or_insert_with(|| Outgoing::new(state)).take(work);
     }

@@ -15,9 +15,9 @@ use crate::error::{Result, TcaError};
 use crate::tca::chain::{Source, Step, Steps, Stride, Target, not_there};
 use crate::tca::devices::Allocation;
 use crate::tca::door::{Head, Outcome};
+use crate::tca::progress::StreamProgress;
 use crate::tca::shared::Shared;
 use crate::tca::spot::{DeviceId, Spot};
-use crate::tca::stream::State;
 
 /// Bytes that are copied from host to host at a time, so that the engine can look at other work. In virtual
 /// time all are, so that the wire may take its way for long puts.
@@ -31,7 +31,7 @@ pub(super) struct Room<'a> {
 
 /// See the [module text](self).
 pub(super) struct Outgoing {
-    state: Arc<State>,
+    state: Arc<StreamProgress>,
     work: VecDeque<Work>,
     /// Where in the first of the work it is.
     step: usize,
@@ -108,7 +108,7 @@ impl To {
 }
 
 impl Outgoing {
-    pub(super) fn new(state: Arc<State>) -> Self {
+    pub(super) fn new(state: Arc<StreamProgress>) -> Self {
         Self {
             state,
             work: VecDeque::new(),
