@@ -3,12 +3,12 @@
 use core::ffi::c_void;
 use std::sync::atomic::Ordering::Relaxed;
 
-use hostwire::station::{Deed, Event, Place as There, Use};
+use hostwire::station::{Deed, Event, RegionRange, Use};
 use hostwire_fabric_abi::{
     FI_ADDR_UNSPEC, FI_INJECT, FI_REMOTE_CQ_DATA, FI_REMOTE_READ, FI_REMOTE_WRITE, FI_RMA,
 };
 
-use crate::buffer::{Bytes, Loan, Note, Place, gather};
+use crate::buffer::{Bytes, Loan, Note, OperationBytes, gather};
 use crate::cq::Entry;
 use crate::ep::{Endpoint, tells};
 use crate::info::IOV_MAX;
@@ -20,7 +20,7 @@ pub(crate) struct Access<'a> {
     /// What is put, or where what comes goes.
     pub(crate) loans: &'a [Loan],
     pub(crate) to: u64,
-    pub(crate) there: Vec<There>,
+    pub(crate) there: Vec<RegionRange>,
     pub(crate) context: *mut c_void,
     pub(crate) flags: u64,
     /// Flags of its completion.
@@ -57,9 +57,9 @@ impl Endpoint {
             is_silent,
         };
         let place = match loans {
-            [one] if !is_copied => Place::Lent(*one),
-            _ if is_put => Place::Kept(gather(loans), Vec::new()),
-            _ => Place::Kept(vec![0; len], loans.to_vec()),
+            [one] if !is_copied => OperationBytes::Lent(*one),
+            _ if is_put => OperationBytes::Kept(gather(loans), Vec::new()),
+            _ => OperationBytes::Kept(vec![0; len], loans.to_vec()),
         };
         let bytes = Bytes {
             place,

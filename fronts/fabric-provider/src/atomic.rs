@@ -4,9 +4,7 @@
 use core::ffi::{c_int, c_void};
 use std::sync::atomic::Ordering::Relaxed;
 
-use hostwire::station::{
-    ATOMIC_BYTES_MAX, Atomic, Change, Deed, Number, PLACES_MAX, Place as There,
-};
+use hostwire::station::{ATOMIC_BYTES_MAX, Atomic, Change, Deed, Number, PLACES_MAX, RegionRange};
 use hostwire_fabric_abi::{
     AtomicAttr, AtomicOps, FI_ATOMIC, FI_COMPARE_ATOMIC, FI_FETCH_ATOMIC, FI_INJECT, FI_READ,
     FI_WRITE, FidDomain, FidEp, Ioc, MsgAtomic, RmaIoc,
@@ -105,12 +103,12 @@ unsafe fn call(ep: *mut FidEp, call: Call<'_>) -> Result<(), Code> {
     let endpoint = unsafe { of(ep) };
     let atomic = offered(call.form, call.datatype, call.op).ok_or(UNSUPPORTED)?;
     let size = atomic.number.bytes();
-    let place = |ioc: &RmaIoc| There {
+    let place = |ioc: &RmaIoc| RegionRange {
         key: ioc.key,
         at: ioc.addr,
         len: (ioc.count as u64).saturating_mul(size as u64),
     };
-    let there: Vec<There> = call.there.iter().map(place).collect();
+    let there: Vec<RegionRange> = call.there.iter().map(place).collect();
     let len: u64 = there
         .iter()
         .fold(0, |sum, place| sum.saturating_add(place.len));

@@ -87,7 +87,7 @@ impl Loan {
 }
 
 /// Where the bytes of an operation are.
-pub(crate) enum Place {
+pub(crate) enum OperationBytes {
     /// Memory of the program.
     Lent(Loan),
     /// A copy, or bytes that go to several places at the end.
@@ -111,22 +111,22 @@ unsafe impl Send for Note {}
 
 /// The bytes of an operation that a station has.
 pub(crate) struct Bytes {
-    pub(crate) place: Place,
+    pub(crate) place: OperationBytes,
     pub(crate) note: Note,
     /// They are a part of memory that several messages share.
-    pub(crate) shared: Option<Shared>,
+    pub(crate) shared: Option<MultiReceive>,
 }
 
 /// What the parts of memory for several messages have in common.
 #[derive(Clone)]
-pub(crate) struct Shared {
+pub(crate) struct MultiReceive {
     /// Parts that have not ended: of a message, or of what is behind the last.
     parts: Arc<Mutex<usize>>,
     /// Fewer bytes are not enough for another message.
     enough: Arc<AtomicUsize>,
 }
 
-impl Shared {
+impl MultiReceive {
     /// Of memory that is one part yet.
     pub(crate) fn new(enough: &Arc<AtomicUsize>) -> Self {
         Self {
@@ -158,7 +158,7 @@ impl Shared {
 impl Bytes {
     /// Gives what has come to the places that it was meant for, and says how many bytes fitted.
     pub(crate) fn settle(&mut self, len: usize) -> usize {
-        let Place::Kept(bytes, places) = &mut self.place else {
+        let OperationBytes::Kept(bytes, places) = &mut self.place else {
             return len.min(self.bytes().len());
         };
         let mut rest = &bytes[..len.min(bytes.len())];
@@ -194,8 +194,8 @@ impl Spare {
     /// Its operation has ended: what it kept goes now.
     pub(crate) fn give(&mut self, mut bytes: Box<Bytes>) {
         if self.0.len() < SPARE_MAX {
-            if let Place::Kept(..) = bytes.place {
-                bytes.place = Place::Kept(Vec::new(), Vec::new());
+            if let OperationBytes::Kept(..) = bytes.place {
+                bytes.place = OperationBytes::Kept(Vec::new(), Vec::new());
             }
             self.0.push(bytes);
         }
@@ -216,15 +216,15 @@ pub(crate) fn bytes_of(loan: &Loan) -> &[u8] {
 impl Buffer for Bytes {
     fn bytes(&self) -> &[u8] {
         match &self.place {
-            Place::Lent(loan) => loan.bytes(),
-            Place::Kept(bytes, _) => bytes,
+            OperationBytes::Lent(loan) => loan.bytes(),
+            OperationBytes::Kept(bytes, _) => bytes,
         }
     }
 
     fn bytes_mut(&mut self) -> &mut [u8] {
         match &mut self.place {
-            Place::Lent(loan) => loan.bytes_mut(),
-            Place::Kept(bytes, _) => bytes,
+            OperationBytes::Lent(loan) => loan.bytes_mut(),
+            OperationBytes::Kept(bytes, _) => bytes,
         }
     }
 
@@ -234,12 +234,12 @@ impl Buffer for Bytes {
 
     #[inline]
     fn behind(&mut self, len_bytes: usize) -> Option<Box<dyn Buffer>> {
-        let (Some(shared), Place::Lent(part)) = (&self.shared, &mut self.place) else {
+        let (Some(shared), OperationBytes::Lent(part)) = (&self.shared, &mut self.place) else {
             return None;
         };
         let rest = shared.divide(part, len_bytes)?;
         Some(Box::new(Self {
-            place: Place::Lent(rest),
+            place: OperationBytes::Lent(rest),
             note: self.note,
             shared: Some(shared.clone()),
         }))

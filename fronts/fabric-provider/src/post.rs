@@ -13,7 +13,7 @@ use hostwire_fabric_abi::{
     FI_TAGGED, FI_WRITE,
 };
 
-use crate::buffer::{Bytes, Loan, Note, Place, Shared, bytes_of, gather};
+use crate::buffer::{Bytes, Loan, MultiReceive, Note, OperationBytes, bytes_of, gather};
 use crate::cq::Entry;
 use crate::ep::{Books, Bound, Endpoint, tells};
 use crate::info::{INJECT_BYTES_MAX, IOV_MAX, SENDS_MAX};
@@ -145,8 +145,8 @@ impl Endpoint {
             }
         }
         let place = match send.loans {
-            [one] if !is_copied => Place::Lent(*one),
-            _ => Place::Kept(bytes.to_vec(), Vec::new()),
+            [one] if !is_copied => OperationBytes::Lent(*one),
+            _ => OperationBytes::Kept(bytes.to_vec(), Vec::new()),
         };
         let bytes = Bytes {
             place,
@@ -245,7 +245,7 @@ impl Endpoint {
         bound: &Bound,
     ) -> bool {
         let bytes = self.books().spare.boxed(Bytes {
-            place: Place::Lent(loan),
+            place: OperationBytes::Lent(loan),
             note: receive.note(bound),
             shared: None,
         });
@@ -278,17 +278,17 @@ impl Endpoint {
         }
         let is_shared = receive.flags & FI_MULTI_RECV != 0 && receive.lane == Lane::Plain;
         let place = match receive.loans {
-            [one] => Place::Lent(*one),
+            [one] => OperationBytes::Lent(*one),
             several if !is_shared => {
                 let room = several.iter().map(Loan::len).sum();
-                Place::Kept(vec![0; room], several.to_vec())
+                OperationBytes::Kept(vec![0; room], several.to_vec())
             }
             _ => return Err(-libc::EINVAL),
         };
         let bytes = Bytes {
             place,
             note,
-            shared: is_shared.then(|| Shared::new(&self.min_multi_recv)),
+            shared: is_shared.then(|| MultiReceive::new(&self.min_multi_recv)),
         };
         if receive.flags & FI_CLAIM != 0 {
             return self.receive_claimed(bytes, receive.flags);
@@ -397,7 +397,7 @@ impl Endpoint {
             return;
         };
         match (&bytes.place, &bytes.shared, self.rx.get()) {
-            (Place::Lent(loan), None, Some(bound)) => {
+            (OperationBytes::Lent(loan), None, Some(bound)) => {
                 self.counters.count(self, FI_RECV, true);
                 if bytes.note.tells {
                     let from = self.address(envelope.from).unwrap_or(FI_ADDR_UNSPEC);
@@ -546,7 +546,7 @@ impl Endpoint {
             Err(error) => entry.error = -crate::code(error),
         }
         self.counters.count(self, FI_RECV, entry.error == 0);
-        if let Place::Lent(loan) = &bytes.place {
+        if let OperationBytes::Lent(loan) = &bytes.place {
             entry.entry.buf = loan.address();
         }
         if let Some(shared) = &bytes.shared {

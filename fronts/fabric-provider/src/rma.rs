@@ -4,7 +4,7 @@
 use core::ffi::c_void;
 use std::sync::atomic::Ordering::Relaxed;
 
-use hostwire::station::{Deed, PLACES_MAX, Place};
+use hostwire::station::{Deed, PLACES_MAX, RegionRange};
 use hostwire_fabric_abi::{FI_READ, FI_RMA, FI_WRITE, FidEp, MsgRma, RmaOps};
 
 use crate::access::Access;
@@ -28,9 +28,9 @@ pub(crate) static RMA_OPS: Table<RmaOps> = Table(RmaOps {
 });
 
 /// As many bytes of one region as these loans have.
-fn there(loans: &[Loan], at: u64, key: u64) -> Vec<Place> {
+fn there(loans: &[Loan], at: u64, key: u64) -> Vec<RegionRange> {
     let len = loans.iter().map(|loan| loan.len() as u64).sum();
-    vec![Place { key, at, len }]
+    vec![RegionRange { key, at, len }]
 }
 
 const PUT: Deed = Deed::Put { data: None };
@@ -93,7 +93,7 @@ unsafe fn of_message(
     for at in 0..msg.rma_iov_count {
         // SAFETY: as this function demands.
         let place = unsafe { msg.rma_iov.add(at).read() };
-        there.push(Place {
+        there.push(RegionRange {
             key: place.key,
             at: place.addr,
             len: place.len as u64,

@@ -19,12 +19,12 @@ const SLEEP_MAX: Duration = Duration::from_secs(1);
 
 /// The thread, from outside.
 pub(crate) struct Watcher {
-    shared: Arc<Shared>,
+    shared: Arc<WatchShared>,
     thread: JoinHandle<()>,
 }
 
 #[derive(Default)]
-struct Shared {
+struct WatchShared {
     books: Mutex<Books>,
     changed: Condvar,
 }
@@ -38,7 +38,7 @@ struct Books {
     stop: bool,
 }
 
-impl Shared {
+impl WatchShared {
     fn books(&self) -> MutexGuard<'_, Books> {
         self.books.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -67,7 +67,7 @@ impl Shared {
 
 impl Watcher {
     pub(crate) fn start(endpoint: &Arc<Endpoint>) -> Result<Self, Code> {
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(WatchShared::default());
         let (inside, endpoint) = (Arc::clone(&shared), Arc::clone(endpoint));
         let thread = thread::spawn("hostwire-watch", move || inside.watch(&endpoint))?;
         Ok(Self { shared, thread })

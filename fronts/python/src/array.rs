@@ -19,9 +19,9 @@ use crate::block::Block;
 use crate::buffer::with_bytes;
 use crate::dtype::{self, DType};
 use crate::errors;
-use crate::shared::Shared;
+use crate::shared::SharedJob;
 use crate::waiting::blocking;
-use crate::words::{FetchOp, Place, Words};
+use crate::words::{FetchOp, WordTarget, Words};
 
 /// Up to here a copy within this host holds the interpreter's lock: giving it away costs as much as
 /// copying so many bytes. Fitted.
@@ -39,13 +39,13 @@ pub struct Array {
     len: usize,
     /// This PE's copy, as a NumPy array.
     local: Py<PyAny>,
-    shared: Arc<Shared>,
+    shared: Arc<SharedJob>,
 }
 
 impl Array {
     /// Allocates an array of `shape`. Collective.
     pub(crate) fn zeros(
-        shared: &Arc<Shared>,
+        shared: &Arc<SharedJob>,
         shape: &Bound<'_, PyTuple>,
         dtype: DType,
     ) -> PyResult<Self> {
@@ -68,7 +68,7 @@ impl Array {
     }
 
     fn new(
-        shared: &Arc<Shared>,
+        shared: &Arc<SharedJob>,
         (pe, bytes): (u32, Symmetric<u8>),
         dtype: DType,
         local: Py<PyAny>,
@@ -103,7 +103,7 @@ impl Array {
     }
 
     /// The job that it is of.
-    pub(crate) fn shared(&self) -> &Arc<Shared> {
+    pub(crate) fn shared(&self) -> &Arc<SharedJob> {
         &self.shared
     }
 
@@ -116,7 +116,7 @@ impl Array {
         Ok(self.local.bind(py))
     }
 
-    /// As [`blocking`], for an operation of the memory alone: see [`Shared::begin`].
+    /// As [`blocking`], for an operation of the memory alone: see [`SharedJob::begin`].
     fn wait<R: Send>(
         &self,
         py: Python<'_>,
@@ -141,7 +141,7 @@ impl Array {
     }
 
     #[inline]
-    fn place(&self, py: Python<'_>, pe: Whole, index: Whole) -> PyResult<Place<'_>> {
+    fn place(&self, py: Python<'_>, pe: Whole, index: Whole) -> PyResult<WordTarget<'_>> {
         self.shared.check(py)?;
         self.locate(py, index.index(), 1)?;
         let (pe, index) = (pe.pe(), index.index());
@@ -149,7 +149,7 @@ impl Array {
             Some(_) => None,
             None => Some(self.shared.begin(py)?),
         };
-        Ok(Place { pe, index, far })
+        Ok(WordTarget { pe, index, far })
     }
 
     /// How a copy of `other` to or from the bytes at `at` of `pe` is best done.

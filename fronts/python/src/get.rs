@@ -8,34 +8,34 @@ use pyo3::prelude::*;
 use crate::buffer::with_bytes_mut;
 use crate::dtype::{self, DType};
 use crate::errors;
-use crate::shared::Shared;
+use crate::shared::SharedJob;
 use crate::waiting::blocking;
 
 /// A get that has begun, made by `Array.start_get`.
 #[pyclass(frozen, module = "hostwire")]
 pub struct Get {
-    state: Mutex<State>,
+    state: Mutex<GetState>,
     dtype: DType,
-    shared: Arc<Shared>,
+    shared: Arc<SharedJob>,
 }
 
-enum State {
+enum GetState {
     Begun(StartedGet<u8>),
     /// The values; nothing if they did not come.
     Ended(Option<Py<PyAny>>),
 }
 
 impl Get {
-    pub(crate) fn new(begun: StartedGet<u8>, dtype: DType, shared: &Arc<Shared>) -> Self {
+    pub(crate) fn new(begun: StartedGet<u8>, dtype: DType, shared: &Arc<SharedJob>) -> Self {
         Self {
-            state: Mutex::new(State::Begun(begun)),
+            state: Mutex::new(GetState::Begun(begun)),
             dtype,
             shared: Arc::clone(shared),
         }
     }
 
     /// Held for a few instructions, with the interpreter's lock.
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, GetState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -61,12 +61,12 @@ impl Get {
         let begun = {
             let mut state = self.state();
             match &*state {
-                State::Ended(Some(values)) => return Ok(values.clone_ref(py)),
-                State::Ended(None) => None,
-                State::Begun(_) => Some(core::mem::replace(&mut *state, State::Ended(None))),
+                GetState::Ended(Some(values)) => return Ok(values.clone_ref(py)),
+                GetState::Ended(None) => None,
+                GetState::Begun(_) => Some(core::mem::replace(&mut *state, GetState::Ended(None))),
             }
         };
-        let Some(State::Begun(begun)) = begun else {
+        let Some(GetState::Begun(begun)) = begun else {
             let text = "these values did not come, or another thread waits for them";
             return Err(errors::caller(py, text));
         };
@@ -74,7 +74,7 @@ impl Get {
         let bytes = blocking(py, || begun.wait())?;
         drop(operation);
         let values = self.array(py, &bytes)?;
-        *self.state() = State::Ended(Some(values.clone_ref(py)));
+        *self.state() = GetState::Ended(Some(values.clone_ref(py)));
         Ok(values)
     }
 }

@@ -12,14 +12,14 @@ use crate::buffer::{check_plain, in_place, with_bytes};
 use crate::dtype::{self, DType};
 use crate::errors;
 use crate::request::{Parts, Request};
-use crate::shared::Shared;
+use crate::shared::SharedJob;
 use crate::team::Team;
 use crate::waiting::{blocking, is_interrupted};
 
 /// This process's place in its job.
 #[pyclass(frozen, module = "hostwire", subclass)]
 pub struct Job {
-    shared: Arc<Shared>,
+    shared: Arc<SharedJob>,
 }
 
 /// Calls `operation` with the bytes of an object; if they lie apart, with a copy.
@@ -57,7 +57,7 @@ fn check_pe(py: Python<'_>, job: &hostwire::Job, pe: Option<Whole>) -> PyResult<
 
 impl Job {
     /// What all objects of the job look at.
-    pub(crate) fn shared(&self) -> &Arc<Shared> {
+    pub(crate) fn shared(&self) -> &Arc<SharedJob> {
         &self.shared
     }
 }
@@ -69,7 +69,7 @@ impl Job {
         let job = blocking(py, hostwire::Job::attach)?;
         job.end_waits_if(is_interrupted);
         Ok(Self {
-            shared: Shared::new(job),
+            shared: SharedJob::new(job),
         })
     }
 

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors;
-use crate::shared::Shared;
+use crate::shared::SharedJob;
 use crate::waiting::blocking;
 
 /// What is known of a message, and its bytes: `(source, tag, data)`.
@@ -20,14 +20,14 @@ pub struct Request {
     ticket: Ticket,
     is_receive: bool,
     done: Mutex<Option<Arc<Completion<u8>>>>,
-    shared: Arc<Shared>,
+    shared: Arc<SharedJob>,
 }
 
 impl Request {
     /// One that `start` starts in a queue of its own.
     pub(crate) fn start(
         py: Python<'_>,
-        shared: &Arc<Shared>,
+        shared: &Arc<SharedJob>,
         is_receive: bool,
         start: impl FnOnce(&Queue<u8>) -> hostwire::Result<Ticket> + Send,
     ) -> PyResult<Self> {
@@ -46,7 +46,7 @@ impl Request {
         })
     }
 
-    /// Held for a few instructions, with the interpreter's lock. As in [`Shared`], no Python object is
+    /// Held for a few instructions, with the interpreter's lock. As in [`SharedJob`], no Python object is
     /// made or dropped meanwhile.
     fn done(&self) -> MutexGuard<'_, Option<Arc<Completion<u8>>>> {
         self.done.lock().unwrap_or_else(PoisonError::into_inner)

@@ -12,7 +12,7 @@ use crate::errors;
 /// The lock is taken with the interpreter's lock held, and for a few instructions. So no process is
 /// copied by `os.fork` while it is held. No Python object is made or dropped meanwhile: a finaliser
 /// could run, which may ask for the job.
-pub(crate) struct Shared {
+pub(crate) struct SharedJob {
     job: Mutex<Option<Arc<hostwire::Job>>>,
     is_open: AtomicBool,
     /// How many of [`Operation`] there are.
@@ -21,7 +21,7 @@ pub(crate) struct Shared {
 
 /// An operation that may wait, and has its own hold on the memory of the job: the job is not closed
 /// meanwhile. It does not keep the job from being abandoned, which waits for nobody.
-pub(crate) struct Operation<'a>(&'a Shared);
+pub(crate) struct Operation<'a>(&'a SharedJob);
 
 impl Drop for Operation<'_> {
     fn drop(&mut self) {
@@ -29,7 +29,7 @@ impl Drop for Operation<'_> {
     }
 }
 
-impl Shared {
+impl SharedJob {
     pub(crate) fn new(job: hostwire::Job) -> Arc<Self> {
         Arc::new(Self {
             job: Mutex::new(Some(Arc::new(job))),

@@ -13,7 +13,7 @@ use crate::arguments::Whole;
 use crate::buffer::{in_place, with_bytes};
 use crate::errors;
 use crate::job::Job;
-use crate::shared::Shared;
+use crate::shared::SharedJob;
 use crate::waiting::blocking;
 
 /// A device by its number; host memory without one.
@@ -24,8 +24,8 @@ fn device(number: Option<Whole>) -> DeviceId {
 /// Memory of hosts and devices, and copies between them.
 #[pyclass(frozen, module = "hostwire.tca")]
 pub struct Tca {
-    shared: Arc<Shared>,
-    /// Nothing once it is closed. As in [`Shared`], locked for a few instructions.
+    shared: Arc<SharedJob>,
+    /// Nothing once it is closed. As in [`SharedJob`], locked for a few instructions.
     tca: Mutex<Option<Arc<tca::Tca>>>,
 }
 
@@ -193,7 +193,7 @@ impl Spot {
 /// Memory of a GPU has `__cuda_array_interface__`: `torch.as_tensor(buffer, device="cuda")` copies nothing.
 #[pyclass(frozen, module = "hostwire.tca")]
 pub struct Buffer {
-    shared: Arc<Shared>,
+    shared: Arc<SharedJob>,
     buffer: tca::Buffer,
 }
 
@@ -382,7 +382,7 @@ impl Prepared {
 /// Copies of this PE that are made one after the other.
 #[pyclass(frozen, module = "hostwire.tca")]
 pub struct Stream {
-    shared: Arc<Shared>,
+    shared: Arc<SharedJob>,
     stream: tca::Stream,
 }
 

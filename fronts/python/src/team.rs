@@ -11,7 +11,7 @@ use crate::buffer::{in_place, with_bytes};
 use crate::dtype::{self, DType, Number};
 use crate::errors;
 use crate::reduce::{self, AllReduce, Op, Reduce, ReduceScatter, Scan};
-use crate::shared::Shared;
+use crate::shared::SharedJob;
 use crate::waiting::blocking;
 
 /// A group of PEs; `Job.world` has all of them.
@@ -19,11 +19,11 @@ use crate::waiting::blocking;
 pub struct Team {
     /// Nothing for the team of all PEs, which the job has.
     own: Option<hostwire::Team>,
-    shared: Arc<Shared>,
+    shared: Arc<SharedJob>,
 }
 
 impl Team {
-    pub(crate) fn world(shared: &Arc<Shared>) -> Self {
+    pub(crate) fn world(shared: &Arc<SharedJob>) -> Self {
         Self {
             own: None,
             shared: Arc::clone(shared),

@@ -74,13 +74,13 @@ pub(crate) enum HowMany {
 }
 
 /// Where an operation goes. `far` is nothing where the CPU does it, which takes no time.
-pub(crate) struct Place<'a> {
+pub(crate) struct WordTarget<'a> {
     pub(crate) pe: u32,
     pub(crate) index: usize,
     pub(crate) far: Option<Operation<'a>>,
 }
 
-impl Place<'_> {
+impl WordTarget<'_> {
     #[inline]
     fn run<R: Send>(
         &self,
@@ -137,7 +137,7 @@ impl Words {
     pub(crate) fn fetch<'py>(
         &self,
         py: Python<'py>,
-        at: &Place<'_>,
+        at: &WordTarget<'_>,
     ) -> PyResult<Bound<'py, PyAny>> {
         words!(py, self, "fetch", words => {
             object(py, at.run(py, || words.fetch(at.pe, at.index))?)
@@ -147,7 +147,7 @@ impl Words {
     pub(crate) fn swap<'py>(
         &self,
         py: Python<'py>,
-        at: &Place<'_>,
+        at: &WordTarget<'_>,
         value: Value<'_, 'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
         words!(py, self, "swap", words => {
@@ -159,7 +159,7 @@ impl Words {
     pub(crate) fn compare_swap<'py>(
         &self,
         py: Python<'py>,
-        at: &Place<'_>,
+        at: &WordTarget<'_>,
         (expected, new): (Value<'_, 'py>, Value<'_, 'py>),
     ) -> PyResult<Bound<'py, PyAny>> {
         integers!(py, self, "compare_swap", words => {
@@ -171,7 +171,7 @@ impl Words {
     pub(crate) fn fetch_and_change<'py>(
         &self,
         py: Python<'py>,
-        at: &Place<'_>,
+        at: &WordTarget<'_>,
         op: FetchOp,
         value: Value<'_, 'py>,
     ) -> PyResult<Bound<'py, PyAny>> {

@@ -6,7 +6,7 @@
 use core::fmt::Display;
 use std::io::Write;
 
-use crate::runtime::{self, State};
+use crate::runtime::{self, LibraryPhase};
 
 /// Ends the job because of `why`, which happened in `what`.
 #[cold]
@@ -23,9 +23,9 @@ pub(crate) fn fatal(what: &str, why: impl Display) -> ! {
 #[inline(never)]
 pub(crate) fn not_in_use(what: &str) -> ! {
     match runtime::state() {
-        State::Forked => fatal(what, IN_A_CHILD),
-        State::Finalized => fatal(what, "called after shmem_finalize"),
-        State::Fresh | State::Active => fatal(what, "called before shmem_init"),
+        LibraryPhase::Forked => fatal(what, IN_A_CHILD),
+        LibraryPhase::Finalized => fatal(what, "called after shmem_finalize"),
+        LibraryPhase::Fresh | LibraryPhase::Active => fatal(what, "called before shmem_init"),
     }
 }
 

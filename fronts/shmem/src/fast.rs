@@ -92,13 +92,13 @@ const FAST_BYTES: usize = core::mem::offset_of!(Fast, statics) + size_of::<Part>
 
 const _: () = assert!(FAST_BYTES == 96);
 
-struct Shared(UnsafeCell<Fast>);
+struct FastCell(UnsafeCell<Fast>);
 
 // SAFETY: written only by `open` and `close`, while the library starts or ends: the
 // specification allows no other call into it at that time.
-unsafe impl Sync for Shared {}
+unsafe impl Sync for FastCell {}
 
-static FAST: Shared = Shared(UnsafeCell::new(Fast {
+static FAST: FastCell = FastCell(UnsafeCell::new(Fast {
     version: 1,
     bytes: FAST_BYTES as u32,
     pes: 0,
@@ -194,12 +194,12 @@ pub(crate) fn is_coherent() -> bool {
 
 /// Memory of a PE, in reach.
 #[derive(Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct MappedPe {
     pub(crate) memory: Mapped,
     bell: *const AtomicU32,
 }
 
-impl Place {
+impl MappedPe {
     #[inline(always)]
     fn new(address: *const u8, len: usize, to_first: usize, pe: usize) -> Self {
         let distance = pe * fast!(stride);
@@ -220,7 +220,7 @@ impl Place {
 /// Where up to [`SHORT_BYTES`] bytes at `address` here lie at `pe`, if they are in reach. What is
 /// as close as that to the end of a region is left to [`at`].
 #[inline(always)]
-pub(crate) fn short(address: *const u8, pe: c_int) -> Option<Place> {
+pub(crate) fn short(address: *const u8, pe: c_int) -> Option<MappedPe> {
     let pe = pe as u32 as usize;
     if pe >= fast!(pes) {
         return None;
@@ -235,12 +235,12 @@ pub(crate) fn short(address: *const u8, pe: c_int) -> Option<Place> {
     } else {
         return None;
     };
-    Some(Place::new(address, SHORT_BYTES, to_first, pe))
+    Some(MappedPe::new(address, SHORT_BYTES, to_first, pe))
 }
 
 /// Where the `len` bytes at `address` here lie at `pe`, if they are in reach.
 #[inline(always)]
-pub(crate) fn at(address: *const u8, len: usize, pe: c_int) -> Option<Place> {
+pub(crate) fn at(address: *const u8, len: usize, pe: c_int) -> Option<MappedPe> {
     let pe = pe as u32 as usize;
     if pe >= fast!(pes) {
         return None;
@@ -260,10 +260,10 @@ pub(crate) fn at(address: *const u8, len: usize, pe: c_int) -> Option<Place> {
     } else {
         return None;
     };
-    Some(Place::new(address, len, to_first, pe))
+    Some(MappedPe::new(address, len, to_first, pe))
 }
 
-impl Place {
+impl MappedPe {
     /// Wakes the PE after a store, if it sleeps.
     #[inline(always)]
     pub(crate) fn stored(self, what: What, pe: c_int) {
@@ -306,7 +306,7 @@ pub(crate) type What = &'static &'static str;
 /// A word of a PE, in reach, for atomics.
 pub(crate) struct InReach<W: 'static> {
     pub(crate) at: &'static W,
-    pub(crate) place: Place,
+    pub(crate) place: MappedPe,
 }
 
 /// The 64-bit word at `address` here, at `pe`.

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rustix::io::Errno;
 
 use crate::fast;
-use crate::runtime::{self, State};
+use crate::runtime::{self, LibraryPhase};
 use crate::statics::{self, Statics};
 
 static ADDRESS: AtomicUsize = AtomicUsize::new(0);
@@ -57,7 +57,7 @@ fn shared() -> Statics {
 }
 
 unsafe extern "C" fn before() {
-    if runtime::state() != State::Forked && shared().len_bytes > 0 {
+    if runtime::state() != LibraryPhase::Forked && shared().len_bytes > 0 {
         let copy = statics::snapshot(shared());
         COPY.set(copy.map_or_else(Snapshot::Failed, Snapshot::At));
     }
@@ -78,8 +78,8 @@ unsafe extern "C" fn in_child() {
     if let Err(error) = replaced {
         end(error);
     }
-    if runtime::state() != State::Fresh {
-        runtime::set_state(State::Forked);
+    if runtime::state() != LibraryPhase::Fresh {
+        runtime::set_state(LibraryPhase::Forked);
         fast::close();
         fast::set_identity(None);
     }

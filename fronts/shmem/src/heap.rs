@@ -15,7 +15,7 @@ use hostwire::board::Activity;
 use hostwire::core::Kind;
 
 use crate::fail::{fatal, say};
-use crate::runtime::{self, Runtime, State};
+use crate::runtime::{self, LibraryPhase, Runtime};
 use crate::team::agree;
 
 /// The largest alignment of an object.
@@ -152,7 +152,7 @@ fn block(runtime: &Runtime, what: &str, at: *const u8) -> (usize, usize) {
 pub(crate) fn free(at: *mut u8) {
     const WHAT: &str = "shmem_free";
     // A destructor that runs after shmem_finalize has nothing left to free.
-    if at.is_null() || runtime::state() == State::Finalized {
+    if at.is_null() || runtime::state() == LibraryPhase::Finalized {
         return;
     }
     let runtime = runtime::get(WHAT);

@@ -24,7 +24,7 @@ use crate::fork;
 use crate::heap::HEAP_ALIGN;
 use crate::mpi;
 use crate::remote::done;
-use crate::runtime::{self, Runtime, State, THREAD_MULTIPLE, THREAD_SINGLE};
+use crate::runtime::{self, LibraryPhase, Runtime, THREAD_MULTIPLE, THREAD_SINGLE};
 use crate::settings::{self, Settings};
 use crate::statics::{self, Statics};
 use crate::team::{self, Handles, TeamState};
@@ -39,7 +39,7 @@ static COUNT: Mutex<u32> = Mutex::new(0);
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 
 pub(crate) fn is_initialized() -> bool {
-    runtime::state() == State::Active
+    runtime::state() == LibraryPhase::Active
 }
 
 pub(crate) fn thread_level() -> c_int {
@@ -77,10 +77,10 @@ pub(crate) fn start_pes() {
 pub(crate) fn init(what: &'static str, level: c_int) {
     let mut count = COUNT.lock().unwrap_or_else(PoisonError::into_inner);
     match runtime::state() {
-        State::Active => {}
-        State::Forked => fail::not_in_use(what),
-        State::Fresh => first_time(what, level),
-        State::Finalized => again(what),
+        LibraryPhase::Active => {}
+        LibraryPhase::Forked => fail::not_in_use(what),
+        LibraryPhase::Fresh => first_time(what, level),
+        LibraryPhase::Finalized => again(what),
     }
     // Every level is provided in full; a later call may raise it.
     runtime::raise_thread_level(level);
@@ -133,7 +133,7 @@ fn start(what: &'static str, runtime: &'static Runtime) {
         fatal(what, error);
     }
     let (pe, pes) = (runtime.attachment.pe(), runtime.attachment.pes());
-    runtime::set_state(State::Active);
+    runtime::set_state(LibraryPhase::Active);
     fast::set_identity(Some((pe, pes)));
     if let Some(race) = runtime.debug.race() {
         race.start(runtime);
@@ -299,7 +299,7 @@ fn end(runtime: &Runtime) {
     runtime.attachment.tell_departure(Departure::Leaving);
     done(WHAT, runtime.leaving.last_barrier(&runtime.attachment));
     runtime.attachment.tell_departure(Departure::Gone);
-    runtime::set_state(State::Finalized);
+    runtime::set_state(LibraryPhase::Finalized);
     arguments::set_checked(false);
     fast::close();
     fast::set_identity(None);

@@ -19,7 +19,7 @@ use crate::debug;
 use crate::debug::race::{Footprint, Race, Transfer};
 use crate::element::Element;
 use crate::fail::fatal;
-use crate::fast::{self, Place, Region, What};
+use crate::fast::{self, MappedPe, Region, What};
 use crate::handle::Ctx;
 use crate::mapped::Mapped;
 use crate::runtime::{self, Runtime};
@@ -125,7 +125,7 @@ fn of_team(
     address: *const u8,
     len: usize,
     pe: c_int,
-) -> Option<(c_int, Place)> {
+) -> Option<(c_int, MappedPe)> {
     if ctx.is_of_world() {
         return None;
     }

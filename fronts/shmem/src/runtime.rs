@@ -42,7 +42,7 @@ static RUNTIME: AtomicPtr<Runtime> = AtomicPtr::new(core::ptr::null_mut());
 /// The state of the library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum State {
+pub(crate) enum LibraryPhase {
     /// Never initialised.
     Fresh = 0,
     /// In use.
@@ -53,23 +53,23 @@ pub(crate) enum State {
     Forked = 3,
 }
 
-static STATE: AtomicU8 = AtomicU8::new(State::Fresh as u8);
+static STATE: AtomicU8 = AtomicU8::new(LibraryPhase::Fresh as u8);
 
-pub(crate) fn state() -> State {
+pub(crate) fn state() -> LibraryPhase {
     match STATE.load(Ordering::Acquire) {
-        0 => State::Fresh,
-        1 => State::Active,
-        2 => State::Finalized,
-        _ => State::Forked,
+        0 => LibraryPhase::Fresh,
+        1 => LibraryPhase::Active,
+        2 => LibraryPhase::Finalized,
+        _ => LibraryPhase::Forked,
     }
 }
 
-pub(crate) fn set_state(state: State) {
+pub(crate) fn set_state(state: LibraryPhase) {
     STATE.store(state as u8, Ordering::Release);
 }
 
 pub(crate) fn was_finalized() -> bool {
-    state() == State::Finalized
+    state() == LibraryPhase::Finalized
 }
 
 /// `SHMEM_THREAD_SINGLE`.
@@ -104,14 +104,14 @@ pub(crate) fn install(runtime: Runtime) -> &'static Runtime {
 pub(crate) fn any() -> Option<&'static Runtime> {
     let runtime = RUNTIME.load(Ordering::Acquire);
     // SAFETY: null, or what `install` leaked.
-    unsafe { runtime.as_ref() }.filter(|_| state() != State::Forked)
+    unsafe { runtime.as_ref() }.filter(|_| state() != LibraryPhase::Forked)
 }
 
 /// The runtime of a library that is in use; ends the job if it is not.
 #[inline]
 pub(crate) fn get(what: &str) -> &'static Runtime {
     match any() {
-        Some(runtime) if state() == State::Active => runtime,
+        Some(runtime) if state() == LibraryPhase::Active => runtime,
         _ => fail::not_in_use(what),
     }
 }

@@ -7,13 +7,13 @@ use hostwire::tca::{Chain, Prepared};
 
 use crate::copies::{Named, ends, stride, with};
 use crate::job::give;
-use crate::state::{State, spot, state};
+use crate::state::{Session, spot, state};
 use crate::status::{Failure, Status, done};
 
 /// A chain that a program has. It keeps the job.
 pub struct Held {
     chain: Mutex<Phase>,
-    state: Arc<State>,
+    state: Arc<Session>,
 }
 
 enum Phase {

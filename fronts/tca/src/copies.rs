@@ -6,13 +6,13 @@ use std::sync::Arc;
 use hostwire::tca::{Chain, Spot, Stream, Stride};
 
 use crate::job::give;
-use crate::state::{State, spot, state};
+use crate::state::{Session, spot, state};
 use crate::status::{Failure, Status, done, run};
 
 /// A stream with a name. It keeps the job.
 pub struct Named {
     stream: Stream,
-    _state: Arc<State>,
+    _state: Arc<Session>,
 }
 
 /// # Safety
@@ -49,7 +49,7 @@ pub unsafe extern "C" fn tcaStreamDestroy(stream: *mut Named) -> Status {
 /// `stream` is null, or comes from `tcaStreamCreate` and was not destroyed.
 pub unsafe fn with<R>(
     stream: *mut Named,
-    body: impl FnOnce(&State, &Stream) -> Result<R, Failure>,
+    body: impl FnOnce(&Session, &Stream) -> Result<R, Failure>,
 ) -> Result<R, Failure> {
     let state = state()?;
     // SAFETY: as the caller promises; a stream may be used by any number of threads.

@@ -5,7 +5,7 @@ use core::ffi::{c_int, c_void};
 use hostwire::Job;
 use hostwire::tca::{Config, DeviceId, HOST_BYTES_USUAL, Tca};
 
-use crate::state::{self, State, device, state};
+use crate::state::{self, Session, device, state};
 use crate::status::{Failure, Status, done};
 
 #[unsafe(no_mangle)]
@@ -24,7 +24,7 @@ pub extern "C" fn tcaInit(host_bytes: usize) -> Status {
                     devices: None,
                 },
             )?;
-            Ok(State::new(job, tca))
+            Ok(Session::new(job, tca))
         })
     })
 }
@@ -39,7 +39,7 @@ pub extern "C" fn tcaFinalize() -> Status {
     })
 }
 
-fn number(get: impl FnOnce(&State) -> u32) -> c_int {
+fn number(get: impl FnOnce(&Session) -> u32) -> c_int {
     state().map_or(-1, |state| {
         c_int::try_from(get(&state)).unwrap_or(c_int::MAX)
     })

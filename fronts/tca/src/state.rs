@@ -10,7 +10,7 @@ use hostwire::tca::{Buffer, DeviceId, Spot, Stream, Tca};
 use crate::status::Failure;
 
 /// What there is between `tcaInit` and `tcaFinalize`. Parts are dropped in this order.
-pub struct State {
+pub struct Session {
     /// By device and address of the first byte.
     buffers: Mutex<BTreeMap<(DeviceId, u64), Arc<Buffer>>>,
     /// The stream without a name.
@@ -19,9 +19,9 @@ pub struct State {
     pub job: Job,
 }
 
-static STATE: Mutex<Option<Arc<State>>> = Mutex::new(None);
+static STATE: Mutex<Option<Arc<Session>>> = Mutex::new(None);
 
-fn slot() -> MutexGuard<'static, Option<Arc<State>>> {
+fn slot() -> MutexGuard<'static, Option<Arc<Session>>> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -29,7 +29,7 @@ fn slot() -> MutexGuard<'static, Option<Arc<State>>> {
 ///
 /// # Errors
 /// Before `tcaInit`, and after `tcaFinalize`.
-pub fn state() -> Result<Arc<State>, Failure> {
+pub fn state() -> Result<Arc<Session>, Failure> {
     let state = slot().clone();
     state.ok_or_else(|| Failure::caller("expected a job: call tcaInit first"))
 }
@@ -38,7 +38,7 @@ pub fn state() -> Result<Arc<State>, Failure> {
 ///
 /// # Errors
 /// If there is one.
-pub fn begin(make: impl FnOnce() -> Result<State, Failure>) -> Result<(), Failure> {
+pub fn begin(make: impl FnOnce() -> Result<Session, Failure>) -> Result<(), Failure> {
     let mut slot = slot();
     if slot.is_some() {
         return Err(Failure::caller(
@@ -53,7 +53,7 @@ pub fn begin(make: impl FnOnce() -> Result<State, Failure>) -> Result<(), Failur
 ///
 /// # Errors
 /// If something uses it.
-pub fn end() -> Result<State, Failure> {
+pub fn end() -> Result<Session, Failure> {
     let mut slot = slot();
     let state = slot.take();
     let state = state.ok_or_else(|| Failure::caller("expected a job: call tcaInit first"))?;
@@ -83,7 +83,7 @@ pub fn spot(node: c_int, number: c_int, address: u64) -> Result<Spot, Failure> {
     Ok(Spot::new(node, device(number)?, address))
 }
 
-impl State {
+impl Session {
     pub fn new(job: Job, tca: Tca) -> Self {
         let stream = tca.stream();
         Self {

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use hostwire_cli::bench::{CHAIN, Shape};
 use hostwire_cli::report;
-use hostwire_sim::tca::{Chain, Config, Device, Engine, Place, Stride, SubCluster};
+use hostwire_sim::tca::{Chain, Config, Device, DeviceAddress, Engine, Stride, SubCluster};
 
 /// Four nodes in a ring.
 const RING: &str = include_str!("../clusters/peach2-ring.toml");
@@ -53,7 +53,10 @@ fn rate(shape: Shape, device: Device, size: u64) -> Result<Option<f64>, String> 
     let says = |error: &dyn std::fmt::Display| format!("simulating a chain of PEACH2: {error}");
     let plan = hostwire_plan::plan("peach2-ring.toml", RING.as_bytes()).map_err(|e| says(&e))?;
     let mut cluster = SubCluster::new(&plan, &Config::default()).map_err(|e| says(&e))?;
-    let (from, to) = (Place::new(0, device, 0), Place::new(1, device, 0));
+    let (from, to) = (
+        DeviceAddress::new(0, device, 0),
+        DeviceAddress::new(1, device, 0),
+    );
     let mut chain = Chain::new();
     let (blocks, step) = match shape {
         Shape::Single => (1, 0),

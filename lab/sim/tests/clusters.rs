@@ -10,7 +10,7 @@ use hostwire_sim::experiments::tccluster::booted;
 use hostwire_sim::machine::htx::HtxCluster;
 use hostwire_sim::machine::{Machine, WireEnd};
 use hostwire_sim::models::ht::opteron::{Op, OpteronConfig, Script};
-use hostwire_sim::tca::{Config, Device, Place, SubCluster};
+use hostwire_sim::tca::{Config, Device, DeviceAddress, SubCluster};
 use hostwire_sim::wire::{Settings, run};
 use hostwire_transport::Wire;
 
@@ -106,7 +106,7 @@ fn run_peach2(plan: &Plan) {
     let last = cluster.nodes() as u16 - 1;
     for (from, to) in [(0, last), (last, 0)] {
         for device in [Device::Gpu0, Device::Gpu1, Device::Host, Device::Internal] {
-            let place = Place::new(to, device, 0x10_0000);
+            let place = DeviceAddress::new(to, device, 0x10_0000);
             let bytes = [from as u8 + 1; 32];
             cluster.store(from, place, &bytes).unwrap();
             cluster.settle().unwrap();

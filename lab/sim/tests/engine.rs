@@ -13,9 +13,9 @@ use proptest::prelude::*;
 const PACKETS: u32 = 2_001;
 
 #[derive(Clone, Default)]
-struct Shared(Arc<Mutex<Vec<u8>>>);
+struct SharedBytes(Arc<Mutex<Vec<u8>>>);
 
-impl Write for Shared {
+impl Write for SharedBytes {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.0.lock().unwrap().extend_from_slice(bytes);
         Ok(bytes.len())
@@ -25,7 +25,7 @@ impl Write for Shared {
     }
 }
 
-fn run(trace: Option<(Shared, TraceFilter)>) -> (Sim<Msg>, ComponentId) {
+fn run(trace: Option<(SharedBytes, TraceFilter)>) -> (Sim<Msg>, ComponentId) {
     let mut sim = Sim::new();
     let sink = build(&mut sim, PACKETS, true);
     if let Some((out, filter)) = trace {
@@ -55,7 +55,7 @@ fn same_input_same_hash() {
 
 #[test]
 fn tracing_changes_nothing_and_reads_back() {
-    let out = Shared::default();
+    let out = SharedBytes::default();
     let (mut traced, _) = run(Some((out.clone(), TraceFilter::default())));
     assert_eq!(traced.hash(), run(None).0.hash());
     let records = traced.end_trace().unwrap();
@@ -90,7 +90,7 @@ fn tracing_changes_nothing_and_reads_back() {
 
 #[test]
 fn trace_filters_by_component_and_time() {
-    let out = Shared::default();
+    let out = SharedBytes::default();
     let mut sim = Sim::new();
     let sink = build(&mut sim, PACKETS, true);
     let filter = TraceFilter {

@@ -10,9 +10,9 @@ use hostwire_sim::firmware::boot_all;
 use hostwire_sim::record::{Events, RecordError, Recording};
 
 #[derive(Clone, Default)]
-struct Shared(Rc<RefCell<Vec<u8>>>);
+struct SharedBytes(Rc<RefCell<Vec<u8>>>);
 
-impl Write for Shared {
+impl Write for SharedBytes {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.borrow_mut().extend_from_slice(bytes);
         Ok(bytes.len())
@@ -26,7 +26,7 @@ impl Write for Shared {
 fn traced(events: Option<Events>) -> Result<(Vec<u8>, EventHash, u64), RecordError> {
     let mut machine = machine(TWO_BOARDS);
     boot_all(&mut machine).unwrap();
-    let file = Shared::default();
+    let file = SharedBytes::default();
     let recording = Recording::of_events();
     recording.count_from(machine.sim.now());
     if let Some(events) = events {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hostwire_sim::engine::Ps;
 use hostwire_sim::experiments::sub_clusters::SubClusters;
 use hostwire_sim::models::link::Damage;
-use hostwire_sim::tca::{Chain, Config, Device, Engine, Place, Puts, Stride};
+use hostwire_sim::tca::{Chain, Config, Device, DeviceAddress, Engine, Puts, Stride};
 use hostwire_sim::wire::{Settings, VirtualWire, run};
 use hostwire_transport::{Block, BlockSource, ChainLimits, Wire};
 
@@ -300,7 +300,7 @@ fn a_chain_of_a_program_is_one_of_the_chip() {
                 destination_step: 2 * bytes as u64,
                 source_step: 2 * bytes as u64,
             };
-            let place = |node| Place::new(node, Device::Host, 1 << 20);
+            let place = |node| DeviceAddress::new(node, Device::Host, 1 << 20);
             chain.block_stride(place(1), place(0), stride).unwrap();
             let transfer = cluster.launch(0, &chain, engine).unwrap();
             let begin = transfer.launched();

@@ -2,7 +2,7 @@
 
 use hostwire_sim::engine::{Component, ComponentId, Context, Ps, RunError};
 use hostwire_sim::models::ht::opteron::registers::FREQUENCY_MHZ;
-use hostwire_sim::models::ht::{Buffers, Link, LinkConfig, LinkMode, Place};
+use hostwire_sim::models::ht::{Buffers, Link, LinkConfig, LinkMode, PacketBuffers};
 use hostwire_sim::models::ht::{Command, Packet, VirtualChannel};
 use hostwire_sim::models::link::{Damage, End, LinkCounters, LinkEvent};
 use hostwire_sim::models::pcie;
@@ -25,7 +25,7 @@ impl Component<DeviceEvent> for Device {
                 if let Some(after) = self.release_after {
                     let event = LinkEvent::Release {
                         end: self.end,
-                        cost: Place::of(&packet),
+                        cost: PacketBuffers::of(&packet),
                     };
                     ctx.schedule(self.link, after, DeviceEvent::Ht(event));
                 }
@@ -313,7 +313,7 @@ impl Component<DeviceEvent> for Sink {
         let (link, release) = match event {
             DeviceEvent::Ht(LinkEvent::Deliver { packet, .. }) => {
                 self.ht += 1;
-                let cost = Place::of(&packet);
+                let cost = PacketBuffers::of(&packet);
                 let release = LinkEvent::Release { end, cost };
                 (self.links[0], DeviceEvent::Ht(release))
             }

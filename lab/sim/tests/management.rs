@@ -7,7 +7,9 @@ use hostwire_sim::models::pcie::peach2::chip::{
     Cell, Chip, ChipConfig, ChipEvent, DmaStatus, Dropped, Instruction, LOSSES, Program, REPLY,
 };
 use hostwire_sim::models::{DeviceEvent, Fabric};
-use hostwire_sim::tca::{Chain, Config, Device, Engine, Place, Start, SubCluster, TcaError};
+use hostwire_sim::tca::{
+    Chain, Config, Device, DeviceAddress, Engine, Start, SubCluster, TcaError,
+};
 use proptest::prelude::*;
 
 const SOUTH: u8 = 2;
@@ -28,8 +30,8 @@ fn cluster(nodes: usize, start: Start) -> SubCluster<'static> {
     SubCluster::new(&double_ring(nodes), &config).unwrap()
 }
 
-fn host(node: u16, offset: u64) -> Place {
-    Place::new(node, Device::Host, offset)
+fn host(node: u16, offset: u64) -> DeviceAddress {
+    DeviceAddress::new(node, Device::Host, offset)
 }
 
 fn bytes(seed: u8, len: usize) -> Vec<u8> {

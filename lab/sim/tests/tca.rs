@@ -5,7 +5,8 @@ use hostwire_sim::engine::RunError;
 use hostwire_sim::experiments::tca_peach2::{ping_pong, ring};
 use hostwire_sim::models::link::Damage;
 use hostwire_sim::tca::{
-    BuildError, Chain, Config, Device, Engine, LOOPBACK, Place, Stride, SubCluster, TcaError,
+    BuildError, Chain, Config, Device, DeviceAddress, Engine, LOOPBACK, Stride, SubCluster,
+    TcaError,
 };
 use proptest::prelude::*;
 
@@ -27,7 +28,7 @@ fn bytes(seed: u64, len: u64) -> Vec<u8> {
         .collect()
 }
 
-const GPU: Place = Place {
+const GPU: DeviceAddress = DeviceAddress {
     node: 0,
     device: Device::Gpu0,
     offset: 0x2000,
@@ -50,7 +51,7 @@ fn every_device_of_every_node_can_be_reached_from_every_node() {
         for from in 0..count {
             for to in (0..count).filter(|to| *to != from) {
                 for device in [Device::Gpu0, Device::Gpu1, Device::Host, Device::Internal] {
-                    let place = Place::new(to, device, 0x10_0000 + u64::from(from) * 64);
+                    let place = DeviceAddress::new(to, device, 0x10_0000 + u64::from(from) * 64);
                     cluster.store(from, place, &bytes(from.into(), 33)).unwrap();
                 }
             }
@@ -59,7 +60,7 @@ fn every_device_of_every_node_can_be_reached_from_every_node() {
         for from in 0..count {
             for to in (0..count).filter(|to| *to != from) {
                 for device in [Device::Gpu0, Device::Gpu1, Device::Host, Device::Internal] {
-                    let place = Place::new(to, device, 0x10_0000 + u64::from(from) * 64);
+                    let place = DeviceAddress::new(to, device, 0x10_0000 + u64::from(from) * 64);
                     let got = cluster.memory(place, 33).unwrap();
                     assert_eq!(got, bytes(from.into(), 33), "{from} to {place}");
                 }
@@ -73,8 +74,8 @@ fn every_device_of_every_node_can_be_reached_from_every_node() {
 fn stores_of_any_alignment_touch_their_bytes_only() {
     let mut cluster = cluster(2);
     for (offset, len) in [(1u64, 1u64), (2, 2), (3, 6), (61, 7), (4095, 2), (7, 300)] {
-        let place = Place::new(1, Device::Host, 0x8000 + offset);
-        let around = Place::new(1, Device::Host, 0x8000);
+        let place = DeviceAddress::new(1, Device::Host, 0x8000 + offset);
+        let around = DeviceAddress::new(1, Device::Host, 0x8000);
         cluster.set_memory(around, &[0xee; 5000]).unwrap();
         cluster.store(0, place, &bytes(len, len)).unwrap();
         cluster.settle().unwrap();
@@ -114,7 +115,7 @@ fn both_engines_copy_between_devices() {
         let mut cluster = cluster(4);
         let data = bytes(3, 70_004);
         cluster.set_memory(GPU, &data).unwrap();
-        let destination = Place::new(2, Device::Gpu1, 0x3004);
+        let destination = DeviceAddress::new(2, Device::Gpu1, 0x3004);
         let mut chain = Chain::new();
         chain.copy(destination, GPU, 70_004).unwrap();
         let transfer = cluster.launch(0, &chain, engine).unwrap();
@@ -134,7 +135,7 @@ fn block_stride_gathers_and_scatters() {
     let mut cluster = cluster(2);
     let data = bytes(5, 64 << 10);
     cluster.set_memory(GPU, &data).unwrap();
-    let destination = Place::new(1, Device::Gpu0, 0x100);
+    let destination = DeviceAddress::new(1, Device::Gpu0, 0x100);
     let mut chain = Chain::new();
     let stride = Stride {
         block_bytes: 96,
@@ -163,11 +164,11 @@ fn block_stride_gathers_and_scatters() {
 #[test]
 fn a_flag_at_the_end_of_a_chain_arrives_last() {
     let mut cluster = cluster(8);
-    let flag = Place::new(0, Device::Host, 0x40);
+    let flag = DeviceAddress::new(0, Device::Host, 0x40);
     cluster.set_memory(GPU, &bytes(9, 1 << 16)).unwrap();
     cluster.set_memory(flag, &[1, 0, 0, 0]).unwrap();
-    let destination = Place::new(3, Device::Gpu0, 0);
-    let seen = Place::new(3, Device::Host, 0x80);
+    let destination = DeviceAddress::new(3, Device::Gpu0, 0);
+    let seen = DeviceAddress::new(3, Device::Host, 0x80);
     let mut chain = Chain::new();
     chain.copy(destination, GPU, 1 << 16).unwrap();
     chain.copy(seen, flag, 4).unwrap();
@@ -183,7 +184,7 @@ fn a_flag_at_the_end_of_a_chain_arrives_last() {
 #[test]
 fn only_writes_cross() {
     let mut cluster = cluster(4);
-    let remote = Place::new(2, Device::Host, 0x100);
+    let remote = DeviceAddress::new(2, Device::Host, 0x100);
     let refused = TcaError::RemoteRead {
         node: 0,
         target: remote,
@@ -205,7 +206,7 @@ fn only_writes_cross() {
     assert_eq!(bare, Err(TcaError::Refused { target: remote }));
     assert_eq!(cluster.chip_counters(0).unwrap().dropped, 1);
     // Its own chip it may read.
-    let own = Place::new(0, Device::Internal, 0x2001);
+    let own = DeviceAddress::new(0, Device::Internal, 0x2001);
     cluster.set_memory(own, &[1, 2, 3]).unwrap();
     assert_eq!(cluster.bare_load(0, own, 3), Ok(vec![1, 2, 3]));
 }
@@ -213,7 +214,7 @@ fn only_writes_cross() {
 #[test]
 fn bad_arguments_do_nothing() {
     let mut cluster = cluster(2);
-    let place = |node, offset| Place::new(node, Device::Gpu0, offset);
+    let place = |node, offset| DeviceAddress::new(node, Device::Gpu0, offset);
     let nowhere = TcaError::NoNode { node: 2, nodes: 2 };
     assert_eq!(cluster.store(0, place(2, 0), &[1]), Err(nowhere.clone()));
     assert_eq!(cluster.store(2, place(0, 0), &[1]), Err(nowhere));
@@ -222,7 +223,7 @@ fn bad_arguments_do_nothing() {
     assert!(matches!(out, Err(TcaError::OutOfRange { .. })), "{out:?}");
     let out = cluster.store(0, place(1, u64::MAX), &[1, 2]);
     assert!(matches!(out, Err(TcaError::OutOfRange { .. })), "{out:?}");
-    let registers = cluster.store(0, Place::new(1, Device::Internal, 0x100), &[1]);
+    let registers = cluster.store(0, DeviceAddress::new(1, Device::Internal, 0x100), &[1]);
     assert!(
         matches!(registers, Err(TcaError::OutOfRange { .. })),
         "{registers:?}"
@@ -259,7 +260,7 @@ fn bad_arguments_do_nothing() {
     };
     assert!(Chain::new().block_stride(place(1, 0), GPU, huge).is_err());
     // No device will ever write it.
-    let never = cluster.wait_for(1, Place::new(1, Device::Host, 0), &[9]);
+    let never = cluster.wait_for(1, DeviceAddress::new(1, Device::Host, 0), &[9]);
     assert!(
         matches!(never, Err(TcaError::Never { node: 1, .. })),
         "{never:?}"
@@ -313,7 +314,7 @@ fn round_trip(config: &Config) -> SubCluster<'static> {
     let mut cluster = cluster_with(4, config);
     let data = bytes(7, 1 << 16);
     cluster.set_memory(GPU, &data).unwrap();
-    let there = Place::new(2, Device::Host, 0x1000);
+    let there = DeviceAddress::new(2, Device::Host, 0x1000);
     cluster.memcpy_peer(there, GPU, 1 << 16).unwrap();
     cluster.settle().unwrap();
     assert_eq!(cluster.memory(there, 1 << 16).unwrap(), data);
@@ -352,7 +353,7 @@ fn damage_is_repaired_by_replay() {
 #[test]
 fn a_dead_cable_is_an_error() {
     let mut cluster = cluster_with(2, &damaged(Damage::Every(1), Damage::Never));
-    let place = Place::new(1, Device::Host, 0x100);
+    let place = DeviceAddress::new(1, Device::Host, 0x100);
     cluster.store(0, place, &[1, 2, 3, 4]).unwrap();
     let error = cluster.settle().unwrap_err();
     let TcaError::Run(RunError::Stalled { .. }) = error else {
@@ -369,7 +370,7 @@ fn a_dead_cable_is_an_error() {
 fn a_run_can_be_limited() {
     let mut cluster = cluster(2);
     cluster.limit(1_000, None);
-    let destination = Place::new(1, Device::Gpu0, 0);
+    let destination = DeviceAddress::new(1, Device::Gpu0, 0);
     let ended = cluster.memcpy_peer(destination, GPU, 1 << 20);
     assert!(
         matches!(ended, Err(TcaError::Run(RunError::EventsSpent { .. }))),
@@ -451,7 +452,7 @@ proptest! {
         for node in 0..nodes as u16 {
             for device in devices {
                 let data = bytes(u64::from(node) * 3 + device as u64, AREA);
-                cluster.set_memory(Place::new(node, device, 0), &data).unwrap();
+                cluster.set_memory(DeviceAddress::new(node, device, 0), &data).unwrap();
                 oracle.insert((node, device), data);
             }
         }
@@ -459,8 +460,8 @@ proptest! {
             // The farthest node represents the other one.
             let node = |n: u16| if n == 0 { 0 } else { nodes as u16 / 2 };
             let (from, to) = (node(copy.from), node(copy.to));
-            let source = Place::new(from, copy.devices[0], copy.offsets[0] * 4);
-            let destination = Place::new(to, copy.devices[1], copy.offsets[1] * 4);
+            let source = DeviceAddress::new(from, copy.devices[0], copy.offsets[0] * 4);
+            let destination = DeviceAddress::new(to, copy.devices[1], copy.offsets[1] * 4);
             // Overlapping copies have no order of their bytes.
             if (from, copy.devices[0]) == (to, copy.devices[1]) {
                 continue;
@@ -479,7 +480,7 @@ proptest! {
             target[at..at + len as usize].copy_from_slice(&data);
         }
         for ((node, device), expected) in &oracle {
-            let got = cluster.memory(Place::new(*node, *device, 0), AREA).unwrap();
+            let got = cluster.memory(DeviceAddress::new(*node, *device, 0), AREA).unwrap();
             prop_assert!(got == *expected, "node {node} {device}");
         }
         check_sound(&cluster);

@@ -32,7 +32,7 @@ use crate::error::{Error, Result};
 use crate::inner::Inner;
 use crate::layout::{self, Layout, Sizes};
 pub use crate::memory_region::{
-    Atomic, Change, MemoryRegion, MemoryRegions, Number, Place, Refusal, Rights, Witness,
+    Atomic, Change, MemoryRegion, MemoryRegions, Number, Refusal, RegionRange, Rights, Witness,
 };
 use crate::message::{Asking, Kind, Pattern, Payload, QueueId, Receiving, Sending, Target};
 pub use crate::message::{Buffer, Deed, Event, Finished, Glance, Received, Use};
@@ -430,7 +430,7 @@ impl Station {
         &self,
         to: PeId,
         deed: Deed,
-        places: Vec<Place>,
+        places: Vec<RegionRange>,
         buffer: Box<dyn Buffer>,
     ) -> Result<Ticket> {
         lengths::check(&deed, &places, buffer.bytes().len())?;

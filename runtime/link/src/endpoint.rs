@@ -12,7 +12,7 @@ use crate::config::Config;
 use crate::counters::Counters;
 use crate::error::{CloseReason, ConfigError, Misbehaviour, OpenError, ReleaseError, SendError};
 use crate::event::Event;
-use crate::link::{Keys, Lines, Link, Out, Shared, State, buffer_len};
+use crate::link::{EndpointShared, Keys, Lines, Link, LinkState, Out, buffer_len};
 use crate::names::{Called, LinkId, Node};
 use crate::put::first_packet;
 use crate::time::Ns;
@@ -33,7 +33,7 @@ use crate::timers::Timers;
 /// gives acknowledge them, and an ack means that they can be seen.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
-    shared: Shared,
+    shared: EndpointShared,
     links: Vec<Link>,
     by_node: HashMap<Node, u16>,
     /// Links that may have something to send, each once: served in turn.
@@ -62,7 +62,7 @@ impl Endpoint {
             });
         }
         Ok(Self {
-            shared: Shared {
+            shared: EndpointShared {
                 node: identity.node,
                 job: identity.job,
                 pool: crate::pool::Pool::new(
@@ -125,7 +125,7 @@ impl Endpoint {
     pub fn open(&mut self, now: Ns, link: LinkId) -> Result<(), OpenError> {
         let state = self.links.get_mut(link.index());
         let state = state.ok_or(OpenError::NoLink(link))?;
-        if matches!(state.state, State::Closed(_)) {
+        if matches!(state.state, LinkState::Closed(_)) {
             state.open(now, &mut self.shared);
             self.touch(now, link.0);
         }
@@ -330,7 +330,7 @@ impl Endpoint {
             return Progress::Lost(CloseReason::NotOpened);
         };
         match state.state {
-            State::Closed(reason) => Progress::Lost(reason),
+            LinkState::Closed(reason) => Progress::Lost(reason),
             _ if state.session.epoch() != ticket.epoch => Progress::Lost(CloseReason::NotOpened),
             _ if state.posted_acked() >= ticket.posted => Progress::Arrived,
             _ => Progress::Pending,
@@ -346,7 +346,7 @@ impl Endpoint {
         let Some(state) = self.links.get_mut(link.index()) else {
             return Ok(());
         };
-        if state.state != State::Open || state.session.epoch() != filled.epoch {
+        if state.state != LinkState::Open || state.session.epoch() != filled.epoch {
             return Ok(());
         }
         state
@@ -512,8 +512,8 @@ impl Endpoint {
     pub fn is_open(&self, link: LinkId) -> Result<bool, CloseReason> {
         match self.links.get(link.index()).map(|link| &link.state) {
             None => Err(CloseReason::NotOpened),
-            Some(State::Closed(reason)) => Err(*reason),
-            Some(state) => Ok(*state == State::Open),
+            Some(LinkState::Closed(reason)) => Err(*reason),
+            Some(state) => Ok(*state == LinkState::Open),
         }
     }
 

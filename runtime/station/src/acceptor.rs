@@ -31,11 +31,11 @@ const NAP: Duration = Duration::from_millis(10);
 
 /// The thread, from outside.
 pub(super) struct Acceptor {
-    shared: Arc<Shared>,
+    shared: Arc<AcceptorShared>,
     thread: Option<JoinHandle<()>>,
 }
 
-struct Shared {
+struct AcceptorShared {
     bell: Arc<Bell>,
     /// Connections that the program has made.
     joined: Mutex<Vec<(Arc<OwnedFd>, PeId)>>,
@@ -56,7 +56,7 @@ impl Acceptor {
         let listener = handover::socket().map_err(failed)?;
         rustix::net::bind(&listener, &name.address()?).map_err(failed)?;
         rustix::net::listen(&listener, BACKLOG).map_err(failed)?;
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(AcceptorShared {
             bell,
             joined: Mutex::default(),
             stop: AtomicBool::new(false),
@@ -124,7 +124,7 @@ struct Door {
     peers: Vec<(Arc<OwnedFd>, PeId)>,
     /// Of stations of other hosts.
     calls: Option<Calls>,
-    shared: Arc<Shared>,
+    shared: Arc<AcceptorShared>,
 }
 
 /// What the thread has to hear.

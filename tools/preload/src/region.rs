@@ -45,7 +45,7 @@ impl Held {
 }
 
 /// How far it is.
-enum State {
+enum JoinState {
     /// Nothing was asked for yet.
     Idle,
     Joined(Region),
@@ -53,7 +53,7 @@ enum State {
     Failed(BorrowError),
 }
 
-static STATE: Lock<State> = Lock::new(State::Idle);
+static STATE: Lock<JoinState> = Lock::new(JoinState::Idle);
 /// The size above which allocations are borrowed.
 static ABOVE: AtomicUsize = AtomicUsize::new(UNKNOWN);
 
@@ -118,7 +118,7 @@ pub(crate) fn pieces(range: Range<usize>) -> Vec<(Range<usize>, Piece)> {
         within(begin, end, Piece::Abandoned);
     }
     STATE.with(|state| {
-        if let State::Joined(region) = state {
+        if let JoinState::Joined(region) = state {
             let own = region.client.range();
             let own = own.start.max(range.start)..own.end.min(range.end);
             for (part, held) in region.held.pieces(own) {
@@ -133,14 +133,14 @@ pub(crate) fn pieces(range: Range<usize>) -> Vec<(Range<usize>, Piece)> {
 }
 
 /// Joins the pager if that was not done yet.
-fn joined(state: &mut State) -> Result<&mut Region, BorrowError> {
-    if let State::Idle = state {
+fn joined(state: &mut JoinState) -> Result<&mut Region, BorrowError> {
+    if let JoinState::Idle = state {
         *state = match Client::from_env() {
             Ok(client) => {
                 at_fork();
                 addresses::set(&client.range());
                 set_own(client.fds());
-                State::Joined(Region {
+                JoinState::Joined(Region {
                     client,
                     blocks: BTreeMap::new(),
                     held: Ranges::default(),
@@ -152,14 +152,14 @@ fn joined(state: &mut State) -> Result<&mut Region, BorrowError> {
                 if error != BorrowError::NoPager {
                     say(&error);
                 }
-                State::Failed(error)
+                JoinState::Failed(error)
             }
         };
     }
     match state {
-        State::Joined(region) => Ok(region),
-        State::Failed(error) => Err(error.clone()),
-        State::Idle => Err(BorrowError::NoPager),
+        JoinState::Joined(region) => Ok(region),
+        JoinState::Failed(error) => Err(error.clone()),
+        JoinState::Idle => Err(BorrowError::NoPager),
     }
 }
 
@@ -186,7 +186,7 @@ pub(crate) fn take(bytes: usize, is_block: bool) -> Result<usize, BorrowError> {
 /// The bytes of a block.
 pub(crate) fn block_bytes(address: usize) -> Option<usize> {
     STATE.with(|state| match state {
-        State::Joined(region) => region.blocks.get(&address).copied(),
+        JoinState::Joined(region) => region.blocks.get(&address).copied(),
         _ => None,
     })
 }
@@ -194,7 +194,7 @@ pub(crate) fn block_bytes(address: usize) -> Option<usize> {
 /// Gives a block back. Whether there is one.
 pub(crate) fn free(address: usize) -> bool {
     let taken = STATE.with(|state| match state {
-        State::Joined(region) => region.blocks.remove(&address),
+        JoinState::Joined(region) => region.blocks.remove(&address),
         _ => None,
     });
     taken.is_some_and(|bytes| {
@@ -269,8 +269,8 @@ extern "C" fn in_parent() {
 
 extern "C" fn in_child() {
     // SAFETY: the child has one thread, this one, whose parent has taken the lock before the fork.
-    let state = unsafe { STATE.with_taken(|state| core::mem::replace(state, State::Idle)) };
-    if let State::Joined(Region {
+    let state = unsafe { STATE.with_taken(|state| core::mem::replace(state, JoinState::Idle)) };
+    if let JoinState::Joined(Region {
         client,
         blocks,
         held,

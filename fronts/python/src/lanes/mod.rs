@@ -33,7 +33,7 @@ use crate::buffer::{in_place, with_exchanged};
 use crate::dtype::Number;
 use crate::errors;
 use crate::reduce::{self, Op, Operation, elements, elements_mut};
-use crate::shared::Shared;
+use crate::shared::SharedJob;
 use crate::waiting::blocking;
 use collective::Combine;
 use lane::{Done, Fault, Kind, Members, What};
@@ -47,7 +47,7 @@ pub struct Lanes {
     members: Mutex<Members>,
     pes: Vec<u32>,
     rank: usize,
-    shared: Arc<Shared>,
+    shared: Arc<SharedJob>,
 }
 
 impl Lanes {

@@ -9,7 +9,7 @@ use crate::buffer::{Blocks, InputBlocks, OutputBlocks};
 use crate::context;
 use crate::debug::race::{Footprint, Transfer};
 use crate::fail::fatal;
-use crate::fast::{self, Place, What};
+use crate::fast::{self, MappedPe, What};
 use crate::handle::Ctx;
 use crate::mapped::MappedBlocks;
 use crate::runtime::{self, Runtime};
@@ -93,7 +93,7 @@ fn in_reach(
     address: *const u8,
     blocks: Blocks,
     pe: c_int,
-) -> Option<(Place, MappedBlocks)> {
+) -> Option<(MappedPe, MappedBlocks)> {
     if !ctx.is_of_world() {
         return None;
     }

@@ -23,12 +23,12 @@ int main(int argc, char **argv)
 ";
 
 /// A folder with a program, and names under which the wrappers can be found there.
-struct Place {
+struct Folder {
     folder: tempfile::TempDir,
     bin: PathBuf,
 }
 
-impl Place {
+impl Folder {
     fn new(tree: &Path) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let bin = tree.join("bin");
@@ -74,7 +74,7 @@ impl Place {
 #[test]
 fn a_wrapper_whose_compiler_is_a_wrapper_uses_the_systems() {
     let Some(tree) = tree() else { return };
-    let place = Place::new(tree);
+    let place = Folder::new(tree);
     for (wrapper, variables, linked) in [
         ("oshcc", ["CC", "OSHCC"], "./linked"),
         ("oshc++", ["CXX", "OSHCXX"], "./linked++"),
@@ -128,7 +128,7 @@ fn a_wrapper_whose_compiler_is_a_wrapper_uses_the_systems() {
 #[test]
 fn a_wrapper_that_finds_no_other_compiler_says_so() {
     let Some(tree) = tree() else { return };
-    let place = Place::new(tree);
+    let place = Folder::new(tree);
     let only = place.path("only");
     fs::create_dir(&only).expect("a folder");
     for tool in ["sh", "readlink", "dirname", "basename"] {
@@ -165,7 +165,7 @@ fn make_may_be_told_to_use_the_wrapper_with_options() {
     if !is_installed("make", &need::MAKE) {
         return;
     }
-    let place = Place::new(tree);
+    let place = Folder::new(tree);
     for compiler in ["oshcc", "oshcc -O2", "oshcc "] {
         let _ = fs::remove_file(place.path("program"));
         succeeds(
@@ -185,7 +185,7 @@ fn a_configure_script_may_be_told_to_use_the_wrapper() {
     if !is_installed("autoconf", &need::AUTOCONF) {
         return;
     }
-    let place = Place::new(tree);
+    let place = Folder::new(tree);
     let script = "\
 AC_INIT([program], [1])
 AC_PROG_CC

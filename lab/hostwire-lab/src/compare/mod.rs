@@ -17,7 +17,7 @@ use crate::metrics;
 use hostwire_cli::plot::{Chart, Kind, Scale, Series, file_name};
 use hostwire_cli::report;
 use hostwire_cli::text::{Align, Table, figure};
-use place::Place;
+use place::Platform;
 
 const FAILED: u8 = 1;
 
@@ -51,7 +51,7 @@ pub struct Args {
     /// this machine, which needs root. Models, of four or eight nodes: tccluster, htx, peach2,
     /// htea.
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = place::USUAL)]
-    on: Vec<Place>,
+    on: Vec<Platform>,
 
     /// How often to run it on real wires; the median is shown.
     ///
@@ -131,7 +131,7 @@ fn run(args: &Args) -> Result<Vec<Row>, String> {
     Ok(rows)
 }
 
-fn row(args: &Args, place: &Place) -> Row {
+fn row(args: &Args, place: &Platform) -> Row {
     let rounds = if place.is_model() { 1 } else { args.rounds };
     let ran: Result<Vec<Vec<Metric>>, String> = (0..rounds).map(|_| once(args, place)).collect();
     let (metrics, failed) = match ran {
@@ -147,7 +147,7 @@ fn row(args: &Args, place: &Place) -> Row {
 }
 
 /// Runs the program once.
-fn once(args: &Args, place: &Place) -> Result<Vec<Metric>, String> {
+fn once(args: &Args, place: &Platform) -> Result<Vec<Metric>, String> {
     let program = std::env::current_exe();
     let program = program.map_err(|error| format!("cannot run the program: {error}"))?;
     let mut command = Command::new(program);

@@ -21,7 +21,7 @@ const MODELS: [(&str, &str); 4] = [
 
 /// Something that a program can run on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Platform {
     /// A wire of this machine.
     Wire(WireName),
     /// A model that needs no file.
@@ -35,40 +35,40 @@ pub enum Place {
     File(PathBuf, String),
 }
 
-impl FromStr for Place {
+impl FromStr for Platform {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         if let Some((name, text)) = MODELS.into_iter().find(|(name, _)| *name == text) {
-            return Ok(Place::Model { name, text });
+            return Ok(Platform::Model { name, text });
         }
         let path = PathBuf::from(text);
         if path
             .extension()
             .is_some_and(|extension| extension == "toml")
         {
-            return Ok(Place::File(path, text.to_owned()));
+            return Ok(Platform::File(path, text.to_owned()));
         }
         let wire = WireName::ALL.into_iter().find(|wire| wire.name() == text);
         let models = MODELS.map(|(name, _)| name).join(", ");
-        wire.map(Place::Wire)
+        wire.map(Platform::Wire)
             .ok_or_else(|| format!("expected a wire such as shm or udp, {models}, or a file.toml"))
     }
 }
 
-impl Place {
+impl Platform {
     /// As on the command line.
     pub fn name(&self) -> &str {
         match self {
-            Place::Wire(wire) => wire.name(),
-            Place::Model { name, .. } => name,
-            Place::File(_, text) => text,
+            Platform::Wire(wire) => wire.name(),
+            Platform::Model { name, .. } => name,
+            Platform::File(_, text) => text,
         }
     }
 
     /// Whether its time is that of a model.
     pub fn is_model(&self) -> bool {
-        !matches!(self, Place::Wire(_))
+        !matches!(self, Platform::Wire(_))
     }
 
     /// Gives `hostwire run` the options for it. What is returned is needed until the job ends.
@@ -81,11 +81,11 @@ impl Place {
             command.arg(format!("--compute={compute}"));
         };
         match self {
-            Place::Wire(wire) => {
+            Platform::Wire(wire) => {
                 command.arg(format!("--wire={}", wire.name()));
             }
-            Place::File(path, _) => on_cluster(path),
-            Place::Model { name, text } => {
+            Platform::File(path, _) => on_cluster(path),
+            Platform::Model { name, text } => {
                 let failed = |error| format!("cannot write a cluster file: {error}");
                 let folder = tempfile::tempdir().map_err(failed)?;
                 let file = folder.path().join(format!("{name}.toml"));

@@ -2,15 +2,15 @@
 
 use std::fmt::{self, Write as _};
 
-use super::layout::{self, Place};
+use super::layout::{self, Position};
 use crate::plan::{AdapterPlan, LinkRole, NodePlan, Plan};
 use crate::spec::{AdapterKind, CableKind};
 
 /// Distance of two nodes in inches, for nodes of one processor.
-const STEP: Place = (2.1, 1.3);
+const STEP: Position = (2.1, 1.3);
 /// Inches between the processors of a node, and around them.
-const PROCESSOR: Place = (1.1, 0.9);
-const MARGIN: Place = (0.9, 1.0);
+const PROCESSOR: Position = (1.1, 0.9);
+const MARGIN: Position = (0.9, 1.0);
 /// Inches of a range on one line.
 const RANGE: f64 = 2.7;
 /// Up to so many nodes, cables go around nodes that are in their way. It takes long.
@@ -103,9 +103,9 @@ fn write_networks(out: &mut String, plan: &Plan, block: &Block) -> fmt::Result {
 struct Block {
     columns: usize,
     /// Inches of the box around them.
-    size: Place,
+    size: Position,
     /// Inches from a node to the next one.
-    step: Place,
+    step: Position,
 }
 
 impl Block {
@@ -131,7 +131,7 @@ impl Block {
     }
 
     /// Inches of a processor from the middle of its node.
-    fn place(&self, processor: usize, processors: usize) -> Place {
+    fn place(&self, processor: usize, processors: usize) -> Position {
         let columns = self.columns.min(processors).max(1);
         let rows = processors.div_ceil(columns);
         let from_middle = |at: usize, count: usize| at as f64 - (count as f64 - 1.0) / 2.0;
@@ -142,7 +142,7 @@ impl Block {
     }
 }
 
-fn write_node(out: &mut String, node: &NodePlan, block: &Block, (x, y): Place) -> fmt::Result {
+fn write_node(out: &mut String, node: &NodePlan, block: &Block, (x, y): Position) -> fmt::Result {
     let many = node.processors.len() > 1;
     if many {
         writeln!(

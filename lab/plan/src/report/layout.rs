@@ -5,7 +5,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, PI};
 use crate::spec::{Dimension, ShapeSpec};
 
 /// A place in steps: to the right, and down.
-pub(super) type Place = (f64, f64);
+pub(super) type Position = (f64, f64);
 
 /// More nodes than this, of no regular shape, would make a circle that is mostly empty.
 const CIRCLE_NODES_MAX: usize = 16;
@@ -15,7 +15,7 @@ const GAP: f64 = 1.0;
 /// A place for each of `count` nodes: a grid as it is wired, a ring or a few nodes as a circle,
 /// others in rows. A layout that would be a strip is turned. Steps to the right and down are as
 /// wide and as high as `step`.
-pub(super) fn places(shape: Option<&ShapeSpec>, count: usize, step: Place) -> Vec<Place> {
+pub(super) fn places(shape: Option<&ShapeSpec>, count: usize, step: Position) -> Vec<Position> {
     let places = upright(shape, count);
     let (width, height) = extent(&places);
     let ratio = |width: f64, height: f64| {
@@ -32,15 +32,15 @@ pub(super) fn places(shape: Option<&ShapeSpec>, count: usize, step: Place) -> Ve
 }
 
 /// Width and height, in steps.
-fn extent(places: &[Place]) -> (f64, f64) {
-    let of = |value: fn(&Place) -> f64| {
+fn extent(places: &[Position]) -> (f64, f64) {
+    let of = |value: fn(&Position) -> f64| {
         let values = places.iter().map(value);
         values.clone().fold(0.0, f64::max) - values.fold(0.0, f64::min) + 1.0
     };
     (of(|place| place.0), of(|place| place.1))
 }
 
-fn upright(shape: Option<&ShapeSpec>, count: usize) -> Vec<Place> {
+fn upright(shape: Option<&ShapeSpec>, count: usize) -> Vec<Position> {
     match shape {
         Some(ShapeSpec::Grid(dims)) if dims.iter().filter(|dim| dim.size > 1).count() > 1 => {
             grid(dims, count)
@@ -55,7 +55,7 @@ fn upright(shape: Option<&ShapeSpec>, count: usize) -> Vec<Place> {
 
 /// Nodes in a circle, from the top on, clockwise, far enough apart that neighbours are a step
 /// beside or below each other. Two are side by side.
-fn circle(count: usize) -> Vec<Place> {
+fn circle(count: usize) -> Vec<Position> {
     if count < 3 {
         return (0..count).map(|node| (node as f64, 0.0)).collect();
     }
@@ -66,7 +66,7 @@ fn circle(count: usize) -> Vec<Place> {
 }
 
 /// As many rows as columns.
-fn rows(count: usize) -> Vec<Place> {
+fn rows(count: usize) -> Vec<Position> {
     let columns = (count as f64).sqrt().ceil().max(1.0) as usize;
     (0..count)
         .map(|node| ((node % columns) as f64, (node / columns) as f64))
@@ -75,7 +75,7 @@ fn rows(count: usize) -> Vec<Place> {
 
 /// The fastest dimension to the right, the next one down; each further dimension puts copies of
 /// this to the right or below, so that the picture stays close to a square.
-fn grid(dims: &[Dimension], count: usize) -> Vec<Place> {
+fn grid(dims: &[Dimension], count: usize) -> Vec<Position> {
     let mut extent = [0.0; 2];
     let mut steps = Vec::with_capacity(dims.len());
     for (place, dim) in dims.iter().rev().enumerate() {

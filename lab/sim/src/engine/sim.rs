@@ -17,7 +17,7 @@ use super::trace::{Trace, TraceError, TraceFilter};
 pub struct Sim<M: Event> {
     now: Ps,
     queue: Queue<M>,
-    components: Vec<Place<M>>,
+    components: Vec<ComponentSlot<M>>,
     names: Vec<String>,
     injected: u64,
     events: u64,
@@ -27,7 +27,7 @@ pub struct Sim<M: Event> {
 }
 
 /// A component, and how many events it has sent.
-struct Place<M: Event> {
+struct ComponentSlot<M: Event> {
     component: Box<dyn Component<M>>,
     sequence: u64,
 }
@@ -117,7 +117,7 @@ impl<M: Event> Sim<M> {
             "too many components"
         );
         let id = ComponentId::at(self.components.len());
-        self.components.push(Place {
+        self.components.push(ComponentSlot {
             component: Box::new(component),
             sequence: 0,
         });

@@ -73,12 +73,12 @@ pub(super) enum EventTrace {
     /// It waits for a simulation.
     Wanted(Events, Open),
     /// It is being written.
-    Written(Shared),
+    Written(TraceFile),
 }
 
 /// The file of a trace: the simulation writes to it, and the recording ends it.
 #[derive(Clone)]
-pub(super) struct Shared(Rc<RefCell<Out>>);
+pub(super) struct TraceFile(Rc<RefCell<Out>>);
 
 struct Out {
     file: BufWriter<Box<dyn Write>>,
@@ -90,7 +90,7 @@ struct Out {
     ended: bool,
 }
 
-impl Write for Shared {
+impl Write for TraceFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut out = self.0.borrow_mut();
         if out.ended {
@@ -157,7 +157,7 @@ impl Recording {
             failed: None,
             ended: false,
         };
-        let mut shared = Shared(Rc::new(RefCell::new(out)));
+        let mut shared = TraceFile(Rc::new(RefCell::new(out)));
         sim.trace_to(Box::new(shared.clone()), filter)?;
         // A run that is killed soon leaves a trace, and not an empty file.
         shared.flush().map_err(TraceError::from)?;

@@ -13,9 +13,9 @@ use crate::models::pcie::peach2::chip::{Chip, ChipConfig, DMA_FROM_BYTES, REGIST
 use crate::models::pcie::peach2::host::{GPU_BUS, Gpu, Host, HostConfig, MEMORY_BUS};
 use crate::models::pcie::{Link, LinkConfig, Role};
 
+use super::device_address::Device;
 use super::dma::{DRIVER_BYTES, Engine};
 use super::error::{BuildError, NODES_MAX};
-use super::place::Device;
 
 /// Two boards in one host, joined by a cable (tca-peach2, figure 10): a cluster file. Its two
 /// nodes are the boards.

@@ -2,16 +2,16 @@
 
 use crate::models::pcie::peach2::chip::{DESCRIPTORS_MAX, LENGTH_BYTES_MAX};
 
+use super::device_address::DeviceAddress;
 use super::error::TcaError;
-use super::place::Place;
 
 /// One descriptor: consecutive bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
     /// Where to.
-    pub destination: Place,
+    pub destination: DeviceAddress,
     /// Where from.
-    pub source: Place,
+    pub source: DeviceAddress,
     /// How many, a multiple of 4.
     pub bytes: u64,
 }
@@ -56,7 +56,12 @@ impl Chain {
     ///
     /// # Errors
     /// [`TcaError::Misaligned`], [`TcaError::TooManyDescriptors`]; the chain is as before.
-    pub fn copy(&mut self, destination: Place, source: Place, bytes: u64) -> Result<(), TcaError> {
+    pub fn copy(
+        &mut self,
+        destination: DeviceAddress,
+        source: DeviceAddress,
+        bytes: u64,
+    ) -> Result<(), TcaError> {
         self.block_stride(
             destination,
             source,
@@ -76,8 +81,8 @@ impl Chain {
     /// [`TcaError::OutOfRange`] for offsets that do not exist; the chain is as before.
     pub fn block_stride(
         &mut self,
-        destination: Place,
-        source: Place,
+        destination: DeviceAddress,
+        source: DeviceAddress,
         stride: Stride,
     ) -> Result<(), TcaError> {
         let Stride {
@@ -108,7 +113,7 @@ impl Chain {
             let mut done = 0;
             while done < block_bytes {
                 let bytes = (block_bytes - done).min(LENGTH_BYTES_MAX);
-                let at = |place: Place, step: u64| {
+                let at = |place: DeviceAddress, step: u64| {
                     let there = step
                         .checked_mul(block)
                         .and_then(|skip| skip.checked_add(done));

@@ -14,9 +14,9 @@ use crate::record::{RecordError, Recording};
 
 use super::build::{Built, Config, Node, SouthCable, Wire, build};
 use super::chain::Chain;
+use super::device_address::{Device, DeviceAddress};
 use super::dma::{DRIVER_BYTES, Driver, Engine};
 use super::error::{BuildError, TcaError};
-use super::place::{Device, Place};
 
 /// Events after which a run is given up.
 const EVENTS_MAX: u64 = 2_000_000_000;
@@ -126,13 +126,13 @@ impl<'w> SubCluster<'w> {
     }
 
     /// The place of an address of the window, if it is in a host's memory.
-    pub(crate) fn host_place(&self, address: u64) -> Option<Place> {
+    pub(crate) fn host_place(&self, address: u64) -> Option<DeviceAddress> {
         let nodes = self.nodes.iter().enumerate();
         let mut places = nodes.filter_map(|(index, node)| {
             let first = node.base + Device::Host.block() as u64 * node.block_bytes;
             let offset = address.checked_sub(first)?;
             let inside = offset < node.block_bytes;
-            inside.then(|| Place::new(index as u16, Device::Host, offset))
+            inside.then(|| DeviceAddress::new(index as u16, Device::Host, offset))
         });
         places.next()
     }
@@ -156,7 +156,7 @@ impl<'w> SubCluster<'w> {
     ///
     /// # Errors
     /// [`TcaError::NoNode`], [`TcaError::NoDevice`], [`TcaError::OutOfRange`].
-    pub fn address(&self, place: Place) -> Result<u64, TcaError> {
+    pub fn address(&self, place: DeviceAddress) -> Result<u64, TcaError> {
         self.check(place, 1)?;
         let node = self.node(place.node)?;
         Ok(node.base + place.device.block() as u64 * node.block_bytes + place.offset)
@@ -167,7 +167,7 @@ impl<'w> SubCluster<'w> {
     ///
     /// # Errors
     /// As [`address`](Self::address).
-    pub fn memory(&self, place: Place, len: u64) -> Result<Vec<u8>, TcaError> {
+    pub fn memory(&self, place: DeviceAddress, len: u64) -> Result<Vec<u8>, TcaError> {
         self.check(place, len)?;
         let node = self.node(place.node)?;
         if place.device == Device::Internal {
@@ -183,7 +183,7 @@ impl<'w> SubCluster<'w> {
     ///
     /// # Errors
     /// As [`address`](Self::address).
-    pub fn set_memory(&mut self, place: Place, bytes: &[u8]) -> Result<(), TcaError> {
+    pub fn set_memory(&mut self, place: DeviceAddress, bytes: &[u8]) -> Result<(), TcaError> {
         self.check(place, bytes.len() as u64)?;
         let node = self.node(place.node)?;
         let (host, chip) = (node.host, node.chip);
@@ -204,7 +204,7 @@ impl<'w> SubCluster<'w> {
     ///
     /// # Errors
     /// As [`address`](Self::address); nothing is stored then.
-    pub fn store(&mut self, node: u16, place: Place, bytes: &[u8]) -> Result<(), TcaError> {
+    pub fn store(&mut self, node: u16, place: DeviceAddress, bytes: &[u8]) -> Result<(), TcaError> {
         self.check(place, bytes.len() as u64)?;
         let issuer = self.node(node)?;
         if place.node == node {
@@ -220,7 +220,7 @@ impl<'w> SubCluster<'w> {
     ///
     /// # Errors
     /// [`TcaError::RemoteRead`] for another node's memory; as [`address`](Self::address).
-    pub fn load(&self, node: u16, place: Place, len: u64) -> Result<Vec<u8>, TcaError> {
+    pub fn load(&self, node: u16, place: DeviceAddress, len: u64) -> Result<Vec<u8>, TcaError> {
         self.node(node)?;
         if place.node != node {
             return Err(TcaError::RemoteRead {
@@ -237,7 +237,12 @@ impl<'w> SubCluster<'w> {
     /// # Errors
     /// [`TcaError::Refused`]: the chip answers reads of other nodes by Unsupported Request. As
     /// [`address`](Self::address) and [`wait`](Self::wait).
-    pub fn bare_load(&mut self, node: u16, place: Place, len: usize) -> Result<Vec<u8>, TcaError> {
+    pub fn bare_load(
+        &mut self,
+        node: u16,
+        place: DeviceAddress,
+        len: usize,
+    ) -> Result<Vec<u8>, TcaError> {
         let len = len.clamp(1, LINE_BYTES as usize);
         self.check(place, len as u64)?;
         let address = self.address(place)?;
@@ -278,7 +283,12 @@ impl<'w> SubCluster<'w> {
     /// # Errors
     /// [`TcaError::RemoteRead`] for other nodes; [`TcaError::Never`]; as
     /// [`address`](Self::address) and [`wait`](Self::wait).
-    pub fn wait_for(&mut self, node: u16, place: Place, bytes: &[u8]) -> Result<Ps, TcaError> {
+    pub fn wait_for(
+        &mut self,
+        node: u16,
+        place: DeviceAddress,
+        bytes: &[u8],
+    ) -> Result<Ps, TcaError> {
         self.load(node, place, bytes.len() as u64)?;
         let (host, at) = (self.node(node)?.host, bus(place));
         if self.memory(place, bytes.len() as u64)? != bytes {
@@ -303,8 +313,8 @@ impl<'w> SubCluster<'w> {
     /// As [`Chain::copy`], [`launch`](Self::launch) and [`wait`](Self::wait).
     pub fn memcpy_peer(
         &mut self,
-        destination: Place,
-        source: Place,
+        destination: DeviceAddress,
+        source: DeviceAddress,
         bytes: u64,
     ) -> Result<Ps, TcaError> {
         let mut chain = Chain::new();
@@ -381,7 +391,7 @@ impl<'w> SubCluster<'w> {
         found.ok_or(TcaError::NoNode { node, nodes })
     }
 
-    pub(super) fn check(&self, place: Place, len: u64) -> Result<(), TcaError> {
+    pub(super) fn check(&self, place: DeviceAddress, len: u64) -> Result<(), TcaError> {
         let backed = self.node(place.node)?.backed[place.device.block()];
         if backed == 0 {
             return Err(TcaError::NoDevice {
@@ -483,7 +493,7 @@ impl<'w> SubCluster<'w> {
 }
 
 /// Where a place of a host or a GPU is on the host's bus.
-fn bus(place: Place) -> u64 {
+fn bus(place: DeviceAddress) -> u64 {
     let base = match place.device {
         Device::Gpu0 => GPU_BUS[0],
         Device::Gpu1 => GPU_BUS[1],

@@ -10,9 +10,9 @@ use crate::models::pcie::peach2::host::{Host, MEMORY_BUS};
 
 use super::chain::{Chain, Piece};
 use super::cluster::SubCluster;
+use super::device_address::{Device, DeviceAddress};
 use super::dma::{DRIVER_BYTES, Driver, Engine};
 use super::error::TcaError;
-use super::place::{Device, Place};
 
 /// A chain that was launched. Nothing happens if it is dropped: the chain runs on.
 #[derive(Debug, PartialEq, Eq)]
@@ -157,7 +157,7 @@ impl SubCluster<'_> {
             })?;
             return Ok(vec![(DmaKind::Pipelined, list)]);
         }
-        let inside = |place: &Place| place.node == node && place.device == Device::Internal;
+        let inside = |place: &DeviceAddress| place.node == node && place.device == Device::Internal;
         if chain.pieces().iter().all(|piece| inside(&piece.source)) {
             let list = each(&|piece| {
                 Ok(descriptor(
@@ -189,7 +189,7 @@ impl SubCluster<'_> {
             .filter(|start| *start >= REGISTER_BYTES)
         else {
             return Err(TcaError::OutOfRange {
-                place: Place::new(node, Device::Internal, REGISTER_BYTES),
+                place: DeviceAddress::new(node, Device::Internal, REGISTER_BYTES),
                 len: chain.bytes(),
                 first: REGISTER_BYTES,
                 end,

@@ -4,7 +4,7 @@ use crate::engine::{Ps, RunError};
 use crate::models::pcie::Role;
 use crate::models::pcie::peach2::chip::{DESCRIPTORS_MAX, DmaStatus, ManagementCommand};
 
-use super::place::{Device, Place};
+use super::device_address::{Device, DeviceAddress};
 
 /// Most nodes of a sub-cluster.
 pub const NODES_MAX: usize = 16;
@@ -58,7 +58,7 @@ pub enum TcaError {
     #[error("{place} and {len} bytes: expected a part of {first:#x}..{end:#x}")]
     OutOfRange {
         /// Where.
-        place: Place,
+        place: DeviceAddress,
         /// How many.
         len: u64,
         /// First offset for programs.
@@ -75,13 +75,13 @@ pub enum TcaError {
         /// The node that asks.
         node: u16,
         /// For what.
-        target: Place,
+        target: DeviceAddress,
     },
     /// A descriptor moves whole dwords.
     #[error("{place} and {len} bytes: DMA needs multiples of 4")]
     Misaligned {
         /// Where.
-        place: Place,
+        place: DeviceAddress,
         /// How many.
         len: u64,
     },
@@ -112,7 +112,7 @@ pub enum TcaError {
     #[error("{target}: the read was refused (Unsupported Request)")]
     Refused {
         /// The place that the caller wanted to read.
-        target: Place,
+        target: DeviceAddress,
     },
     /// The cluster has no second ring to couple.
     #[error("no cable joins two ports south: a double ring has them")]

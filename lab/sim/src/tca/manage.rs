@@ -15,8 +15,8 @@ use crate::models::{DeviceEvent, Fabric};
 
 use super::build::{SOUTH, Start};
 use super::cluster::SubCluster;
+use super::device_address::Device;
 use super::error::TcaError;
-use super::place::Device;
 
 /// The driver gives up so long after the time that the slowest command needs.
 const PATIENCE: Ps = Ps::from_us(1_000_000);
@@ -274,7 +274,7 @@ impl SubCluster<'_> {
         let block = own.base + Device::Internal.block() as u64 * own.block_bytes;
         let bytes = self.read(host, port, node, block + offset, len)?;
         bytes.ok_or(TcaError::Refused {
-            target: super::Place::new(node, Device::Internal, offset),
+            target: super::DeviceAddress::new(node, Device::Internal, offset),
         })
     }
 

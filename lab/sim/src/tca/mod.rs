@@ -9,13 +9,13 @@
 //! another node's memory is an error before anything happens.
 //!
 //! ```
-//! use hostwire_sim::tca::{Chain, Config, Device, Engine, Place, SubCluster};
+//! use hostwire_sim::tca::{Chain, Config, Device, Engine, DeviceAddress, SubCluster};
 //!
 //! let file = include_bytes!("../../clusters/peach2-double-ring.toml");
 //! let plan = hostwire_plan::plan("cluster.toml", file)?;
 //! let mut cluster = SubCluster::new(&plan, &Config::default())?;
-//! let source = Place::new(0, Device::Gpu0, 0);
-//! let destination = Place::new(5, Device::Gpu1, 4096);
+//! let source = DeviceAddress::new(0, Device::Gpu0, 0);
+//! let destination = DeviceAddress::new(5, Device::Gpu1, 4096);
 //! cluster.set_memory(source, &[7; 1000])?;
 //! let mut chain = Chain::new();
 //! chain.copy(destination, source, 1000)?;
@@ -31,16 +31,16 @@
 mod build;
 mod chain;
 mod cluster;
+mod device_address;
 mod dma;
 mod driver;
 mod error;
 mod manage;
-mod place;
 
 pub use build::{Config, LOOPBACK, Puts, Start};
 pub use chain::{Chain, Piece, Stride};
 pub use cluster::{LinkUse, SubCluster};
+pub use device_address::{Device, DeviceAddress};
 pub use dma::Engine;
 pub use driver::Transfer;
 pub use error::{BuildError, NODES_MAX, TcaError};
-pub use place::{Device, Place};

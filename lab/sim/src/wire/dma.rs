@@ -35,7 +35,7 @@ pub(super) struct Engine {
     /// Where the memory of the node begins.
     memory_start: u64,
     /// The sockets of the node that run PEs.
-    places: Vec<Place>,
+    places: Vec<ControllerMemory>,
     targets: Vec<AddressRange>,
     from_bytes: u64,
     /// Writes that had ended in the chip, and writes of its controller, before the job.
@@ -46,7 +46,7 @@ pub(super) struct Engine {
 }
 
 /// What a controller needs in the memory of a socket.
-struct Place {
+struct ControllerMemory {
     socket: usize,
     component: ComponentId,
     /// Where the memory of the socket begins.
@@ -72,7 +72,7 @@ pub(super) fn engines(machine: &mut Machine, settings: &Settings) -> Vec<Engine>
         let sockets = machine.sockets().iter().enumerate();
         let sockets = sockets.filter(|(_, socket)| socket.id.node == node);
         let places = sockets.filter_map(|(socket, _)| used.place(machine, settings, socket));
-        let places: Vec<Place> = places.collect();
+        let places: Vec<ControllerMemory> = places.collect();
         let chip = machine.chips().get(adapter.member).copied();
         let start = machine.plan().node(node).map(|node| node.range.start.0);
         let (Some(chip), Some(memory_start), false) = (chip, start, places.is_empty()) else {
@@ -81,8 +81,8 @@ pub(super) fn engines(machine: &mut Machine, settings: &Settings) -> Vec<Engine>
         let Some(door) = machine.open_chip(adapter.member) else {
             continue;
         };
-        let reaches = |place: &Place| machine.reaches_chip(place.socket, door);
-        let places: Vec<Place> = places.into_iter().filter(reaches).collect();
+        let reaches = |place: &ControllerMemory| machine.reaches_chip(place.socket, door);
+        let places: Vec<ControllerMemory> = places.into_iter().filter(reaches).collect();
         for place in &places {
             used.take(place);
         }
@@ -109,7 +109,12 @@ struct Used(BTreeMap<usize, u64>);
 
 impl Used {
     /// Table and data of the PEs of a socket; `None` if it has none, or no room for them.
-    fn place(&self, machine: &Machine, settings: &Settings, socket: usize) -> Option<Place> {
+    fn place(
+        &self,
+        machine: &Machine,
+        settings: &Settings,
+        socket: usize,
+    ) -> Option<ControllerMemory> {
         let placed = settings.sockets.iter().enumerate();
         let pes = placed.filter(|(_, at)| **at == socket);
         let pes: Vec<usize> = pes.map(|(pe, _)| pe).collect();
@@ -126,7 +131,7 @@ impl Used {
             .saturating_add(TABLE_BYTES);
         let most = bytes.saturating_sub(first).checked_div(count)?;
         let source_bytes = most.min(CHAIN_BYTES_MAX) / TABLE_BYTES * TABLE_BYTES;
-        (source_bytes > 0).then_some(Place {
+        (source_bytes > 0).then_some(ControllerMemory {
             socket,
             component: at.component,
             memory_start: start,
@@ -138,7 +143,7 @@ impl Used {
     }
 
     /// The next controller of the node begins behind this.
-    fn take(&mut self, place: &Place) {
+    fn take(&mut self, place: &ControllerMemory) {
         let end = place.source + place.source_bytes * place.pes.len() as u64;
         self.0.insert(place.socket, end - place.memory_start);
     }
@@ -161,7 +166,7 @@ impl Engine {
         places.flat_map(|place| place.pes.iter().copied()).collect()
     }
 
-    fn place_of(&self, pe: usize) -> Option<&Place> {
+    fn place_of(&self, pe: usize) -> Option<&ControllerMemory> {
         let mut places = self.places.iter();
         places.find(|place| place.pes.contains(&pe))
     }

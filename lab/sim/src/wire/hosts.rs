@@ -22,7 +22,7 @@ use crate::models::pcie::peach2::chip::{
 };
 use crate::models::pcie::peach2::host::{Host, MEMORY_BUS, Signal, Store, WriteObserver};
 use crate::models::{DeviceEvent, Fabric};
-use crate::tca::{Chain, Device, Place, SubCluster, TcaError, Transfer};
+use crate::tca::{Chain, Device, DeviceAddress, SubCluster, TcaError, Transfer};
 
 use super::board::{Moved, Node, Op, Outcome, Request, Sent, SharedBoard};
 use super::platform::Cores;
@@ -48,7 +48,7 @@ enum Step {
     /// It asks for a chain whose sources have these bytes, and waits for the interrupt.
     Launch {
         chain: Chain,
-        sources: Vec<(Place, Vec<u8>)>,
+        sources: Vec<(DeviceAddress, Vec<u8>)>,
     },
 }
 
@@ -66,11 +66,11 @@ struct Core {
     /// Address of the PE's segment in the window.
     address: u64,
     /// Where a chain takes the bytes of this PE.
-    source: Place,
+    source: DeviceAddress,
 }
 
 /// What a node's PEs share.
-struct Shared {
+struct NodeShared {
     host: ComponentId,
     /// Root port of the chip.
     port: u8,
@@ -90,7 +90,7 @@ pub(super) struct Hosts<'a, 'w> {
     board: SharedBoard,
     cores: Vec<Core>,
     /// By node.
-    nodes: Vec<Shared>,
+    nodes: Vec<NodeShared>,
 }
 
 impl<'a, 'w> Hosts<'a, 'w> {
@@ -115,7 +115,7 @@ impl<'a, 'w> Hosts<'a, 'w> {
         let mut shared = Vec::new();
         for node in 0..nodes as u16 {
             let (host, port) = cluster.host(node)?;
-            shared.push(Shared {
+            shared.push(NodeShared {
                 host,
                 port,
                 chip: cluster.chip(node)?,
@@ -156,7 +156,7 @@ impl<'a, 'w> Hosts<'a, 'w> {
                 fits_bytes: self.settings.fits_bytes(memory_of, SOURCE_BYTES),
             });
         }
-        let at = |bytes: u64| Place::new(node, Device::Host, offset_bytes + bytes);
+        let at = |bytes: u64| DeviceAddress::new(node, Device::Host, offset_bytes + bytes);
         let address = self.cluster.address(at(before * pitch_bytes))?;
         self.cores.push(Core {
             node,
@@ -223,7 +223,12 @@ impl<'a, 'w> Hosts<'a, 'w> {
     }
 
     /// The chains of a long put, with the bytes that it has now.
-    fn chains(&self, from: Place, to: Place, bytes: &[u8]) -> Result<Vec<Step>, TcaError> {
+    fn chains(
+        &self,
+        from: DeviceAddress,
+        to: DeviceAddress,
+        bytes: &[u8],
+    ) -> Result<Vec<Step>, TcaError> {
         let most = self.chain_bytes_max();
         let mut steps = Vec::new();
         let mut to = Some(to);

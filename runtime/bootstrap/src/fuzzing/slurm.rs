@@ -9,7 +9,7 @@ use hostwire_transport::fuzzing::kit::{Input, Script, Seeds, Target, blames, mar
 use crate::Deadline;
 use crate::slurm::SlurmError;
 use crate::slurm::door;
-use crate::slurm::exchange::{Exchange, Place};
+use crate::slurm::exchange::{Exchange, Rendezvous};
 use crate::slurm::frame::{Entry, Frame, FrameBuffer};
 
 /// Frames, in pieces. The first byte: how many bytes come at a time.
@@ -111,12 +111,12 @@ fn brought(input: &mut Input<'_>, size: u32) -> (Vec<u8>, Option<(u32, Vec<u8>)>
 }
 
 /// A name that no other check and no other process uses.
-fn place(rank: u32, size: u32) -> Place {
+fn place(rank: u32, size: u32) -> Rendezvous {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let process = std::process::id();
     let place = format!("hostwire-fuzzing-{process}-{number}");
-    Place { rank, size, place }
+    Rendezvous { rank, size, place }
 }
 
 fn exchange(bytes: &[u8]) {

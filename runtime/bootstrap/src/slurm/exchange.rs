@@ -20,7 +20,7 @@ const STRANGERS_MAX: usize = 64;
 
 /// The place of the meeting.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
+pub(crate) struct Rendezvous {
     pub(crate) rank: u32,
     pub(crate) size: u32,
     /// The beginning of the name of task 0's socket.
@@ -29,7 +29,7 @@ pub(crate) struct Place {
 
 /// This task's side.
 pub(crate) struct Exchange {
-    me: Place,
+    me: Rendezvous,
     deadline: Deadline,
     /// Put here since the last fence.
     fresh: Vec<Entry>,
@@ -62,7 +62,7 @@ enum Admitted {
 }
 
 impl Exchange {
-    pub(crate) fn open(me: Place, deadline: Deadline) -> Result<Self, SlurmError> {
+    pub(crate) fn open(me: Rendezvous, deadline: Deadline) -> Result<Self, SlurmError> {
         let side = if me.rank == 0 {
             let listener = door::open(&me.place).map_err(|source| me.failed(source))?;
             Side::Hub(listener, (0..me.size).map(|_| None).collect())
@@ -134,7 +134,7 @@ impl Exchange {
     }
 }
 
-impl Place {
+impl Rendezvous {
     fn failed(&self, source: io::Error) -> SlurmError {
         SlurmError::Socket {
             rank: self.rank,

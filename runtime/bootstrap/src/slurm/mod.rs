@@ -16,7 +16,7 @@ pub(crate) mod frame;
 
 use std::process::{Command, Stdio};
 
-use exchange::{Exchange, Place};
+use exchange::{Exchange, Rendezvous};
 pub use frame::FrameError;
 use hostwire_transport::{SystemError, printable, quoted};
 
@@ -171,7 +171,7 @@ impl Step {
         let port = word("SLURM_STEP_LAUNCHER_PORT", 5);
         let uid = rustix::process::geteuid().as_raw();
         let place = format!("hostwire-slurm-{uid}-{cluster}-{id}-{port}");
-        let place = Place { rank, size, place };
+        let place = Rendezvous { rank, size, place };
         Ok(Self {
             exchange: Exchange::open(place, deadline)?,
             id,

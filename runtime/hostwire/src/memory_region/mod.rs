@@ -73,7 +73,7 @@ impl MemoryRegion {
 
 /// Bytes of a region of somebody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct RegionRange {
     /// The key of the region.
     pub key: u64,
     /// What its owner's peers call the first of them: see [`MemoryRegion::first`].
@@ -141,7 +141,11 @@ struct Known {
 }
 
 impl Books {
-    fn find(&self, place: &Place, for_what: Rights) -> Result<(&MemoryRegion, usize), Refusal> {
+    fn find(
+        &self,
+        place: &RegionRange,
+        for_what: Rights,
+    ) -> Result<(&MemoryRegion, usize), Refusal> {
         let known = self.by_key.get(&place.key).ok_or(Refusal::NoKey)?;
         let region = &known.region;
         if !region.rights.include(for_what) {
@@ -195,14 +199,19 @@ impl MemoryRegions {
     }
 
     /// Whether all bytes of all places are there and may be used so. Of no bytes nothing is asked.
-    pub(crate) fn check(&self, places: &[Place], for_what: Rights) -> Result<(), Refusal> {
+    pub(crate) fn check(&self, places: &[RegionRange], for_what: Rights) -> Result<(), Refusal> {
         let books = self.books();
         let mut some = places.iter().filter(|place| place.len > 0);
         some.try_for_each(|place| books.find(place, for_what).map(|_| ()))
     }
 
     /// Copies `bytes` to the places, from byte `skip` of all of them on. They have as many bytes.
-    pub(crate) fn store(&self, places: &[Place], skip: u64, bytes: &[u8]) -> Result<(), Refusal> {
+    pub(crate) fn store(
+        &self,
+        places: &[RegionRange],
+        skip: u64,
+        bytes: &[u8],
+    ) -> Result<(), Refusal> {
         let books = self.books();
         let mut rest = bytes;
         for place in parts(places, skip, bytes.len()) {
@@ -219,7 +228,7 @@ impl MemoryRegions {
     /// and how many were before. Whether it has done all.
     pub(crate) fn fill(
         &self,
-        places: &[Place],
+        places: &[RegionRange],
         skip: u64,
         len: usize,
         mut write: impl FnMut((&Memory, usize, usize), u64) -> bool,
@@ -237,9 +246,9 @@ impl MemoryRegions {
     }
 
     /// Where the bytes of the places are, for who is to read them.
-    pub(crate) fn lend(&self, places: &[Place]) -> Result<Vec<Loan>, Refusal> {
+    pub(crate) fn lend(&self, places: &[RegionRange]) -> Result<Vec<Loan>, Refusal> {
         let books = self.books();
-        let loan = |place: &Place| {
+        let loan = |place: &RegionRange| {
             // Of no bytes nothing is asked.
             if place.len == 0 {
                 return Ok(Loan {
@@ -259,7 +268,12 @@ impl MemoryRegions {
     }
 
     /// Copies from the places to `out`, from byte `skip` of all of them on. They have as many bytes.
-    pub(crate) fn load(&self, places: &[Place], skip: u64, out: &mut [u8]) -> Result<(), Refusal> {
+    pub(crate) fn load(
+        &self,
+        places: &[RegionRange],
+        skip: u64,
+        out: &mut [u8],
+    ) -> Result<(), Refusal> {
         let books = self.books();
         let mut rest = out;
         for place in parts(places, skip, rest.len()) {
@@ -276,7 +290,7 @@ impl MemoryRegions {
     /// `operands` has as many numbers, or none if the operation needs none; so has `compares`.
     pub(crate) fn change(
         &self,
-        places: &[Place],
+        places: &[RegionRange],
         atomic: Atomic,
         operands: &[u8],
         compares: &[u8],
@@ -301,15 +315,15 @@ impl MemoryRegions {
     }
 
     /// Who learns of an operation on these places.
-    pub(crate) fn witnesses(&self, places: &[Place]) -> Vec<Arc<dyn Witness>> {
+    pub(crate) fn witnesses(&self, places: &[RegionRange]) -> Vec<Arc<dyn Witness>> {
         let books = self.books();
-        let witness = |place: &Place| books.by_key.get(&place.key)?.region.witness.clone();
+        let witness = |place: &RegionRange| books.by_key.get(&place.key)?.region.witness.clone();
         places.iter().filter_map(witness).collect()
     }
 }
 
 /// Where bytes `skip .. skip + len` of all places are.
-fn parts(places: &[Place], skip: u64, len: usize) -> impl Iterator<Item = Place> {
+fn parts(places: &[RegionRange], skip: u64, len: usize) -> impl Iterator<Item = RegionRange> {
     let mut skip = skip;
     let mut rest = len as u64;
     places.iter().filter_map(move |place| {
@@ -319,7 +333,7 @@ fn parts(places: &[Place], skip: u64, len: usize) -> impl Iterator<Item = Place>
         rest -= len;
         // What wraps around is in no region.
         let at = place.at.checked_add(before)?;
-        (len > 0).then_some(Place { at, len, ..*place })
+        (len > 0).then_some(RegionRange { at, len, ..*place })
     })
 }
 

@@ -9,8 +9,8 @@ fn region(len: usize, rights: Rights) -> MemoryRegion {
     }
 }
 
-fn place(key: u64, at: u64, len: u64) -> Place {
-    Place { key, at, len }
+fn place(key: u64, at: u64, len: u64) -> RegionRange {
+    RegionRange { key, at, len }
 }
 
 #[test]

@@ -128,7 +128,7 @@ pub(crate) struct Messages {
     listens: bool,
     claims: meeting::Claims,
     /// What others may do with registered memory of a station.
-    pub(crate) remote: remote::Shared,
+    pub(crate) remote: remote::RemoteShared,
     /// What a peer did that no correct peer does, where only what needs that peer is to fail.
     accused: Option<Error>,
     /// Peers come one by one, and one at fault costs what needs it and nothing else.
@@ -166,7 +166,7 @@ impl Messages {
             slack_bytes: SHORT_BYTES + 2 * lines * (64 + peer::ASIDE_BYTES),
             requests: Requests::default(),
             claims: meeting::Claims::default(),
-            remote: remote::Shared::default(),
+            remote: remote::RemoteShared::default(),
             accused: None,
             is_station: false,
             sending: Vec::new(),

@@ -83,12 +83,12 @@ impl Target<'_> {
 }
 
 /// How a long message comes, if it can.
-fn wanted(announcement: Announcement) -> State {
+fn wanted(announcement: Announcement) -> RecvState {
     match announcement.source {
         Origin::Private(_) if announcement.len_bytes >= COPIED_BYTES_MIN => {
-            State::Copying(announcement, 0)
+            RecvState::Copying(announcement, 0)
         }
-        _ => State::Accepting(announcement),
+        _ => RecvState::Accepting(announcement),
     }
 }
 
@@ -112,11 +112,11 @@ pub(crate) struct Receiving<'a> {
     ticket: Option<Ticket>,
     /// What is known of the message, once there is one.
     envelope: Envelope,
-    state: State,
+    state: RecvState,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum State {
+enum RecvState {
     /// No message that matches has arrived.
     Matching,
     /// Its lines are being taken from the ring, without so many bytes at the front.
@@ -150,7 +150,7 @@ impl<'a> Receiving<'a> {
                 has_data: false,
                 len_bytes: 0,
             },
-            state: State::Matching,
+            state: RecvState::Matching,
         }
     }
 
@@ -162,7 +162,7 @@ impl<'a> Receiving<'a> {
         self.cuts = true;
         self.drop_bounce();
         self.ticket = None;
-        self.state = State::Matching;
+        self.state = RecvState::Matching;
     }
 
     /// Mostly there is none.
@@ -184,7 +184,7 @@ impl<'a> Receiving<'a> {
     /// The first lines of its message are taken; the others follow, without so many bytes at the front.
     pub(super) fn begin_taking(&mut self, envelope: Envelope, skip: usize) {
         self.envelope = envelope;
-        self.state = State::Taking(skip);
+        self.state = RecvState::Taking(skip);
     }
 
     /// Takes the beginning of a message that is too long, and drops the rest.
@@ -195,11 +195,11 @@ impl<'a> Receiving<'a> {
 
     /// Goes on with a message of `from` whose first lines are in `target` already.
     pub(super) fn go_on(mut self, from: PeId, head: Head) -> Self {
-        self.take_over(from, head.tag, head.len_bytes, State::Taking(0));
+        self.take_over(from, head.tag, head.len_bytes, RecvState::Taking(0));
         self
     }
 
-    fn take_over(&mut self, from: PeId, tag: u32, len_bytes: usize, state: State) {
+    fn take_over(&mut self, from: PeId, tag: u32, len_bytes: usize, state: RecvState) {
         self.envelope = Envelope {
             from,
             tag: tag.into(),
@@ -228,12 +228,12 @@ impl<'a> Receiving<'a> {
 
     /// Whether a message has been matched: from then on it must be polled to its end.
     pub(crate) fn has_begun(&self) -> bool {
-        !matches!(self.state, State::Matching)
+        !matches!(self.state, RecvState::Matching)
     }
 
     /// Whether its lines are being taken from the ring.
     pub(super) fn takes_lines(&self) -> bool {
-        matches!(self.state, State::Taking(_))
+        matches!(self.state, RecvState::Taking(_))
     }
 
     pub(super) fn pattern(&self) -> &Pattern {
@@ -254,9 +254,10 @@ impl<'a> Receiving<'a> {
 
     /// Whether it needs to be polled, because nobody says when it can go on.
     pub(super) fn goes_on_by_itself(&self) -> bool {
+        use RecvState::{Accepting, Copying, Staged, Telling};
         matches!(
             self.state,
-            State::Accepting(_) | State::Copying(..) | State::Staged(..) | State::Telling
+            Accepting(_) | Copying(..) | Staged(..) | Telling
         )
     }
 
@@ -284,18 +285,18 @@ impl<'a> Receiving<'a> {
     ) -> Result<Option<Envelope>> {
         loop {
             let goes_on = match self.state {
-                State::Matching => self.find(inner, messages)?,
-                State::Taking(skip) => self.take(inner, messages, skip)?,
-                State::Accepting(announcement) => self.accept(inner, messages, announcement)?,
-                State::Copying(announcement, done) => {
+                RecvState::Matching => self.find(inner, messages)?,
+                RecvState::Taking(skip) => self.take(inner, messages, skip)?,
+                RecvState::Accepting(announcement) => self.accept(inner, messages, announcement)?,
+                RecvState::Copying(announcement, done) => {
                     self.copy(inner, messages, announcement, done)?
                 }
-                State::Direct(number) => self.finish_direct(inner, messages, number)?,
-                State::Staged(announcement, taken) => {
+                RecvState::Direct(number) => self.finish_direct(inner, messages, number)?,
+                RecvState::Staged(announcement, taken) => {
                     self.unstage(inner, messages, announcement, taken)?
                 }
-                State::Telling => self.finish(messages.flush(self.envelope.from)?),
-                State::Done => return Ok(Some(self.envelope)),
+                RecvState::Telling => self.finish(messages.flush(self.envelope.from)?),
+                RecvState::Done => return Ok(Some(self.envelope)),
             };
             if !goes_on {
                 return Ok(None);
@@ -305,7 +306,7 @@ impl<'a> Receiving<'a> {
 
     fn finish(&mut self, now: bool) -> bool {
         if now {
-            self.state = State::Done;
+            self.state = RecvState::Done;
         }
         now
     }
@@ -320,11 +321,11 @@ impl<'a> Receiving<'a> {
                 let (kind, element_bytes) = (self.pattern.kind, self.element_bytes);
                 match messages.receive_now(from, kind, tag, element_bytes, out)? {
                     Taken::All(len_bytes) => {
-                        self.take_over(from, tag, len_bytes, State::Done);
+                        self.take_over(from, tag, len_bytes, RecvState::Done);
                         return Ok(true);
                     }
                     Taken::Part(head) => {
-                        self.take_over(from, tag, head.len_bytes, State::Taking(0));
+                        self.take_over(from, tag, head.len_bytes, RecvState::Taking(0));
                         return Ok(true);
                     }
                     Taken::Nothing => {}
@@ -376,7 +377,7 @@ impl<'a> Receiving<'a> {
                     Some(ticket) => Arriving::Request(ticket),
                 };
                 peer.settle();
-                self.state = State::Taking(skip);
+                self.state = RecvState::Taking(skip);
             }
             Form::Announced(announcement) => {
                 peer.take_announcement(&announcement)?;
@@ -436,7 +437,7 @@ impl<'a> Receiving<'a> {
             _ => self.target.part(0, bytes.len()).copy_from_slice(bytes),
         }
         self.envelope = envelope;
-        self.state = State::Done;
+        self.state = RecvState::Done;
         Ok(())
     }
 
@@ -495,7 +496,7 @@ impl<'a> Receiving<'a> {
         if let Target::Segment(offset, _) = self.target {
             inner.segment().put(offset, &self.bounce)?;
         }
-        self.state = State::Done;
+        self.state = RecvState::Done;
         Ok(true)
     }
 
@@ -508,7 +509,7 @@ impl<'a> Receiving<'a> {
     ) -> Result<bool> {
         let (from, number) = (self.envelope.from, announcement.number);
         let delivery = if self.fetch(inner, &announcement)? {
-            self.state = State::Telling;
+            self.state = RecvState::Telling;
             Delivery::Fetched
         } else if let Target::Segment(offset, _) = self.target {
             messages
@@ -516,11 +517,11 @@ impl<'a> Receiving<'a> {
                 .far()
                 .undelivered
                 .add(number, self.ticket);
-            self.state = State::Direct(number);
+            self.state = RecvState::Direct(number);
             Delivery::Direct(offset)
         } else if messages.take_staging(inner, from, number) {
             expect_count(inner, from, Count::Delivered, number)?;
-            self.state = State::Staged(announcement, 0);
+            self.state = RecvState::Staged(announcement, 0);
             Delivery::Staged
         } else {
             return Ok(false);
@@ -566,24 +567,24 @@ impl<'a> Receiving<'a> {
         let (from, number) = (self.envelope.from, announcement.number);
         let (Origin::Private(address), Some(room)) = (announcement.source, self.target.room())
         else {
-            self.state = State::Accepting(announcement);
+            self.state = RecvState::Accepting(announcement);
             return Ok(true);
         };
         let len = announcement.len_bytes.min(room.len());
         let end = len.min(done + COPIED_BYTES);
         let at = address.wrapping_add(done as u64);
         if end > done && !inner.wire.copy_private(from, at, &mut room[done..end]) {
-            self.state = State::Accepting(announcement);
+            self.state = RecvState::Accepting(announcement);
             return Ok(true);
         }
         if end < len {
             // Others get on meanwhile; and nobody but this PE wakes it to go on with it.
-            self.state = State::Copying(announcement, end);
+            self.state = RecvState::Copying(announcement, end);
             inner.segment().notify();
             return Ok(self.ticket.is_none());
         }
         self.target.fill();
-        self.state = State::Telling;
+        self.state = RecvState::Telling;
         messages.answer(from, number, Delivery::Fetched.to_word())?;
         Ok(true)
     }
@@ -634,9 +635,9 @@ impl<'a> Receiving<'a> {
         }
         self.state = if there == all {
             messages.free_staging(from, number);
-            State::Done
+            RecvState::Done
         } else {
-            State::Staged(announcement, there)
+            RecvState::Staged(announcement, there)
         };
         // One without bytes has no piece.
         Ok(there > taken || there == all)
@@ -644,7 +645,7 @@ impl<'a> Receiving<'a> {
 
     /// Has nothing to do with its peer any more, which has failed.
     pub(super) fn let_go(&mut self, messages: &mut Messages) {
-        if let State::Staged(Announcement { number, .. }, _) = self.state {
+        if let RecvState::Staged(Announcement { number, .. }, _) = self.state {
             messages.free_staging(self.envelope.from, number);
         }
     }
@@ -652,7 +653,7 @@ impl<'a> Receiving<'a> {
     /// Its caller waits no longer. What its peer is in the middle of goes on without it.
     pub(crate) fn give_up(mut self, inner: &Inner, messages: &mut Messages) {
         match self.state {
-            State::Matching | State::Done => {}
+            RecvState::Matching | RecvState::Done => {}
             _ if !inner.is_there(self.envelope.from) => self.let_go(messages),
             state => {
                 let mut rest = Receiving::new(self.pattern, 1, Target::Nowhere);

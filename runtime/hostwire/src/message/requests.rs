@@ -87,7 +87,7 @@ impl Request {
 }
 
 #[derive(Default)]
-struct Place {
+struct RequestSlot {
     turn: u32,
     /// Nothing while it is being polled.
     request: Option<Box<Request>>,
@@ -97,7 +97,7 @@ struct Place {
 /// All of a PE. See the [module text](self).
 #[derive(Default)]
 pub(crate) struct Requests {
-    places: Vec<Place>,
+    places: Vec<RequestSlot>,
     free: Vec<u32>,
     /// Boxes of those that have ended, for those to come.
     #[allow(
@@ -212,7 +212,7 @@ impl Requests {
     /// That of a free place.
     fn next_ticket(&mut self) -> Ticket {
         let place = self.free.pop().unwrap_or_else(|| {
-            self.places.push(Place::default());
+            self.places.push(RequestSlot::default());
             self.places.len() as u32 - 1
         });
         let at = self.places.get_mut(place as usize);
@@ -260,7 +260,7 @@ impl Requests {
         }
     }
 
-    fn place(&mut self, ticket: Ticket) -> Option<&mut Place> {
+    fn place(&mut self, ticket: Ticket) -> Option<&mut RequestSlot> {
         let place = self.places.get_mut(ticket.place as usize)?;
         (place.in_use && place.turn == ticket.turn).then_some(place)
     }

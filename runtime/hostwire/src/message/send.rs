@@ -85,11 +85,11 @@ pub(crate) struct Sending<'a> {
     is_confirmed: bool,
     /// Its name, if it is in the background.
     ticket: Option<Ticket>,
-    state: State,
+    state: SendState,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum State {
+enum SendState {
     /// Waiting for room in the ring.
     Begin,
     /// Announced; waiting for the receiver's answer.
@@ -120,7 +120,7 @@ impl<'a> Sending<'a> {
             payload,
             is_confirmed: false,
             ticket: None,
-            state: State::Begin,
+            state: SendState::Begin,
         }
     }
 
@@ -146,40 +146,40 @@ impl<'a> Sending<'a> {
 
     /// Whether its place among the messages to that PE is taken.
     pub(super) fn has_begun(&self) -> bool {
-        !matches!(self.state, State::Begin)
+        !matches!(self.state, SendState::Begin)
     }
 
     /// Whether it needs to be polled, because nobody says when it can go on.
     pub(super) fn goes_on_by_itself(&self) -> bool {
         matches!(
             self.state,
-            State::Staging { .. } | State::Telling | State::Asking(_)
+            SendState::Staging { .. } | SendState::Telling | SendState::Asking(_)
         )
     }
 
     /// Whether its receiver is asked for nothing but whether it has taken it.
     pub(super) fn is_asked(&self) -> bool {
-        matches!(self.state, State::Asked(_))
+        matches!(self.state, SendState::Asked(_))
     }
 
     /// Whether its receiver, which has ended, had taken it: all that was missing is a word about that.
     pub(super) fn was_taken(&self, inner: &Inner, messages: &mut Messages) -> Result<bool> {
         Ok(match self.state {
-            State::Announced(number) => {
+            SendState::Announced(number) => {
                 let answer = messages.peer(self.to)?.far().unaccepted.take(number);
                 answer.is_some_and(|word| {
                     matches!(Delivery::from_word(self.to, word), Ok(Delivery::Fetched))
                 })
             }
-            State::Staging { number, put, freed } => {
+            SendState::Staging { number, put, freed } => {
                 put == pieces(self.payload.len_bytes())
                     && load_count(inner, self.to, Count::Freed, number, freed, put)? == put
             }
-            State::Asking(lines) | State::Asked(lines) => {
+            SendState::Asking(lines) | SendState::Asked(lines) => {
                 messages.peer(self.to)?.sender.lines_taken()? >= lines
             }
-            State::Done => true,
-            State::Begin | State::Telling => false,
+            SendState::Done => true,
+            SendState::Begin | SendState::Telling => false,
         })
     }
 
@@ -196,14 +196,14 @@ impl<'a> Sending<'a> {
     /// The number of its announcement, if its receiver has not answered that.
     pub(super) fn unanswered(&self) -> Option<u32> {
         match self.state {
-            State::Announced(number) => Some(number),
+            SendState::Announced(number) => Some(number),
             _ => None,
         }
     }
 
     /// Its caller waits no longer. What its receiver knows of goes on without it, with a copy of the bytes.
     pub(crate) fn give_up(self, inner: &Inner, messages: &mut Messages) -> Result<()> {
-        if matches!(self.state, State::Begin | State::Done) {
+        if matches!(self.state, SendState::Begin | SendState::Done) {
             return Ok(());
         }
         let bytes = Box::new(self.payload.to_vec(inner)?);
@@ -226,13 +226,15 @@ impl<'a> Sending<'a> {
     pub(crate) fn poll(&mut self, inner: &Inner, messages: &mut Messages) -> Result<bool> {
         loop {
             let goes_on = match self.state {
-                State::Begin => self.begin(inner, messages)?,
-                State::Announced(number) => self.deliver(inner, messages, number)?,
-                State::Staging { number, put, freed } => self.stage(inner, number, put, freed)?,
-                State::Telling => self.finish(messages.flush(self.to)?),
-                State::Asking(lines) => self.ask(messages, lines)?,
-                State::Asked(_) => false,
-                State::Done => return Ok(true),
+                SendState::Begin => self.begin(inner, messages)?,
+                SendState::Announced(number) => self.deliver(inner, messages, number)?,
+                SendState::Staging { number, put, freed } => {
+                    self.stage(inner, number, put, freed)?
+                }
+                SendState::Telling => self.finish(messages.flush(self.to)?),
+                SendState::Asking(lines) => self.ask(messages, lines)?,
+                SendState::Asked(_) => false,
+                SendState::Done => return Ok(true),
             };
             if !goes_on {
                 return Ok(false);
@@ -242,7 +244,7 @@ impl<'a> Sending<'a> {
 
     fn finish(&mut self, now: bool) -> bool {
         if now {
-            self.state = State::Done;
+            self.state = SendState::Done;
         }
         now
     }
@@ -288,7 +290,7 @@ impl<'a> Sending<'a> {
             None => peer.sender.try_send(kind, tag, bytes)?,
         };
         if sent && self.is_confirmed {
-            self.state = State::Asking(peer.sender.lines_stored());
+            self.state = SendState::Asking(peer.sender.lines_stored());
             return Ok(true);
         }
         Ok(self.finish(sent))
@@ -300,7 +302,7 @@ impl<'a> Sending<'a> {
             return Ok(self.finish(true));
         };
         if messages.ask_whether_taken(self.to, ticket)? {
-            self.state = State::Asked(lines);
+            self.state = SendState::Asked(lines);
         }
         Ok(false)
     }
@@ -332,7 +334,7 @@ impl<'a> Sending<'a> {
         }
         peer.announced = announcement.number;
         peer.far().unaccepted.add(announcement.number, self.ticket);
-        self.state = State::Announced(announcement.number);
+        self.state = SendState::Announced(announcement.number);
         Ok(true)
     }
 
@@ -345,18 +347,18 @@ impl<'a> Sending<'a> {
             return Ok(false);
         };
         self.state = match Delivery::from_word(self.to, word)? {
-            Delivery::Fetched => State::Done,
+            Delivery::Fetched => SendState::Done,
             Delivery::Direct(offset) => {
                 let len = self.payload.len_bytes();
                 self.payload
                     .put(inner, self.to, offset, 0, len)
                     .map_err(|error| misplaced(error, self.to, offset, len))?;
                 messages.answer(self.to, number, DELIVERED)?;
-                State::Telling
+                SendState::Telling
             }
             Delivery::Staged => {
                 expect_count(inner, self.to, Count::Freed, number)?;
-                State::Staging {
+                SendState::Staging {
                     number,
                     put: 0,
                     freed: 0,
@@ -385,9 +387,9 @@ impl<'a> Sending<'a> {
         }
         let is_done = may == all && (!self.is_confirmed || freed == all);
         self.state = if is_done {
-            State::Done
+            SendState::Done
         } else {
-            State::Staging {
+            SendState::Staging {
                 number,
                 put: may,
                 freed,

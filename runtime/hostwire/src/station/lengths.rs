@@ -2,11 +2,11 @@
 
 use super::{ATOMIC_BYTES_MAX, PLACES_MAX};
 use crate::error::{Error, Result};
-use crate::memory_region::{Change, Place};
+use crate::memory_region::{Change, RegionRange};
 use crate::message::Deed;
 
 /// What a peer could only take for a broken protocol.
-pub(super) fn check(deed: &Deed, places: &[Place], buffer_bytes: usize) -> Result<()> {
+pub(super) fn check(deed: &Deed, places: &[RegionRange], buffer_bytes: usize) -> Result<()> {
     let is = |what, expected, got| match expected == got {
         true => Ok(()),
         false => Err(Error::Length {

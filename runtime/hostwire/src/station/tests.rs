@@ -394,7 +394,7 @@ fn waits_for_long_get(len_bytes: usize) -> (Station, Bad) {
     let bad = Bad::beside(&station);
     // So they have met.
     while !station.send_at_once(BAD, label(1), b"x").unwrap() {}
-    let place = Place {
+    let place = RegionRange {
         key: 7,
         at: 0,
         len: len_bytes as u64,

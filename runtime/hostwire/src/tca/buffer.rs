@@ -10,7 +10,7 @@ use hostwire_transport::Memory;
 
 use super::devices::Allocation;
 use super::failures::Warnings;
-use super::shared::Shared;
+use super::shared::TcaShared;
 use super::spot::{DeviceId, Spot};
 use crate::board::Activity;
 use crate::error::{Error, Result, TcaError};
@@ -25,7 +25,7 @@ pub(super) struct Pool {
 
 /// A part of the pool, while anything uses it.
 pub(super) struct Block {
-    shared: Weak<Shared>,
+    shared: Weak<TcaShared>,
     /// In the pool.
     pub(super) offset: u64,
     pub(super) len: u64,
@@ -73,7 +73,7 @@ impl Drop for Block {
 /// Memory of this PE that copies lead to and come from. Made by [`Tca::malloc`](super::Tca::malloc). It is
 /// given back when it is dropped and no copy uses it any more.
 pub struct Buffer {
-    shared: Arc<Shared>,
+    shared: Arc<TcaShared>,
     memory: Owned,
     len: usize,
 }
@@ -92,7 +92,7 @@ const PIECE_BYTES: usize = 256 << 10;
 
 impl Buffer {
     pub(super) fn allocate(
-        shared: &Arc<Shared>,
+        shared: &Arc<TcaShared>,
         device: DeviceId,
         len: usize,
         align: usize,
@@ -114,7 +114,7 @@ impl Buffer {
         })
     }
 
-    fn block(shared: &Arc<Shared>, len: usize, align: usize) -> Result<Arc<Block>> {
+    fn block(shared: &Arc<TcaShared>, len: usize, align: usize) -> Result<Arc<Block>> {
         let block = {
             let heap = &shared.pool.heap;
             let mut heap = heap.lock().unwrap_or_else(PoisonError::into_inner);

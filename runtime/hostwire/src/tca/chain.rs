@@ -6,7 +6,7 @@ use hostwire_transport::{Block as Put, PeId};
 
 use super::buffer::Block;
 use super::devices::Allocation;
-use super::shared::Shared;
+use super::shared::TcaShared;
 use super::spot::Spot;
 use super::table::tables;
 use crate::error::{Result, TcaError};
@@ -143,18 +143,18 @@ impl Prepared {
 
     /// Checks a chain that is to be started more than once, so that it is worth while to hand the wire all
     /// of it at a time.
-    pub(super) fn for_wire(shared: &Shared, chain: &Chain) -> Result<Self> {
+    pub(super) fn for_wire(shared: &TcaShared, chain: &Chain) -> Result<Self> {
         let mut steps = Self::steps(shared, chain)?;
         steps.tables = tables(shared, &steps.steps);
         Ok(Self(Arc::new(steps)))
     }
 
     /// Checks a chain whose copies are made one by one.
-    pub(super) fn check(shared: &Shared, chain: &Chain) -> Result<Self> {
+    pub(super) fn check(shared: &TcaShared, chain: &Chain) -> Result<Self> {
         Ok(Self(Arc::new(Self::steps(shared, chain)?)))
     }
 
-    fn steps(shared: &Shared, chain: &Chain) -> Result<Steps> {
+    fn steps(shared: &TcaShared, chain: &Chain) -> Result<Steps> {
         shared.inner.check_is_here()?;
         if chain.is_empty() {
             return Err(TcaError::EmptyChain.into());
@@ -215,7 +215,7 @@ fn not_allocated(from: Spot, len: u64) -> crate::Error {
     .into()
 }
 
-fn source(shared: &Shared, from: Spot, len: u64) -> Result<Source> {
+fn source(shared: &TcaShared, from: Spot, len: u64) -> Result<Source> {
     let pe = shared.inner.pe;
     if from.pe() != pe {
         return Err(TcaError::RemoteRead {
@@ -240,7 +240,7 @@ fn source(shared: &Shared, from: Spot, len: u64) -> Result<Source> {
     }
 }
 
-fn target(shared: &Shared, to: Spot, len: u64) -> Result<Target> {
+fn target(shared: &TcaShared, to: Spot, len: u64) -> Result<Target> {
     shared.inner.check(to.pe())?;
     match to.device().number() {
         None => Ok(Target::Host {
@@ -266,7 +266,7 @@ pub(super) fn not_there(to: Spot, len: u64) -> crate::Error {
 }
 
 /// Where host memory lies in the segment of its PE.
-fn host_at(shared: &Shared, to: Spot, len: u64) -> Result<usize> {
+fn host_at(shared: &TcaShared, to: Spot, len: u64) -> Result<usize> {
     let end = to.address().checked_add(len);
     let fits = end.is_some_and(|end| end <= shared.door.pool_bytes as u64);
     match fits {
@@ -276,7 +276,7 @@ fn host_at(shared: &Shared, to: Spot, len: u64) -> Result<usize> {
 }
 
 /// Where a word of host memory lies in the segment of its PE.
-pub(super) fn word_at(shared: &Shared, word: Spot) -> Result<usize> {
+pub(super) fn word_at(shared: &TcaShared, word: Spot) -> Result<usize> {
     shared.inner.check(word.pe())?;
     if word.device().number().is_some() || !word.address().is_multiple_of(8) {
         return Err(TcaError::NoWord {

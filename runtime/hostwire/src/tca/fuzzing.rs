@@ -12,7 +12,7 @@ use hostwire_transport::{Memory, PeId};
 use super::buffer::Buffer;
 use super::devices::Devices;
 use super::door::{Door, HEAD_WORDS, Head, Outcome, SLOTS};
-use super::shared::Shared;
+use super::shared::TcaShared;
 use super::spot::{DeviceId, Spot};
 use super::stream::Stream;
 use crate::layout::{Layout, Sizes};
@@ -143,7 +143,7 @@ impl Device for Plain {
 /// A PE with a device, and what is known of it by hand.
 struct Bench {
     wire: Arc<ScriptedWire>,
-    shared: Arc<Shared>,
+    shared: Arc<TcaShared>,
     plain: Arc<Plain>,
     /// The only memory of the device.
     there: Spot,
@@ -169,7 +169,7 @@ fn check(bytes: &[u8]) {
     let plain = Arc::new(Plain(Mutex::default()));
     let devices = Devices::of(inner, vec![Arc::clone(&plain) as _]);
     devices.go_through(door);
-    let shared = Shared::new(inner, door, devices);
+    let shared = TcaShared::new(inner, door, devices);
     let memory = Buffer::allocate(&shared, DeviceId::new(0), DEVICE_BYTES, 64);
     let memory = memory.expect("memory of the device");
     let source = Buffer::allocate(&shared, DeviceId::HOST, POOL_BYTES / 2, 64);

@@ -73,7 +73,7 @@ pub use buffer::Buffer;
 pub use chain::{Chain, Prepared, Stride};
 use devices::Devices;
 use door::Door;
-use shared::{Shared, Worker};
+use shared::{TcaShared, Worker};
 pub use spot::{DeviceId, Spot};
 pub use stream::Stream;
 
@@ -119,7 +119,7 @@ impl Default for Config {
 /// Drop it, and what was made from it, before the job is finalized. A PE that has given it up takes no
 /// copies to its devices any more: meet in a barrier first.
 pub struct Tca {
-    shared: Arc<Shared>,
+    shared: Arc<TcaShared>,
     /// Ends with this.
     _worker: Worker,
     /// What all PEs have for each other.
@@ -139,7 +139,7 @@ impl Tca {
         let area = job.alloc::<u8>(bytes)?;
         let door = Door::new(inner, area.offset_bytes, config.host_bytes);
         devices.go_through(door);
-        let shared = Shared::new(inner, door, devices);
+        let shared = TcaShared::new(inner, door, devices);
         Ok(Self {
             _worker: Worker::of(&shared),
             shared,

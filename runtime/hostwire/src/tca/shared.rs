@@ -37,7 +37,7 @@ const BUSY_IN_BACKGROUND: Duration = Duration::from_micros(15);
 const ASIDE: Duration = Duration::from_micros(250);
 
 /// See the [module text](self).
-pub(super) struct Shared {
+pub(super) struct TcaShared {
     pub(super) inner: Arc<Inner>,
     pub(super) door: Door,
     pub(super) pool: Pool,
@@ -55,10 +55,10 @@ pub(super) struct Shared {
     stop: AtomicBool,
     thread: Mutex<Option<JoinHandle<()>>>,
     /// For the thread, which must not keep it alive.
-    this: Weak<Shared>,
+    this: Weak<TcaShared>,
 }
 
-impl Shared {
+impl TcaShared {
     pub(super) fn new(inner: &Arc<Inner>, door: Door, devices: Devices) -> Arc<Self> {
         Arc::new_cyclic(|this| Self {
             pool: Pool::new(door.pool_bytes),
@@ -222,7 +222,7 @@ impl Shared {
     }
 }
 
-impl Helper for Shared {
+impl Helper for TcaShared {
     /// Takes what comes for the devices, in whatever a thread of the program waits for.
     fn step(&self) -> Result<()> {
         self.attended.store(true, Ordering::Relaxed);
@@ -239,7 +239,7 @@ impl Helper for Shared {
 }
 
 /// The thread of the engine.
-fn run(shared: &Weak<Shared>) {
+fn run(shared: &Weak<TcaShared>) {
     while let Some(shared) = shared.upgrade() {
         // The job may be over before it is told so.
         if shared.stop.load(Ordering::Acquire) || !shared.inner.has_workers() {
@@ -267,10 +267,10 @@ fn run(shared: &Weak<Shared>) {
 }
 
 /// Ends the thread of the engine.
-pub(super) struct Worker(Arc<Shared>);
+pub(super) struct Worker(Arc<TcaShared>);
 
 impl Worker {
-    pub(super) fn of(shared: &Arc<Shared>) -> Self {
+    pub(super) fn of(shared: &Arc<TcaShared>) -> Self {
         Self(Arc::clone(shared))
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::chain::{Chain, Prepared, word_at};
 use super::engine::Work;
 use super::progress::StreamProgress;
-use super::shared::Shared;
+use super::shared::TcaShared;
 use super::spot::Spot;
 use crate::board::Activity;
 use crate::error::{Result, TcaError};
@@ -19,12 +19,12 @@ use crate::inner::Watch;
 /// something else, that of a PE which the stream was to write to fails. Dropping a stream does not wait: what it has
 /// goes on, and the next `wait_until` of this PE tells what went wrong.
 pub struct Stream {
-    shared: Arc<Shared>,
+    shared: Arc<TcaShared>,
     progress: Arc<StreamProgress>,
 }
 
 impl Stream {
-    pub(super) fn new(shared: &Arc<Shared>) -> Self {
+    pub(super) fn new(shared: &Arc<TcaShared>) -> Self {
         Self {
             progress: Arc::new(StreamProgress::new(shared.next_stream())),
             shared: Arc::clone(shared),
@@ -100,7 +100,7 @@ impl Stream {
     /// What went wrong since the last time, once: [`Error::Tca`](crate::Error::Tca), [`Error::PeerLost`](crate::Error::PeerLost). Nothing that was given
     /// behind that is done. The stream can be used again.
     pub fn synchronize(&self) -> Result<()> {
-        let Shared { inner, .. } = &*self.shared;
+        let TcaShared { inner, .. } = &*self.shared;
         let _busy = inner.status.during(Activity::Waiting, None);
         let pes = self.progress.take_written_to();
         let waited = inner.wait(Watch::All(&pes), || {

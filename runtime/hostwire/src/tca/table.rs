@@ -3,13 +3,13 @@
 use hostwire_transport::{Block, BlockSource, ChainLimits, PeId};
 
 use super::chain::{Source, Step, Stride, Target};
-use super::shared::Shared;
+use super::shared::TcaShared;
 
 /// The blocks of a longer chain would take more than 40 MiB: it goes by puts.
 const BLOCKS_MAX: u64 = 1 << 20;
 
 /// The tables of a chain. `None` if the wire makes no chains, or not this one: then its copies are puts.
-pub(super) fn tables(shared: &Shared, steps: &[Step]) -> Option<Vec<Vec<Block>>> {
+pub(super) fn tables(shared: &TcaShared, steps: &[Step]) -> Option<Vec<Vec<Block>>> {
     let limits = shared.inner.wire.chains()?.chain_limits();
     let mut tables = Tables {
         limits,

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use hostwire::station::{
     ATOMIC_BYTES_MAX, Atomic, Change, Deed, Event, Finished, KEPT_BYTES_MAX, Label, Lane,
-    MemoryRegion, MemoryRegions, Number, Place, Refusal, Rights, Station, Wanted, Witness,
+    MemoryRegion, MemoryRegions, Number, Refusal, RegionRange, Rights, Station, Wanted, Witness,
 };
 use hostwire::{Error, Source, Tag, Ticket};
 use hostwire_transport::Memory;
@@ -31,9 +31,9 @@ fn region(memory: &Memory, rights: Rights) -> MemoryRegion {
     }
 }
 
-fn place(key: u64, at: u64, len: usize) -> Place {
+fn place(key: u64, at: u64, len: usize) -> RegionRange {
     let len = len as u64;
-    Place { key, at, len }
+    RegionRange { key, at, len }
 }
 
 /// One that asks, and one whose memory with these keys it may use.
@@ -68,7 +68,7 @@ fn acquainted(asks: Station, owns: Station, regions: Arc<MemoryRegions>) -> Pair
 }
 
 impl Pair {
-    fn ask(&self, deed: Deed, places: &[Place], buffer: Vec<u8>) -> Ticket {
+    fn ask(&self, deed: Deed, places: &[RegionRange], buffer: Vec<u8>) -> Ticket {
         let asked = self.asks.ask(1, deed, places.to_vec(), Box::new(buffer));
         asked.unwrap()
     }
@@ -77,12 +77,12 @@ impl Pair {
         next(&self.asks, &[&self.owns])
     }
 
-    fn is_put(&self, places: &[Place], bytes: Vec<u8>) -> Result<(), Error> {
+    fn is_put(&self, places: &[RegionRange], bytes: Vec<u8>) -> Result<(), Error> {
         self.ask(Deed::Put { data: None }, places, bytes);
         self.next().result.map(|_| ())
     }
 
-    fn got(&self, places: &[Place], len: usize) -> Result<Vec<u8>, Error> {
+    fn got(&self, places: &[RegionRange], len: usize) -> Result<Vec<u8>, Error> {
         self.ask(Deed::Get, places, vec![0; len]);
         let done = self.next();
         done.result.clone().map(|_| bytes(done))

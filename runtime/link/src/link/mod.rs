@@ -33,7 +33,7 @@ use crate::time::Ns;
 
 /// The state that all links of an endpoint share.
 #[derive(Clone, Debug)]
-pub(crate) struct Shared {
+pub(crate) struct EndpointShared {
     pub(crate) config: Config,
     pub(crate) node: Node,
     pub(crate) job: u64,
@@ -48,7 +48,7 @@ pub(crate) struct Shared {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum LinkState {
     Closed(CloseReason),
     Opening,
     Open,
@@ -65,7 +65,7 @@ pub(crate) struct Link {
     pub(crate) peer: Node,
     /// What it calls both ends.
     pub(crate) called: Called,
-    pub(crate) state: State,
+    pub(crate) state: LinkState,
     pub(crate) session: Session,
     pub(crate) counters: Counters,
     /// Whether the endpoint has it in its list of links with something to
@@ -138,7 +138,7 @@ impl Link {
             id,
             peer,
             called,
-            state: State::Closed(CloseReason::NotOpened),
+            state: LinkState::Closed(CloseReason::NotOpened),
             session: Session::new(incarnation),
             counters: Counters::default(),
             listed: false,
@@ -179,7 +179,7 @@ impl Link {
     }
 
     /// Everything that belongs to one session, as at its beginning.
-    fn clean(&mut self, now: Ns, shared: &mut Shared) {
+    fn clean(&mut self, now: Ns, shared: &mut EndpointShared) {
         let end = self.flight.end_seq();
         for slot in self.flight.drain() {
             shared.pool.give_back(slot.buffer);
@@ -218,27 +218,33 @@ impl Link {
 
     /// Ends the session. `tell` sends the peer a close frame.
     #[cold]
-    pub(crate) fn close(&mut self, now: Ns, reason: CloseReason, tell: bool, shared: &mut Shared) {
-        if matches!(self.state, State::Closed(_)) {
+    pub(crate) fn close(
+        &mut self,
+        now: Ns,
+        reason: CloseReason,
+        tell: bool,
+        shared: &mut EndpointShared,
+    ) {
+        if matches!(self.state, LinkState::Closed(_)) {
             return;
         }
         self.clean(now, shared);
-        self.state = State::Closed(reason);
+        self.state = LinkState::Closed(reason);
         self.session.ended(reason, tell);
         self.news = true;
     }
 
     #[cold]
-    pub(crate) fn misbehaved(&mut self, now: Ns, how: Misbehaviour, shared: &mut Shared) {
+    pub(crate) fn misbehaved(&mut self, now: Ns, how: Misbehaviour, shared: &mut EndpointShared) {
         self.close(now, CloseReason::Misbehaved(how), true, shared);
     }
 
     /// Closes the link when nothing is left to be acknowledged.
-    pub(crate) fn finish(&mut self, now: Ns, shared: &mut Shared) {
+    pub(crate) fn finish(&mut self, now: Ns, shared: &mut EndpointShared) {
         match self.state {
-            State::Closed(_) => {}
-            State::Opening => self.close(now, CloseReason::Finished, true, shared),
-            State::Open => {
+            LinkState::Closed(_) => {}
+            LinkState::Opening => self.close(now, CloseReason::Finished, true, shared),
+            LinkState::Open => {
                 self.finishing = true;
                 self.request_ack();
                 self.close_if_finished(now, shared);
@@ -246,7 +252,7 @@ impl Link {
         }
     }
 
-    fn close_if_finished(&mut self, now: Ns, shared: &mut Shared) {
+    fn close_if_finished(&mut self, now: Ns, shared: &mut EndpointShared) {
         if self.finishing && self.flight.is_empty() && self.queues.is_empty() {
             self.close(now, CloseReason::Finished, true, shared);
         }
@@ -257,8 +263,8 @@ impl Link {
     pub(crate) fn event(&self) -> Event {
         let (link, peer) = (LinkId(self.id), self.peer);
         match self.state {
-            State::Closed(reason) => Event::Closed { link, peer, reason },
-            State::Opening | State::Open => Event::Opened {
+            LinkState::Closed(reason) => Event::Closed { link, peer, reason },
+            LinkState::Opening | LinkState::Open => Event::Opened {
                 link,
                 peer,
                 frame_len: self.frame_len,
@@ -295,10 +301,10 @@ impl Link {
     }
 
     /// The effects of time on the link.
-    pub(crate) fn on_timer(&mut self, now: Ns, shared: &mut Shared) {
+    pub(crate) fn on_timer(&mut self, now: Ns, shared: &mut EndpointShared) {
         match self.state {
-            State::Closed(_) => {}
-            State::Opening => {
+            LinkState::Closed(_) => {}
+            LinkState::Opening => {
                 let tried_ns = now.since(self.session.opened_at());
                 if tried_ns >= shared.config.open_timeout_ns && self.session.tries() >= 4 {
                     let reason = CloseReason::Unreachable { after_ns: tried_ns };
@@ -307,9 +313,9 @@ impl Link {
                     self.session.on_timer(now, &shared.config);
                 }
             }
-            State::Open if now >= self.rto_at => self.on_timeout(now, shared),
-            State::Open if now >= self.probe_at => self.probe(now, &shared.config),
-            State::Open => {}
+            LinkState::Open if now >= self.rto_at => self.on_timeout(now, shared),
+            LinkState::Open if now >= self.probe_at => self.probe(now, &shared.config),
+            LinkState::Open => {}
         }
     }
 
@@ -341,7 +347,7 @@ impl Link {
         self.set_probe(now, config);
     }
 
-    fn on_timeout(&mut self, now: Ns, shared: &mut Shared) {
+    fn on_timeout(&mut self, now: Ns, shared: &mut EndpointShared) {
         let config = &shared.config;
         let due_at = std::mem::replace(&mut self.rto_at, Ns::MAX);
         if self.flight.sealed() == 0 {
@@ -393,7 +399,8 @@ impl Link {
 
     /// Whether the peer has been silent for half the time that it may be.
     pub(crate) const fn is_in_doubt(&self, now: Ns, config: &Config) -> bool {
-        matches!(self.state, State::Open) && now.since(self.heard_at) >= config.dead_after_ns / 2
+        matches!(self.state, LinkState::Open)
+            && now.since(self.heard_at) >= config.dead_after_ns / 2
     }
 
     /// The clock was to be looked at `late_ns` ago. If this process did not run for so long, or
@@ -409,9 +416,9 @@ impl Link {
     pub(crate) fn deadline(&self, now: Ns, config: &Config) -> Ns {
         let ahead = |at: Ns| if at > now { at } else { Ns::MAX };
         match self.state {
-            State::Closed(_) => Ns::MAX,
-            State::Opening => ahead(self.session.hello_at()),
-            State::Open => ahead(self.rto_at)
+            LinkState::Closed(_) => Ns::MAX,
+            LinkState::Opening => ahead(self.session.hello_at()),
+            LinkState::Open => ahead(self.rto_at)
                 .min(ahead(self.probe_at))
                 .min(ahead(self.ack_at))
                 .min(ahead(self.credit_at))

@@ -3,15 +3,15 @@
 
 use std::hash::{Hash, Hasher};
 
-use super::{Link, Shared, State};
+use super::{EndpointShared, Link, LinkState};
 use crate::time::Ns;
 
 impl Link {
     /// Feeds everything but counters and times. Under the settings of the model
     /// a time is either over or never, and that is what is fed.
     pub(crate) fn project(&self, now: Ns, state: &mut impl Hasher) {
-        matches!(self.state, State::Opening).hash(state);
-        matches!(self.state, State::Open).hash(state);
+        matches!(self.state, LinkState::Opening).hash(state);
+        matches!(self.state, LinkState::Open).hash(state);
         self.session.project(state);
         for channel in hostwire_packet::ht::VirtualChannel::ALL {
             (self.wallet.has(channel), self.ledger.granted(channel)).hash(state);
@@ -44,12 +44,12 @@ impl Link {
     }
 
     /// Lets the timer of the link run out at once; `false` if there is no timer.
-    pub(crate) fn ring(&mut self, now: Ns, shared: &mut Shared) -> bool {
+    pub(crate) fn ring(&mut self, now: Ns, shared: &mut EndpointShared) -> bool {
         match self.state {
-            State::Closed(_) => false,
-            State::Opening => self.session.ring(),
-            State::Open if self.rto_at == Ns::MAX => false,
-            State::Open => {
+            LinkState::Closed(_) => false,
+            LinkState::Opening => self.session.ring(),
+            LinkState::Open if self.rto_at == Ns::MAX => false,
+            LinkState::Open => {
                 self.on_timeout(now, shared);
                 true
             }
@@ -59,9 +59,9 @@ impl Link {
     /// Whether a timer will run out.
     pub(crate) fn has_timer(&self) -> bool {
         match self.state {
-            State::Closed(_) => false,
-            State::Opening => true,
-            State::Open => self.rto_at != Ns::MAX,
+            LinkState::Closed(_) => false,
+            LinkState::Opening => true,
+            LinkState::Open => self.rto_at != Ns::MAX,
         }
     }
 }

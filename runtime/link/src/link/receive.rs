@@ -3,7 +3,7 @@
 use hostwire_packet::ht::VirtualChannel;
 use hostwire_packet::htoe::{FrameRepr, FrameType, HeaderRepr};
 
-use super::{Link, Shared, State};
+use super::{EndpointShared, Link, LinkState};
 use crate::config::{Config, FRAMES_IN_FLIGHT_MAX};
 use crate::counters::DropCause;
 use crate::credits::Buffers;
@@ -17,13 +17,13 @@ impl Link {
     pub(crate) fn admit(&mut self, header: &HeaderRepr) -> Result<(), DropCause> {
         match self.state {
             // The peer does not know that the session has ended: inform it again.
-            State::Closed(_) if self.session.was(header.key) => {
+            LinkState::Closed(_) if self.session.was(header.key) => {
                 self.session.tell_again();
                 Err(DropCause::NotOpen)
             }
-            State::Closed(_) | State::Opening => Err(DropCause::NotOpen),
-            State::Open if self.session.key() == header.key => Ok(()),
-            State::Open => Err(DropCause::Stale),
+            LinkState::Closed(_) | LinkState::Opening => Err(DropCause::NotOpen),
+            LinkState::Open if self.session.key() == header.key => Ok(()),
+            LinkState::Open => Err(DropCause::Stale),
         }
     }
 
@@ -33,7 +33,7 @@ impl Link {
         &mut self,
         now: Ns,
         frame: &FrameRepr<'_>,
-        shared: &mut Shared,
+        shared: &mut EndpointShared,
     ) -> Result<bool, DropCause> {
         let header = frame.header();
         if !is_near(Seq(header.sequence), self.expected) {
@@ -83,7 +83,7 @@ impl Link {
         now: Ns,
         ack: Seq,
         nak: bool,
-        shared: &mut Shared,
+        shared: &mut EndpointShared,
     ) -> Result<(), DropCause> {
         match self.flight.read_ack(ack) {
             Acked::Bad => return Err(DropCause::BadAck),
@@ -115,7 +115,7 @@ impl Link {
         !self.nak_served || repaired_at.is_some_and(|at| now > at.after(self.rtt.usual_ns(config)))
     }
 
-    fn acknowledged(&mut self, now: Ns, frames: usize, shared: &mut Shared) {
+    fn acknowledged(&mut self, now: Ns, frames: usize, shared: &mut EndpointShared) {
         let mut newest = None;
         let mut any_resent = false;
         for _ in 0..frames {
@@ -155,7 +155,7 @@ impl Link {
         &mut self,
         now: Ns,
         frame: &FrameRepr<'_>,
-        shared: &mut Shared,
+        shared: &mut EndpointShared,
     ) -> Result<bool, DropCause> {
         let header = frame.header();
         match Seq(header.sequence).ahead_of(self.expected) {
@@ -215,7 +215,12 @@ impl Link {
 
     /// Keeps a frame that came before the next one expected, for which there are places; whether it does, or
     /// did before.
-    pub(crate) fn keep_early(&mut self, sequence: u16, bytes: &[u8], shared: &mut Shared) -> bool {
+    pub(crate) fn keep_early(
+        &mut self,
+        sequence: u16,
+        bytes: &[u8],
+        shared: &mut EndpointShared,
+    ) -> bool {
         let ahead = Seq(sequence).ahead_of(self.expected);
         if shared.early_frames >= shared.config.early_frames_max
             || !(1..=FRAMES_IN_FLIGHT_MAX).contains(&ahead)
@@ -230,14 +235,14 @@ impl Link {
     }
 
     /// The next frame expected, if it came early.
-    pub(crate) fn take_early(&mut self, shared: &mut Shared) -> Option<Box<[u8]>> {
+    pub(crate) fn take_early(&mut self, shared: &mut EndpointShared) -> Option<Box<[u8]>> {
         let frame = self.early.take()?;
         shared.early_frames -= 1;
         Some(frame)
     }
 
     /// The next frame expected has come: the one behind it may be here, or another gap.
-    fn step_early(&mut self, shared: &mut Shared) {
+    fn step_early(&mut self, shared: &mut EndpointShared) {
         let kept = self.early.kept();
         self.early.advance();
         shared.early_frames -= kept - self.early.kept();

@@ -5,7 +5,7 @@ use hostwire_packet::ht::{
 };
 use hostwire_packet::htoe::{HEADER_LEN, OVERHEAD, line_control};
 
-use super::{Link, Shared, State};
+use super::{EndpointShared, Link, LinkState};
 use crate::error::SendError;
 use crate::flight::{Burst, Slot};
 use crate::pool::Pool;
@@ -49,7 +49,7 @@ impl Link {
     pub(crate) fn send(
         &mut self,
         packet: &PacketRepr<'_>,
-        shared: &mut Shared,
+        shared: &mut EndpointShared,
     ) -> Result<bool, SendError> {
         self.check_open()?;
         let cost = packet.control().credit_cost();
@@ -80,7 +80,7 @@ impl Link {
         &mut self,
         address: u64,
         lines: &[[u8; LINE_LEN]],
-        shared: &mut Shared,
+        shared: &mut EndpointShared,
     ) -> Lines {
         let channel = VirtualChannel::Posted;
         let lines_below = Address::PLAIN_END.saturating_sub(address) / LINE_LEN as u64;
@@ -137,7 +137,7 @@ impl Link {
         &mut self,
         address: u64,
         line: &[u8; LINE_LEN],
-        shared: &mut Shared,
+        shared: &mut EndpointShared,
     ) -> bool {
         if !self.takes_more() {
             return false;
@@ -205,7 +205,7 @@ impl Link {
         &mut self,
         channel: VirtualChannel,
         packet: &PacketRepr<'_>,
-        shared: &mut Shared,
+        shared: &mut EndpointShared,
     ) -> Result<(), SendError> {
         self.counters.credit_stalls += 1;
         let packets_max = shared.config.queue_packets_max[channel.index()];
@@ -224,18 +224,18 @@ impl Link {
     fn check_open(&self) -> Result<(), SendError> {
         let peer = self.peer;
         match self.state {
-            State::Open if !self.finishing => Ok(()),
-            State::Open => Err(SendError::Closed {
+            LinkState::Open if !self.finishing => Ok(()),
+            LinkState::Open => Err(SendError::Closed {
                 peer,
                 reason: crate::CloseReason::Finished,
             }),
-            State::Opening => Err(SendError::Opening(peer)),
-            State::Closed(reason) => Err(SendError::Closed { peer, reason }),
+            LinkState::Opening => Err(SendError::Opening(peer)),
+            LinkState::Closed(reason) => Err(SendError::Closed { peer, reason }),
         }
     }
 
     /// Packs what waits, as far as credits and frames go.
-    pub(super) fn drain_queues(&mut self, shared: &mut Shared) {
+    pub(super) fn drain_queues(&mut self, shared: &mut EndpointShared) {
         if self.queues.is_empty() {
             return;
         }
@@ -263,7 +263,7 @@ impl Link {
     /// Makes sure that the frame being packed has room for `len` bytes;
     /// `false` if there can be no such frame now.
     #[inline]
-    fn make_room(&mut self, len: usize, shared: &mut Shared) -> bool {
+    fn make_room(&mut self, len: usize, shared: &mut EndpointShared) -> bool {
         let payload_max = self.frame_len - OVERHEAD;
         debug_assert!(len <= payload_max, "FRAME_LEN_MIN holds any packet");
         self.make_room_to(payload_max, len, shared)
@@ -271,7 +271,7 @@ impl Link {
 
     /// As [`make_room`](Self::make_room), for data that has to end at `end`.
     #[inline]
-    fn make_room_to(&mut self, end: usize, len: usize, shared: &mut Shared) -> bool {
+    fn make_room_to(&mut self, end: usize, len: usize, shared: &mut EndpointShared) -> bool {
         if let Some(slot) = self.flight.filling()
             && slot.packets < u8::MAX
             && usize::from(slot.packets_len) + len <= end
@@ -283,7 +283,7 @@ impl Link {
 
     /// As [`make_room`](Self::make_room), for a line that is written at `address`.
     #[inline]
-    fn make_room_for_line(&mut self, address: u64, shared: &mut Shared) -> bool {
+    fn make_room_for_line(&mut self, address: u64, shared: &mut EndpointShared) -> bool {
         match self.flight.filling() {
             Some(slot) if slot.burst_for(address).lines > 0 => {
                 self.make_room_to(self.lines_end(), LINE_LEN, shared)
@@ -305,7 +305,7 @@ impl Link {
     }
 
     /// Starts a frame; `false` if as many are kept as may be.
-    pub(crate) fn start_frame(&mut self, shared: &mut Shared) -> bool {
+    pub(crate) fn start_frame(&mut self, shared: &mut EndpointShared) -> bool {
         let frames_max = shared.config.frames_in_flight_max;
         if self.flight.len() >= self.frames_allowed() {
             self.congestion.note_full();
@@ -325,7 +325,7 @@ impl Link {
         &mut self,
         channel: VirtualChannel,
         len: usize,
-        shared: &mut Shared,
+        shared: &mut EndpointShared,
         emit: impl FnOnce(&mut [u8]) -> hostwire_packet::Result<()>,
     ) -> Result<bool, SendError> {
         let payload_max = self.frame_len - OVERHEAD;

@@ -17,7 +17,7 @@
 
 use hostwire_packet::htoe::{self, FrameRepr, HeaderRepr, OVERHEAD, SessionRepr};
 
-use super::{Link, Shared, State};
+use super::{EndpointShared, Link, LinkState};
 use crate::config::{ADDED_BYTES_MAX, Config, FRAME_LEN_MIN, FRAMES_IN_FLIGHT_MAX};
 use crate::counters::DropCause;
 use crate::credits::{Ledger, Wallet};
@@ -235,7 +235,7 @@ impl Session {
         }
     }
 
-    fn repr(&self, link: u16, called: Called, ready: bool, shared: &Shared) -> SessionRepr {
+    fn repr(&self, link: u16, called: Called, ready: bool, shared: &EndpointShared) -> SessionRepr {
         SessionRepr {
             job: shared.job,
             source_incarnation: self.incarnation,
@@ -255,11 +255,11 @@ impl Session {
 
 impl Link {
     /// Starts looking for the peer.
-    pub(crate) fn open(&mut self, now: Ns, shared: &mut Shared) {
+    pub(crate) fn open(&mut self, now: Ns, shared: &mut EndpointShared) {
         self.clean(now, shared);
         self.session.begin(now);
         self.session.on_timer(now, &shared.config);
-        self.state = State::Opening;
+        self.state = LinkState::Opening;
     }
 
     /// Takes a reset frame from the peer of this link, for this endpoint.
@@ -270,10 +270,10 @@ impl Link {
         header: &HeaderRepr,
         hello: &SessionRepr,
         frame_len: usize,
-        shared: &mut Shared,
+        shared: &mut EndpointShared,
     ) -> Result<(), DropCause> {
         let session = &mut self.session;
-        if let State::Closed(_) = self.state {
+        if let LinkState::Closed(_) = self.state {
             if hello.source_incarnation == session.peer_incarnation {
                 session.tell_again();
             }
@@ -285,7 +285,7 @@ impl Link {
             return Err(DropCause::Stale);
         }
         if hello.source_incarnation != session.peer_incarnation {
-            if self.state == State::Open {
+            if self.state == LinkState::Open {
                 let reason = CloseReason::Restarted {
                     before: session.peer_incarnation,
                     now: hello.source_incarnation,
@@ -312,13 +312,19 @@ impl Link {
         // after a restart it may have received shorter ones.
         let heard_len = hello.heard_len.max(FRAME_LEN_MIN as u16);
         let is_heard = usize::from(heard_len) >= session.hello_len(&shared.config);
-        if to != 0 && self.state == State::Opening && is_heard {
+        if to != 0 && self.state == LinkState::Opening && is_heard {
             self.opened(now, header, hello, shared);
         }
         Ok(())
     }
 
-    fn opened(&mut self, now: Ns, header: &HeaderRepr, hello: &SessionRepr, shared: &mut Shared) {
+    fn opened(
+        &mut self,
+        now: Ns,
+        header: &HeaderRepr,
+        hello: &SessionRepr,
+        shared: &mut EndpointShared,
+    ) {
         // Every path takes the shortest frames, even if some of the padding of received
         // frames was cut off.
         let path_len = hello.heard_len.max(FRAME_LEN_MIN as u16);
@@ -338,7 +344,7 @@ impl Link {
         self.wallet = Wallet::new(hello.buffers);
         self.ledger = Ledger::new(shared.config.buffers);
         self.expected = Seq(header.sequence);
-        self.state = State::Open;
+        self.state = LinkState::Open;
         self.counters.opened += 1;
         self.news = true;
     }
@@ -348,9 +354,9 @@ impl Link {
         &mut self,
         now: Ns,
         close: &SessionRepr,
-        shared: &mut Shared,
+        shared: &mut EndpointShared,
     ) -> Result<(), DropCause> {
-        if matches!(self.state, State::Closed(_)) {
+        if matches!(self.state, LinkState::Closed(_)) {
             return Err(DropCause::NotOpen);
         }
         if close.source_incarnation != self.session.peer_incarnation
@@ -368,8 +374,8 @@ impl Link {
 
     /// The reset or close frame that is due, in the scratch buffer.
     #[cold]
-    pub(super) fn session_frame(&mut self, shared: &mut Shared) -> Option<usize> {
-        let ready = self.state == State::Open;
+    pub(super) fn session_frame(&mut self, shared: &mut EndpointShared) -> Option<usize> {
+        let ready = self.state == LinkState::Open;
         let session = &mut self.session;
         if session.close_due {
             session.close_due = false;

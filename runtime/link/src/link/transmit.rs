@@ -4,7 +4,7 @@ use hostwire_packet::ht::{LINE_LEN, NOP_LEN};
 use hostwire_packet::htoe::{Contents, FrameRepr, HEADER_LEN, HeaderRepr, OVERHEAD, seal};
 
 use super::send::{NOPS_WITH_PACKETS_MAX, PACKETS_AT};
-use super::{Link, Shared, State};
+use super::{EndpointShared, Link, LinkState};
 use crate::config::Config;
 use crate::pool::BufferId;
 use crate::time::Ns;
@@ -36,14 +36,14 @@ pub const fn frames_per_question(frames_max: u16) -> u16 {
 
 impl Link {
     /// The next frame, if there is one to be sent now.
-    pub(crate) fn next_frame(&mut self, now: Ns, shared: &mut Shared) -> Option<Out> {
+    pub(crate) fn next_frame(&mut self, now: Ns, shared: &mut EndpointShared) -> Option<Out> {
         if self.session.frame_is_due()
             && let Some(len) = self.session_frame(shared)
         {
             self.counters.sessions_sent += 1;
             return Some(self.sent(Out::Scratch { len }, len));
         }
-        if self.state != State::Open {
+        if self.state != LinkState::Open {
             return None;
         }
         self.drain_queues(shared);
@@ -77,8 +77,8 @@ impl Link {
     /// although there is none.
     pub(crate) fn has_work(&mut self, now: Ns, config: &Config) -> bool {
         match self.state {
-            State::Closed(_) | State::Opening => self.session.frame_is_due(),
-            State::Open => {
+            LinkState::Closed(_) | LinkState::Opening => self.session.frame_is_due(),
+            LinkState::Open => {
                 self.session.frame_is_due()
                     || self.frame_is_ready(now, config)
                     || self.ack_is_due(now)
@@ -160,7 +160,7 @@ impl Link {
 
     /// The frame at the cursor, of which there is one. [`has_left`](Self::has_left) has to
     /// follow.
-    pub(crate) fn transmit(&mut self, shared: &mut Shared) -> Out {
+    pub(crate) fn transmit(&mut self, shared: &mut EndpointShared) -> Out {
         let cursor = self.flight.cursor();
         let last = self.flight.cursor_is_last();
         let sequence = self.flight.cursor_seq().0;
@@ -259,7 +259,7 @@ impl Link {
 
     /// A frame that carries only an ack. It is not sequenced and not kept: if it is
     /// lost, the next ack replaces it.
-    fn transmit_ack(&mut self, shared: &mut Shared) -> Option<Out> {
+    fn transmit_ack(&mut self, shared: &mut EndpointShared) -> Option<Out> {
         let header = HeaderRepr {
             ack_wanted: self.probe_due || self.question_is_due(),
             marked: self.mark_due,

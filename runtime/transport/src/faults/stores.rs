@@ -26,11 +26,11 @@ pub type Faulty = Wrapped<FaultyStores>;
 /// The stage of [`Faulty`].
 #[derive(Debug)]
 pub struct FaultyStores {
-    state: Mutex<State>,
+    state: Mutex<FaultState>,
 }
 
 #[derive(Debug)]
-struct State {
+struct FaultState {
     dice: Dice,
     /// By PE: a store that later ones go before.
     held: BTreeMap<PeId, Store<'static>>,
@@ -45,7 +45,7 @@ impl Faulty {
     /// As [`Wrapped::around`].
     pub fn new(wire: Arc<dyn Wire>, faults: Faults) -> Result<Self, TransportError> {
         let stage = FaultyStores {
-            state: Mutex::new(State {
+            state: Mutex::new(FaultState {
                 dice: Dice::new(faults, wire.pe()),
                 held: BTreeMap::new(),
                 met: 0,
@@ -61,12 +61,12 @@ impl Faulty {
 }
 
 impl FaultyStores {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, FaultState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl FaultState {
     /// Makes the store to `pe` that was held back, if there is one.
     fn let_out(&mut self, wire: &dyn Wire, pe: PeId) -> Result<(), TransportError> {
         let held = self.held.remove(&pe);

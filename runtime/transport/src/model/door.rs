@@ -4,7 +4,7 @@
 use core::sync::atomic::Ordering;
 use std::cell::RefCell;
 
-use super::machine::{Machine, Place};
+use super::machine::{Machine, WordPart};
 use super::steps::What;
 use crate::coroutine;
 use crate::flush::Flush;
@@ -43,7 +43,7 @@ fn access(
     address: usize,
     bytes: usize,
     what: What,
-    work: impl FnOnce(&mut Machine, Place) -> u64,
+    work: impl FnOnce(&mut Machine, WordPart) -> u64,
 ) -> Option<u64> {
     let (value, switch, late) = with(|machine| {
         let place = machine.place(address, bytes)?;

@@ -26,7 +26,7 @@ pub(super) struct Aperture {
 
 /// A piece of a word, as a PE gets at it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct WordPart {
     pub(super) pe: usize,
     pub(super) kind: Kind,
     pub(super) word: Word,
@@ -100,7 +100,7 @@ impl Machine {
     }
 
     /// What lies at an address, if it is modelled. `bytes` do not leave their word.
-    pub(super) fn place(&self, address: usize, bytes: usize) -> Option<Place> {
+    pub(super) fn place(&self, address: usize, bytes: usize) -> Option<WordPart> {
         let begin = |aperture: &Aperture| aperture.addresses.base().as_ptr().addr();
         let after = self
             .apertures
@@ -111,7 +111,7 @@ impl Machine {
             return None;
         }
         let shift = (offset % 8) as u32 * 8;
-        Some(Place {
+        Some(WordPart {
             pe: aperture.pe,
             kind: aperture.kind,
             word: Word {
@@ -124,7 +124,7 @@ impl Machine {
     }
 
     /// One more step, and what the hardware does meanwhile. Whether another PE goes on.
-    pub(super) fn step(&mut self, place: Place, what: What, value: u64) -> bool {
+    pub(super) fn step(&mut self, place: WordPart, what: What, value: u64) -> bool {
         self.steps.note(Step {
             pe: place.pe,
             what,
@@ -137,7 +137,7 @@ impl Machine {
         self.dice.one_in(self.temper.switch)
     }
 
-    pub(super) fn load(&mut self, place: Place, order: Ordering) -> u64 {
+    pub(super) fn load(&mut self, place: WordPart, order: Ordering) -> u64 {
         if place.kind == Kind::WriteCombining {
             self.refuse(place, "loads");
         }
@@ -163,7 +163,7 @@ impl Machine {
         (value & place.mask) >> place.shift
     }
 
-    fn load_early(&mut self, place: Place, order: Ordering) -> u64 {
+    fn load_early(&mut self, place: WordPart, order: Ordering) -> u64 {
         let (pe, word) = (&self.pes[place.pe], place.word);
         let begin = match place.kind {
             Kind::Flushed => self.caches[place.pe].begin(&self.memory, word),
@@ -193,14 +193,14 @@ impl Machine {
     }
 
     /// The word as it is now to the host of the PE.
-    fn look(&mut self, place: Place) -> u64 {
+    fn look(&mut self, place: WordPart) -> u64 {
         match place.kind {
             Kind::Flushed => self.caches[place.pe].load(self.time, &self.memory, place.word),
             _ => self.memory[place.word.segment].read(place.word.word),
         }
     }
 
-    pub(super) fn store(&mut self, place: Place, value: u64, order: Ordering) {
+    pub(super) fn store(&mut self, place: WordPart, value: u64, order: Ordering) {
         let release = matches!(order, Ordering::Release | Ordering::SeqCst);
         let buffer = &mut self.pes[place.pe].buffer;
         buffer.push(Entry::Store {
@@ -223,7 +223,7 @@ impl Machine {
     /// the order says, it is done behind all earlier stores; Arm allows more.
     pub(super) fn change(
         &mut self,
-        place: Place,
+        place: WordPart,
         order: Ordering,
         new: &dyn Fn(u64) -> Option<u64>,
     ) -> u64 {
@@ -306,7 +306,7 @@ impl Machine {
     }
 
     /// The instruction that the processor has for that: on every second x86 `clwb` and `clflushopt`.
-    pub(super) fn flush_line(&mut self, place: Place, flush: Flush) {
+    pub(super) fn flush_line(&mut self, place: WordPart, flush: Flush) {
         let kept = match flush {
             _ if self.processor() == Processor::Arm || !self.setting.late_flushes() => {
                 Kept::Ordered
@@ -493,7 +493,7 @@ impl Machine {
 
     /// # Panics
     /// Always.
-    fn refuse(&self, place: Place, what: &str) -> ! {
+    fn refuse(&self, place: WordPart, what: &str) -> ! {
         panic!(
             "PE {} {what} through a window that takes stores only: at {:#x} of the segment of PE {}",
             place.pe,

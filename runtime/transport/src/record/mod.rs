@@ -60,11 +60,11 @@ pub struct Recording {
     addresses: Addresses,
     epoch: Duration,
     path: PathBuf,
-    state: Mutex<State>,
+    state: Mutex<OpenCapture>,
 }
 
 #[derive(Debug)]
-struct State {
+struct OpenCapture {
     frames: Frames,
     file: CaptureFile,
 }
@@ -109,7 +109,7 @@ impl Recorder {
         let stage = Recording {
             addresses: Addresses::new(wire.pes(), wire.segment().memory())?,
             epoch: options.epoch,
-            state: Mutex::new(State {
+            state: Mutex::new(OpenCapture {
                 frames: Frames::of(pe),
                 file: file.map_err(|e| cannot_record(&path, e))?,
             }),
@@ -125,7 +125,7 @@ impl Recorder {
 }
 
 impl Recording {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, OpenCapture> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -143,7 +143,7 @@ impl Stage for Recording {
         let time = self.time(wire);
         store.send(wire, pe)?;
         let mut state = self.lock();
-        let State { frames, file } = &mut *state;
+        let OpenCapture { frames, file } = &mut *state;
         frames.each(pe, address, &store.contents(), |data| {
             file.add(&Block::Packet {
                 interface: 0,

@@ -8,12 +8,12 @@ use loom::sync::Arc;
 use super::*;
 use crate::sync::{AtomicU64, Ordering};
 
-struct Shared {
+struct ModelledRing {
     lines: Vec<(AtomicU64, AtomicU64)>,
     credit: AtomicU64,
 }
 
-impl LineStore for Arc<Shared> {
+impl LineStore for Arc<ModelledRing> {
     fn store_line(&self, slot: usize, header: u64, payload: &[u8]) -> Result<(), TransportError> {
         let (head, word) = &self.lines[slot];
         word.store(
@@ -25,7 +25,7 @@ impl LineStore for Arc<Shared> {
     }
 }
 
-impl LineLoad for Arc<Shared> {
+impl LineLoad for Arc<ModelledRing> {
     fn header(&self, slot: usize) -> u64 {
         self.lines[slot].0.load(Ordering::Acquire)
     }
@@ -35,20 +35,20 @@ impl LineLoad for Arc<Shared> {
     }
 }
 
-impl CreditStore for Arc<Shared> {
+impl CreditStore for Arc<ModelledRing> {
     fn store_credit(&self, lines: u64) -> Result<(), TransportError> {
         self.credit.store(lines, Ordering::Release);
         Ok(())
     }
 }
 
-impl CreditLoad for Arc<Shared> {
+impl CreditLoad for Arc<ModelledRing> {
     fn load_credit(&self) -> u64 {
         self.credit.load(Ordering::Acquire)
     }
 }
 
-type Receiver = RingReceiver<Arc<Shared>, Arc<Shared>>;
+type Receiver = RingReceiver<Arc<ModelledRing>, Arc<ModelledRing>>;
 
 /// Six messages through four slots: the ring wraps, fills and returns credits.
 fn six_messages(receive: impl Fn(&mut Receiver, u32) -> u8 + Sync + Send + 'static) {
@@ -56,7 +56,7 @@ fn six_messages(receive: impl Fn(&mut Receiver, u32) -> u8 + Sync + Send + 'stat
     model.preemption_bound = Some(3);
     model.check(move || {
         let slots = Slots::of_bytes(RING_BYTES_MIN).unwrap();
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ModelledRing {
             lines: (0..slots.count())
                 .map(|_| (AtomicU64::new(0), AtomicU64::new(0)))
                 .collect(),

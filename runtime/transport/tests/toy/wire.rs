@@ -42,11 +42,11 @@ struct Network {
     registered: Mutex<HashMap<(PeId, SegmentId), Window>>,
     /// Whether the network does gets and atomics itself.
     offloads: bool,
-    state: Mutex<State>,
+    state: Mutex<ToyState>,
     changed: Condvar,
 }
 
-struct State {
+struct ToyState {
     packets: Vec<Packet>,
     /// By sender and target.
     epochs: Vec<u64>,
@@ -55,7 +55,7 @@ struct State {
 }
 
 impl Network {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ToyState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -103,7 +103,7 @@ impl Network {
     }
 }
 
-impl State {
+impl ToyState {
     /// Any packet, or one in its place where others of its pair have to come before it.
     fn take_any(&mut self) -> Option<Packet> {
         if self.packets.is_empty() {
@@ -152,7 +152,7 @@ pub fn connect(
         windows: (0..pes).map(window).collect::<Result<_, _>>()?,
         registered: Mutex::default(),
         offloads,
-        state: Mutex::new(State {
+        state: Mutex::new(ToyState {
             packets: Vec::new(),
             epochs: vec![0; (pes * pes) as usize],
             alive: vec![true; pes as usize],

@@ -9,10 +9,10 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd};
 use spin::mutex::{SpinMutex, SpinMutexGuard};
 use spin::relax::Yield;
 
-use super::core::Core;
+use super::core::FabricCore;
 
 /// The wire in one's hand.
-pub(super) type Hold<'a> = SpinMutexGuard<'a, Core, Yield>;
+pub(super) type Hold<'a> = SpinMutexGuard<'a, FabricCore, Yield>;
 
 /// How long the agent leaves the wire to threads of the PE that have just looked themselves.
 const ASIDE: Duration = Duration::from_micros(500);
@@ -24,8 +24,8 @@ const NAP_MIN: Duration = Duration::from_micros(50);
 const NAP_MAX: Duration = Duration::from_millis(1);
 
 /// What the agent shares with the threads of the PE.
-pub(super) struct Shared {
-    core: SpinMutex<Core, Yield>,
+pub(super) struct AgentShared {
+    core: SpinMutex<FabricCore, Yield>,
     /// A second descriptor of the completion queue, to wait on without the lock.
     come: Option<OwnedFd>,
     /// Ends a wait of the agent.
@@ -35,8 +35,8 @@ pub(super) struct Shared {
     stop: AtomicBool,
 }
 
-impl Shared {
-    pub(super) fn new(core: Core) -> Result<Self, TransportError> {
+impl AgentShared {
+    pub(super) fn new(core: FabricCore) -> Result<Self, TransportError> {
         let failed = |e: std::io::Error| TransportError::environment("setting up the agent", e);
         let come = core.endpoint.wait_fd();
         let come = come.map(|fd| fd.try_clone_to_owned()).transpose();

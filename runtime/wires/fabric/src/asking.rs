@@ -6,13 +6,13 @@ use hostwire_address::SegmentId;
 use hostwire_transport::error::{PeId, TransportError};
 use hostwire_transport::os::random;
 
-use super::core::Core;
+use super::core::FabricCore;
 use super::ffi::endpoint::Key;
 use super::keys::{Given, Known, place, registered};
 use super::message::{Kind, Outgoing};
 use super::{Fabric, Patience};
 
-impl Core {
+impl FabricCore {
     /// Does what a record says about keys. `None` if it makes no sense.
     pub(super) fn apply_key(
         &mut self,

@@ -14,8 +14,8 @@ use hostwire_transport::window::Window;
 use hostwire_transport::wire::Liveness;
 use hostwire_transport::worker;
 
-use super::agent::Shared;
-use super::core::{BUFFER_BYTES, Core, MESSAGE_BYTES, TOKENS};
+use super::agent::AgentShared;
+use super::core::{BUFFER_BYTES, FabricCore, MESSAGE_BYTES, TOKENS};
 use super::ffi::Endpoint;
 use super::ffi::endpoint::Key;
 use super::home::Home;
@@ -107,8 +107,8 @@ impl Opened {
         } = self;
         let promises = endpoint.promises();
         let home = Home::new(segment.clone());
-        let core = Core::new(endpoint, (party.pe, party.job), peers.into(), home);
-        let shared = Arc::new(Shared::new(core)?);
+        let core = FabricCore::new(endpoint, (party.pe, party.job), peers.into(), home);
+        let shared = Arc::new(AgentShared::new(core)?);
         let mut wire = Fabric {
             fork_guard: ForkGuard::new(party.pe)?,
             pe: party.pe,

@@ -58,7 +58,7 @@ hostwire_link::counters! {
 }
 
 /// See the [module text](self).
-pub(super) struct Core {
+pub(super) struct FabricCore {
     pub(super) endpoint: Endpoint,
     /// How many there are at a time.
     receives: usize,
@@ -83,7 +83,7 @@ pub(super) struct Core {
     pub(super) counted: Counted,
 }
 
-impl Core {
+impl FabricCore {
     pub(super) fn new(
         endpoint: Endpoint,
         (pe, job): (PeId, u64),

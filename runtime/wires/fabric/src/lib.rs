@@ -70,7 +70,7 @@ use hostwire_transport::wait::WaitLimits;
 use hostwire_transport::window::Window;
 use hostwire_transport::wire::{self, Capabilities, Lifetime, Line, Wire};
 
-use self::agent::{Hold, Shared};
+use self::agent::{AgentShared, Hold};
 pub use self::connect::{Opened, Party};
 use self::core::{Counted, DATA_BYTES_MAX, MESSAGE_BYTES};
 pub use self::join::FABRIC;
@@ -99,7 +99,7 @@ pub struct Fabric {
     pes: u32,
     segment: Window,
     addresses: Addresses,
-    shared: Arc<Shared>,
+    shared: Arc<AgentShared>,
     agent: Option<JoinHandle<()>>,
     limits: WaitLimits,
     /// By PE: whether this wire leads there.

@@ -11,17 +11,17 @@ use spin::mutex::{SpinMutex, SpinMutexGuard};
 use spin::relax::Yield;
 
 use super::alarm::Alarm;
-use super::core::Core;
+use super::core::FramesCore;
 
 /// The wire in one's hand.
-pub(super) type Hold<'a> = SpinMutexGuard<'a, Core, Yield>;
+pub(super) type Hold<'a> = SpinMutexGuard<'a, FramesCore, Yield>;
 
 /// What the agent shares with the threads of the PE.
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct AgentShared {
     /// Taken for every store, and so one that is given back by a store: threads that meet here
     /// look again, or come by later.
-    core: SpinMutex<Core, Yield>,
+    core: SpinMutex<FramesCore, Yield>,
     /// Ends a wait of the agent. Who has the wire in hand may set it.
     alarm: Alarm,
     /// A second descriptor of the socket, to wait on without the lock.
@@ -29,8 +29,8 @@ pub(super) struct Shared {
     stop: AtomicBool,
 }
 
-impl Shared {
-    pub(super) fn new(core: Core) -> Result<Self, TransportError> {
+impl AgentShared {
+    pub(super) fn new(core: FramesCore) -> Result<Self, TransportError> {
         let failed = |e: std::io::Error| TransportError::environment("setting up the agent", e);
         let frames = core.socket.fd().try_clone_to_owned().map_err(failed)?;
         Ok(Self {

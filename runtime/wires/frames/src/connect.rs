@@ -17,9 +17,9 @@ use hostwire_transport::wait::WaitLimits;
 use hostwire_transport::window::Window;
 use hostwire_transport::worker;
 
-use super::agent::Shared;
+use super::agent::AgentShared;
 use super::alarm::Alarm;
-use super::core::Core;
+use super::core::FramesCore;
 use super::ended_pes::EndedPes;
 use super::own::Own;
 use super::patience::Cores;
@@ -179,7 +179,7 @@ impl Ether {
         let own = Own::new(windows, ended.clone(), addresses.map().clone())?;
         let alarm = Alarm::new()
             .map_err(|e| TransportError::environment("making the timer of the agent", e))?;
-        let mut core = Core::new(endpoint, socket, alarm, own, seals);
+        let mut core = FramesCore::new(endpoint, socket, alarm, own, seals);
         let now = core.now();
         for link in hosts.iter().filter_map(HostPath::link) {
             core.endpoint.open(now, link).map_err(no_link)?;
@@ -194,7 +194,7 @@ impl Ether {
             ended,
             segment,
             addresses,
-            shared: Arc::new(Shared::new(core)?),
+            shared: Arc::new(AgentShared::new(core)?),
             agent: None,
             control: None,
             has_finished: AtomicBool::new(false),
@@ -353,7 +353,7 @@ pub(super) fn config(
     patience: Duration,
     lost_after: Duration,
 ) -> Config {
-    let frame_len_max = Core::frame_len_max(socket, is_sealed);
+    let frame_len_max = FramesCore::frame_len_max(socket, is_sealed);
     let per_link = socket.frames_max() / remote.max(1);
     let in_flight_max = IN_FLIGHT_MAX.min(IN_FLIGHT_BYTES_MAX / frame_len_max.max(1));
     let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
@@ -385,7 +385,7 @@ pub(super) fn config(
         // As much memory, however long frames are.
         pool_frames_max: default.pool_frames_max * default.frame_len_max
             / frame_len_max.max(default.frame_len_max),
-        added_bytes: Core::added_bytes(is_sealed) + socket.header_bytes(),
+        added_bytes: FramesCore::added_bytes(is_sealed) + socket.header_bytes(),
         pads_full_frames: socket.joins_frames(),
         frames_in_flight_max,
         early_frames_max: EARLY_MAX.min(EARLY_BYTES_MAX / frame_len_max.max(1)),

@@ -30,7 +30,7 @@ const LINE_BYTES: usize = 64;
 
 /// See the [module text](self).
 #[derive(Debug)]
-pub(super) struct Core {
+pub(super) struct FramesCore {
     pub(super) endpoint: Endpoint,
     pub(super) socket: Socket,
     /// See [`Socket::piece_bytes`].
@@ -140,7 +140,7 @@ fn copy(frame: &[u8], place: &mut [u8]) -> usize {
     }
 }
 
-impl Core {
+impl FramesCore {
     pub(super) fn new(
         endpoint: Endpoint,
         socket: Socket,

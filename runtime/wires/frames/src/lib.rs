@@ -94,12 +94,12 @@ use hostwire_transport::wire::{Lifetime, Wire};
 
 pub use self::adapter::{Adapter, AdapterMemory, Guest};
 pub use self::address::{Address, AddressError, INTERFACES_MAX, PortAt, Several};
-use self::agent::{Hold, Shared};
+use self::agent::{AgentShared, Hold};
 use self::connect::pes_of;
 pub use self::connect::{EtherOptions, Roster, Secrets};
 pub use self::control::kernel::Connections;
 pub use self::control::{CONNECTIONS_MAX, Calls, ControlConnections, Door, Party};
-use self::core::Core;
+use self::core::FramesCore;
 use self::ended_pes::{End, EndedPes};
 use self::ending::{end_as_result, ended, storing_failed};
 pub use self::interface::Interface;
@@ -141,7 +141,7 @@ pub struct Ether {
     ended: EndedPes,
     segment: Window,
     addresses: Addresses,
-    shared: Arc<Shared>,
+    shared: Arc<AgentShared>,
     agent: Option<JoinHandle<()>>,
     limits: WaitLimits,
     cores: Cores,
@@ -349,7 +349,7 @@ impl Ether {
     fn quiet_links(
         &self,
         links: impl IntoIterator<Item = (PeId, LinkId)>,
-        died: impl FnOnce(&mut Core) -> Option<PeId>,
+        died: impl FnOnce(&mut FramesCore) -> Option<PeId>,
     ) -> Result<(), TransportError> {
         let mut core = self.hold()?;
         core.let_go();

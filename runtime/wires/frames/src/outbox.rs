@@ -11,7 +11,7 @@ const FULL_MAX_NS: u64 = 2_000_000;
 /// system has no room, waits here, in order.
 #[derive(Debug)]
 pub(super) struct Outbox {
-    places: Vec<Place>,
+    places: Vec<OutFrame>,
     /// Places before this one have been sent.
     sent: usize,
     /// Places from this one on are free.
@@ -22,13 +22,13 @@ pub(super) struct Outbox {
 }
 
 #[derive(Debug)]
-struct Place {
+struct OutFrame {
     pe: u32,
     len: usize,
     bytes: Box<[u8]>,
 }
 
-impl Place {
+impl OutFrame {
     fn frame(&self) -> (u32, &[u8]) {
         (self.pe, self.bytes.get(..self.len).unwrap_or_default())
     }
@@ -59,7 +59,7 @@ impl Outbox {
     /// even where there is no room: memory is made when it is first needed, and kept.
     pub(super) fn push(&mut self, pe: u32, write: impl FnOnce(&mut [u8]) -> usize) {
         if self.end == self.places.len() {
-            self.places.push(Place {
+            self.places.push(OutFrame {
                 pe,
                 len: 0,
                 bytes: vec![0; self.frame_len_max].into(),
@@ -112,7 +112,7 @@ impl Outbox {
     /// With one call; how many have left.
     fn send_some(&self, socket: &mut Socket) -> Result<usize, SendError> {
         let waiting = self.places.get(self.sent..self.end).unwrap_or_default();
-        let sent = socket.send_batch(waiting.iter().map(Place::frame))?;
+        let sent = socket.send_batch(waiting.iter().map(OutFrame::frame))?;
         Ok(sent.clamp(1, waiting.len()))
     }
 

@@ -17,11 +17,11 @@ use hostwire_transport::fork_guard::ForkGuard;
 use hostwire_transport::wait::WaitLimits;
 use hostwire_transport::window::Window;
 
-use super::agent::Shared;
+use super::agent::AgentShared;
 use super::alarm::Alarm;
 use super::connect::{config, no_link, silence, wall_clock_ns};
 use super::control::kernel::Connections;
-use super::core::Core;
+use super::core::FramesCore;
 use super::ended_pes::EndedPes;
 use super::own::Own;
 use super::patience::Cores;
@@ -136,7 +136,7 @@ impl Ether {
         let own = Own::of_station(segment.clone(), addresses.map().clone())?;
         let alarm = Alarm::new()
             .map_err(|e| TransportError::environment("making the timer of the agent", e))?;
-        let mut core = Core::new(endpoint, socket, alarm, own, seals).that_meets(meets);
+        let mut core = FramesCore::new(endpoint, socket, alarm, own, seals).that_meets(meets);
         core.ask_kernels(kernels);
         let path = |pe| HostPath {
             link: OnceLock::new(),
@@ -153,7 +153,7 @@ impl Ether {
             ended: EndedPes::alone(peers)?,
             segment: segment.clone(),
             addresses,
-            shared: Arc::new(Shared::new(core)?),
+            shared: Arc::new(AgentShared::new(core)?),
             agent: None,
             control: None,
             has_finished: AtomicBool::new(false),

@@ -2,7 +2,7 @@
 
 use hostwire_link::{Counters, counters};
 
-use super::core::Core;
+use super::core::FramesCore;
 
 counters! {
     /// What the wire has counted beside the counters of its links.
@@ -25,7 +25,7 @@ pub fn counted() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 /// The values of all that, in the same order.
-pub(super) fn values(core: &Core) -> impl Iterator<Item = u64> + use<> {
+pub(super) fn values(core: &FramesCore) -> impl Iterator<Item = u64> + use<> {
     let links: Vec<u64> = core.counters().values().collect();
     let socket: Vec<u64> = core.socket_counters().values().collect();
     links.into_iter().chain(socket)

@@ -204,12 +204,12 @@ pub struct Mark {
     /// Counts the jobs that have had the place.
     pub incarnation: u64,
     /// Free, claimed or running; or not there, joined, left.
-    pub state: State,
+    pub state: SlotState,
 }
 
 /// What holds of a place or a PE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum SlotState {
     /// Nobody has it; of a PE: it has not joined yet.
     Free = 0,
     /// Its units are had, and no job is seen in them; of a PE: it has joined.
@@ -220,7 +220,7 @@ pub enum State {
     Wanted = 3,
 }
 
-impl State {
+impl SlotState {
     /// Of the line of a PE: it has joined.
     pub(crate) const JOINED: Self = Self::Claimed;
     /// Of the line of a PE: it has left in good order.
@@ -239,10 +239,10 @@ impl Mark {
     /// It is none.
     pub const fn parse(word: u64) -> Result<Self, RegionFault> {
         let state = match word & 0xff {
-            0 => State::Free,
-            1 => State::Claimed,
-            2 => State::Running,
-            3 => State::Wanted,
+            0 => SlotState::Free,
+            1 => SlotState::Claimed,
+            2 => SlotState::Running,
+            3 => SlotState::Wanted,
             _ => {
                 return Err(RegionFault::Damaged {
                     part: "a state in its tables",
@@ -256,7 +256,7 @@ impl Mark {
     }
 
     /// The same incarnation in another state.
-    pub(crate) const fn with(self, state: State) -> Self {
+    pub(crate) const fn with(self, state: SlotState) -> Self {
         Self { state, ..self }
     }
 }
@@ -466,7 +466,7 @@ mod tests {
     fn the_line_of_a_pe_is_these_bytes() {
         let mark = Mark {
             incarnation: 3,
-            state: State::JOINED,
+            state: SlotState::JOINED,
         };
         let line = PeLine {
             mark,

@@ -4,7 +4,7 @@ use hostwire_transport::error::RegionFault;
 use hostwire_transport::fuzzing::kit::{Input, Script, Target, blames, mark, named, shown, texts};
 use hostwire_transport::visibility::Visibility;
 
-use crate::{ALIGN_BYTES, Bytes, Head, JobEntry, Mark, PeLine, State, Ticket};
+use crate::{ALIGN_BYTES, Bytes, Head, JobEntry, Mark, PeLine, SlotState, Ticket};
 
 /// Every check of this crate.
 pub const TARGETS: &[Target] = &[LINES, TICKET];
@@ -32,7 +32,7 @@ pub(super) const LINES: Target = Target {
         let pe = PeLine {
             mark: Mark {
                 incarnation: 3,
-                state: State::Claimed,
+                state: SlotState::Claimed,
             },
             beat: 1,
             epoch: 2,

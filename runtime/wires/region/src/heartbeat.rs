@@ -14,7 +14,7 @@ use hostwire_transport::worker;
 
 use super::Result;
 use super::lines::Lines;
-use super::table::{Place, Table};
+use super::table::{JobSlot, Table};
 
 /// From one beat to the next.
 const BEAT: Duration = Duration::from_millis(250);
@@ -24,7 +24,7 @@ const BEAT: Duration = Duration::from_millis(250);
 pub(super) struct Pulse {
     pub(super) lines: Lines,
     pub(super) table: Table,
-    pub(super) place: Place,
+    pub(super) place: JobSlot,
     pub(super) pe: u32,
     /// By PE: for how long it has been silent, in milliseconds, if only beats tell.
     pub(super) silent_ms: Box<[Option<AtomicU64>]>,

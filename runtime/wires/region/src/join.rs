@@ -14,10 +14,10 @@ use hostwire_transport::window::Window;
 
 use super::bell::{Listener, OwnBell};
 use super::file::{Kind, Piece, epoch};
-use super::format::{PeLine, Span, State};
+use super::format::{PeLine, SlotState, Span};
 use super::heartbeat::{Heartbeat, Pulse};
 use super::lines::Lines;
-use super::table::{Place, Slot, contract_name};
+use super::table::{JobSlot, Slot, contract_name};
 use super::{Region, Result, Ticket};
 
 /// What a job needs of a region.
@@ -51,7 +51,7 @@ const ZEROS_BYTES: usize = 64 << 10;
 pub struct Joining {
     pe: PeId,
     region: Region,
-    place: Place,
+    place: JobSlot,
     plot: Plot,
     memory: Memory,
     lines: Lines,
@@ -109,7 +109,7 @@ impl Joining {
             + Span::front_bytes(pes) as u64
             + u64::from(pe) * needs.segment_bytes;
         let line = PeLine {
-            mark: place.mark(State::JOINED),
+            mark: place.mark(SlotState::JOINED),
             beat: 0,
             epoch: epoch(),
             segment_offset_bytes,
@@ -214,7 +214,7 @@ impl Joining {
         let begin = Instant::now();
         loop {
             let line = self.lines.read(pe)?;
-            if line.mark == self.place.mark(State::JOINED) {
+            if line.mark == self.place.mark(SlotState::JOINED) {
                 return Ok(line);
             }
             if begin.elapsed() > SEEN_WITHIN {
@@ -238,7 +238,7 @@ impl Region {
 
 /// The memory of a job, laid out as that of any job of one host. Behind the segments comes what
 /// comes before them in the region.
-fn map(region: &Region, place: &Place, plot: &Plot) -> Result<Memory> {
+fn map(region: &Region, place: &JobSlot, plot: &Plot) -> Result<Memory> {
     let (pes, front_bytes) = (place.entry.pes, Span::front_bytes(place.entry.pes));
     let begin = region.at(place);
     let segment = |pe: u32| Piece {
@@ -287,7 +287,7 @@ impl Member {
             ..
         } = &self.joining;
         for pe in 0..place.entry.pes {
-            let has_left = lines.read(pe)?.mark == place.mark(State::LEFT);
+            let has_left = lines.read(pe)?.mark == place.mark(SlotState::LEFT);
             let is_far = self.pulse.silent_ms(pe).is_some();
             let is_dead = || Ok::<_, TransportError>(!is_far && !locks.is_alive(pe)?);
             if pe != self.joining.pe && !has_left && !is_dead()? {
@@ -311,14 +311,14 @@ impl Member {
             return Ok(());
         }
         let line = PeLine {
-            mark: place.mark(State::LEFT),
+            mark: place.mark(SlotState::LEFT),
             ..lines.read(*pe)?
         };
         lines.write(*pe, &line)?;
         locks.leave(*pe);
         if !region.is_nameless && self.is_last()? {
             let found = Slot {
-                mark: place.mark(State::Running),
+                mark: place.mark(SlotState::Running),
                 entry: Some(Ok(place.entry)),
             };
             region.release(place.slot, &found)?;
@@ -335,7 +335,8 @@ impl Lives for Member {
         let Some(silent_ms) = self.pulse.silent_ms(pe) else {
             return self.joining.locks.is_alive(pe);
         };
-        let has_left = self.joining.lines.read(pe)?.mark != self.joining.place.mark(State::JOINED);
+        let has_left =
+            self.joining.lines.read(pe)?.mark != self.joining.place.mark(SlotState::JOINED);
         Ok(!has_left && Duration::from_millis(silent_ms) < self.lost_after)
     }
 

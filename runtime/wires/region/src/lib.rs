@@ -51,7 +51,7 @@ use std::time::Duration;
 
 use file::{Piece, RegionFile, remove, tables_piece};
 use format::Span;
-pub use format::{ALIGN_BYTES, Bytes, Head, JobEntry, Mark, PeLine, State};
+pub use format::{ALIGN_BYTES, Bytes, Head, JobEntry, Mark, PeLine, SlotState};
 use hostwire_transport::error::{EnvironmentFault, RegionFault, TransportError};
 use hostwire_transport::memory::Memory;
 use hostwire_transport::os::random;
@@ -63,7 +63,7 @@ pub use local::{InRegion, local};
 pub use meet::WINDOW;
 pub use report::{JobReport, PeReport, Report};
 pub use table::contract_name;
-use table::{Place, Slot, Table, kernel_of};
+use table::{JobSlot, Slot, Table, kernel_of};
 pub use ticket::Ticket;
 
 /// Where a region is, and what its user says of it.
@@ -299,7 +299,7 @@ impl Region {
         let begun = emptied.and_then(|is_zeroed| self.table.run(&place).map(|()| is_zeroed));
         let is_zeroed = begun.map_err(|error| {
             // If the region has gone bad, there is nothing to give back.
-            let mark = place.mark(State::Claimed);
+            let mark = place.mark(SlotState::Claimed);
             let _ = self.table.free(kernel_of(place.slot), place.slot, mark);
             of_file(&self.file, error)
         })?;
@@ -348,7 +348,7 @@ impl Region {
     }
 
     /// Empties what a job has got. False: its segments are as they were left.
-    fn empty(&self, place: &Place) -> Result<bool> {
+    fn empty(&self, place: &JobSlot) -> Result<bool> {
         let is_zeroed = self.file.punch(self.at(place), self.bytes_of(place));
         if !is_zeroed {
             self.zero_front(place)?;
@@ -356,7 +356,7 @@ impl Region {
         Ok(is_zeroed)
     }
 
-    fn zero_front(&self, place: &Place) -> Result<()> {
+    fn zero_front(&self, place: &JobSlot) -> Result<()> {
         let (front, pes) = (self.front(place)?, place.entry.pes);
         let window = Window::silent(front.clone(), self.head().contract);
         window.put(0, &vec![0; Span::lines_offset_bytes(pes)])?;
@@ -364,7 +364,7 @@ impl Region {
     }
 
     /// What comes before the segments of a job.
-    fn front(&self, place: &Place) -> Result<Memory> {
+    fn front(&self, place: &JobSlot) -> Result<Memory> {
         let len_bytes = Span::front_bytes(place.entry.pes);
         let piece = Piece {
             at_bytes: 0,
@@ -375,11 +375,11 @@ impl Region {
     }
 
     /// Where in the file the units of a job begin.
-    fn at(&self, place: &Place) -> u64 {
+    fn at(&self, place: &JobSlot) -> u64 {
         self.offset_bytes + place.offset_bytes()
     }
 
-    fn bytes_of(&self, place: &Place) -> u64 {
+    fn bytes_of(&self, place: &JobSlot) -> u64 {
         u64::from(place.entry.units) * ALIGN_BYTES
     }
 
@@ -402,7 +402,8 @@ impl Region {
         // Whoever has taken its units already has to keep what is in them.
         if let Some(place) = self.table.retake(&place)? {
             self.file.punch(self.at(&place), self.bytes_of(&place));
-            self.table.free(kernel, slot, place.mark(State::Claimed))?;
+            self.table
+                .free(kernel, slot, place.mark(SlotState::Claimed))?;
         }
         Ok(true)
     }

@@ -9,9 +9,9 @@ use hostwire_transport::error::{RegionFault, TransportError};
 use hostwire_transport::shm::LivenessWatch;
 
 use super::file::epoch;
-use super::format::{LINE_BYTES, Mark, PeLine, Span, State};
+use super::format::{LINE_BYTES, Mark, PeLine, SlotState, Span};
 use super::lines::Lines;
-use super::table::{Place, Slot};
+use super::table::{JobSlot, Slot};
 use super::{Region, Result};
 
 /// How often to look for beats.
@@ -28,7 +28,7 @@ pub(super) enum Verdict {
 
 impl Region {
     /// The locks of the PEs of a job.
-    pub(super) fn locks(&self, place: &Place) -> LivenessWatch {
+    pub(super) fn locks(&self, place: &JobSlot) -> LivenessWatch {
         let lines = Span::lines_offset_bytes(place.entry.pes) as u64;
         LivenessWatch::locks_at(
             self.file.file.clone(),
@@ -38,18 +38,18 @@ impl Region {
     }
 
     /// The lines of the PEs of a job.
-    pub(super) fn lines(&self, place: &Place) -> Result<Lines> {
+    pub(super) fn lines(&self, place: &JobSlot) -> Result<Lines> {
         let front = self.front(place)?;
         Lines::new(&front, place.entry.pes, self.head().contract)
     }
 
     /// What can be said of a PE at once.
-    pub(super) fn pe_lives(&self, place: &Place, pe: u32, line: &PeLine) -> Result<Verdict> {
-        if line.mark == place.mark(State::LEFT) {
+    pub(super) fn pe_lives(&self, place: &JobSlot, pe: u32, line: &PeLine) -> Result<Verdict> {
+        if line.mark == place.mark(SlotState::LEFT) {
             return Ok(Verdict::Dead);
         }
         // It may be about to join.
-        if line.mark != place.mark(State::JOINED) || line.epoch == 0 || line.epoch != epoch() {
+        if line.mark != place.mark(SlotState::JOINED) || line.epoch == 0 || line.epoch != epoch() {
             return Ok(Verdict::Unknown);
         }
         Ok(match self.locks(place).is_alive(pe)? {
@@ -60,7 +60,7 @@ impl Region {
         })
     }
 
-    fn verdict(&self, place: &Place) -> Result<Verdict> {
+    fn verdict(&self, place: &JobSlot) -> Result<Verdict> {
         let lines = self.lines(place)?;
         let mut all = Verdict::Dead;
         for pe in 0..place.entry.pes {
@@ -74,11 +74,11 @@ impl Region {
     }
 
     /// The job at a place that is taken. `None` while it is not seen as one.
-    pub(super) fn place_of(&self, slot: usize, found: &Slot) -> Result<Option<Place>> {
-        let (Some(entry), State::Running) = (&found.entry, found.mark.state) else {
+    pub(super) fn place_of(&self, slot: usize, found: &Slot) -> Result<Option<JobSlot>> {
+        let (Some(entry), SlotState::Running) = (&found.entry, found.mark.state) else {
             return Ok(None);
         };
-        Ok(Some(Place {
+        Ok(Some(JobSlot {
             slot,
             incarnation: found.mark.incarnation,
             entry: entry.clone().map_err(|fault| self.file.fault(fault))?,

@@ -7,10 +7,10 @@ use hostwire_transport::window::FIRST_FREE_OFFSET_BYTES;
 use hostwire_transport::wire::Wire;
 
 use super::format::{
-    ALIGN_BYTES, BLOCKS_OFFSET_BYTES, Bytes, Head, JobEntry, LINE_BYTES, PeLine, State,
+    ALIGN_BYTES, BLOCKS_OFFSET_BYTES, Bytes, Head, JobEntry, LINE_BYTES, PeLine, SlotState,
 };
 use super::lines::Lines;
-use super::table::{Place, Table, kernel_of};
+use super::table::{JobSlot, Table, kernel_of};
 
 /// Of the tables, and of what comes before the segments of a job.
 const TABLES_BYTES: usize = BLOCKS_OFFSET_BYTES + 5 * 4096;
@@ -35,7 +35,7 @@ fn hear(wire: &dyn Wire, turn: u64) {
     while wire.segment().load_word(TURN).expect("a word") < turn {}
 }
 
-fn line(place: &Place, pe: u32, state: State) -> PeLine {
+fn line(place: &JobSlot, pe: u32, state: SlotState) -> PeLine {
     PeLine {
         mark: place.mark(state),
         beat: 0,
@@ -149,13 +149,13 @@ pub fn places_change_while_they_are_read(wire: &dyn Wire) {
                 pes: 1,
                 segment_bytes: ALIGN_BYTES,
             };
-            let place = Place {
+            let place = JobSlot {
                 slot: 0,
                 incarnation: job,
                 entry,
             };
-            table.write(&place, State::Running).expect("a place");
-            let mark = place.mark(State::Free);
+            table.write(&place, SlotState::Running).expect("a place");
+            let mark = place.mark(SlotState::Free);
             table.set(0, mark).expect("a place");
         }
         say(wire, 2);
@@ -197,13 +197,13 @@ fn first(wire: &dyn Wire, tables: Memory, lines: &Lines, head: Head) {
         table.run(&place).expect("a place");
         assert_eq!(place.incarnation, job);
         lines
-            .write(0, &line(&place, 0, State::JOINED))
+            .write(0, &line(&place, 0, SlotState::JOINED))
             .expect("a line");
         say(wire, 2 * job - 1);
         // What the other PE stores is seen without anything that tells of it.
         let seen = loop {
             let seen = lines.read(1).expect("a line");
-            if seen.mark == place.mark(State::JOINED) {
+            if seen.mark == place.mark(SlotState::JOINED) {
                 break seen;
             }
         };
@@ -211,8 +211,11 @@ fn first(wire: &dyn Wire, tables: Memory, lines: &Lines, head: Head) {
         while lines.read(1).expect("a line").beat != job {}
         say(wire, 2 * job);
         hear(wire, 2 * job);
-        assert_eq!(lines.read(1).expect("a line").mark, place.mark(State::LEFT));
-        let mark = place.mark(State::Running);
+        assert_eq!(
+            lines.read(1).expect("a line").mark,
+            place.mark(SlotState::LEFT)
+        );
+        let mark = place.mark(SlotState::Running);
         table.free(kernel, place.slot, mark).expect("a place");
     }
 }
@@ -227,15 +230,15 @@ fn second(wire: &dyn Wire, tables: &Memory, lines: &Lines) {
         let table = Table::open(tables.clone()).expect("tables");
         let place = table.find(0, job, KEY).expect("the place of the job");
         let seen = lines.read(0).expect("a line");
-        assert_eq!(seen, line(&place, 0, State::JOINED));
+        assert_eq!(seen, line(&place, 0, SlotState::JOINED));
         lines
-            .write(1, &line(&place, 1, State::JOINED))
+            .write(1, &line(&place, 1, SlotState::JOINED))
             .expect("a line");
         lines.beat(1, job).expect("a beat");
         hear(wire, 2 * job);
         assert!(table.holds(&place).expect("a place"));
         lines
-            .write(1, &line(&place, 1, State::LEFT))
+            .write(1, &line(&place, 1, SlotState::LEFT))
             .expect("a line");
         say(wire, 2 * job);
     }

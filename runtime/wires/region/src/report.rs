@@ -1,6 +1,6 @@
 //! What is in a region, for people.
 
-use super::format::{ALIGN_BYTES, Head, State};
+use super::format::{ALIGN_BYTES, Head, SlotState};
 use super::living::Verdict;
 use super::{Region, Result};
 
@@ -67,7 +67,7 @@ impl Region {
                         process: line.process,
                         epoch: line.epoch,
                         segment_offset_bytes: line.segment_offset_bytes,
-                        has_left: line.mark == place.mark(State::LEFT),
+                        has_left: line.mark == place.mark(SlotState::LEFT),
                         lives: match self.pe_lives(&place, pe, &line)? {
                             Verdict::Living => Some(true),
                             Verdict::Dead => Some(false),

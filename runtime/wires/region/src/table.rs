@@ -25,7 +25,7 @@ use hostwire_transport::window::Window;
 
 use super::format::{
     ALIGN_BYTES, BLOCKS_OFFSET_BYTES, Bytes, Head, JobEntry, LINE_BYTES, Mark, OVER_OFFSET_BYTES,
-    PLACES, PLACES_OFFSET_BYTES, Span, State,
+    PLACES, PLACES_OFFSET_BYTES, SlotState, Span,
 };
 use super::kernels::{self, block_offset_bytes};
 use super::lines::write_line;
@@ -47,7 +47,7 @@ pub(crate) struct Table {
 
 /// A job that has a place in a region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct JobSlot {
     pub(crate) slot: usize,
     pub(crate) incarnation: u64,
     pub(crate) entry: JobEntry,
@@ -134,7 +134,7 @@ impl Table {
         let at = self.offset_bytes(slot);
         let mut mark = self.mark(slot)?;
         for _ in 0..ATTEMPTS {
-            if mark.state == State::Free {
+            if mark.state == SlotState::Free {
                 break;
             }
             self.window.get(at, &mut line)?;
@@ -148,8 +148,8 @@ impl Table {
             }
             mark = again;
         }
-        if mark.state == State::Free || self.is_over(slot, mark.incarnation)? {
-            let mark = mark.with(State::Free);
+        if mark.state == SlotState::Free || self.is_over(slot, mark.incarnation)? {
+            let mark = mark.with(SlotState::Free);
             return Ok(Slot { mark, entry: None });
         }
         let entry = Some(JobEntry::parse(&line, &self.head));
@@ -166,7 +166,7 @@ impl Table {
             }
             for slot in places_of(kernel) {
                 let found = self.slot(slot)?;
-                if found.mark.state != State::Free {
+                if found.mark.state != SlotState::Free {
                     taken.push((slot, found));
                 }
             }
@@ -175,8 +175,8 @@ impl Table {
     }
 
     /// Whether the job is still where it was.
-    pub(crate) fn holds(&self, place: &Place) -> Result<bool> {
-        Ok(self.mark(place.slot)? == place.mark(State::Running)
+    pub(crate) fn holds(&self, place: &JobSlot) -> Result<bool> {
+        Ok(self.mark(place.slot)? == place.mark(SlotState::Running)
             && !self.is_over(place.slot, place.incarnation)?)
     }
 
@@ -184,11 +184,11 @@ impl Table {
     ///
     /// # Errors
     /// [`RegionFault::Incarnation`], [`RegionFault::Held`], [`RegionFault::Damaged`].
-    pub(crate) fn find(&self, slot: usize, incarnation: u64, key: u128) -> Result<Place> {
+    pub(crate) fn find(&self, slot: usize, incarnation: u64, key: u128) -> Result<JobSlot> {
         let found = self.slot(slot.min(self.head.places() - 1))?;
         let theirs = found.mark.incarnation;
         let entry = match found.entry {
-            Some(entry) if theirs == incarnation && found.mark.state == State::Running => {
+            Some(entry) if theirs == incarnation && found.mark.state == SlotState::Running => {
                 entry.map_err(fault)?
             }
             _ => {
@@ -198,7 +198,7 @@ impl Table {
         };
         // Whoever can read the entry can read the key, so that how long this takes tells nothing.
         match entry.key == key && slot < self.head.places() {
-            true => Ok(Place {
+            true => Ok(JobSlot {
                 slot,
                 incarnation,
                 entry,
@@ -217,13 +217,13 @@ impl Table {
         key: u128,
         pes: u32,
         segment_bytes: u64,
-    ) -> Result<Place> {
+    ) -> Result<JobSlot> {
         let wanted = Span::bytes(pes, segment_bytes).unwrap_or(u64::MAX);
         let units = u32::try_from(wanted.div_ceil(ALIGN_BYTES));
         let (Ok(units), Some((slot, old))) = (units, self.free_slot(kernel)?) else {
             return Err(self.full(wanted));
         };
-        let mut place = Place {
+        let mut place = JobSlot {
             slot,
             incarnation: old.incarnation,
             entry: JobEntry {
@@ -237,7 +237,7 @@ impl Table {
         for _ in 0..ATTEMPTS {
             let others = self.others(slot)?;
             let Some(first_unit) = gap(&others, units, self.head.units()) else {
-                let may_leave = |other: &Other| other.state == State::Wanted;
+                let may_leave = |other: &Other| other.state == SlotState::Wanted;
                 if !others.iter().any(may_leave) {
                     break;
                 }
@@ -246,12 +246,12 @@ impl Table {
             };
             place.entry.first_unit = first_unit;
             place.incarnation = next(place.incarnation);
-            self.write(&place, State::Wanted)?;
+            self.write(&place, SlotState::Wanted)?;
             if self.has_alone(&place)? {
-                self.set(slot, place.mark(State::Claimed))?;
+                self.set(slot, place.mark(SlotState::Claimed))?;
                 return Ok(place);
             }
-            self.set(slot, place.mark(State::Free))?;
+            self.set(slot, place.mark(SlotState::Free))?;
         }
         Err(self.full(wanted))
     }
@@ -262,8 +262,8 @@ impl Table {
         let mut free = None;
         for slot in places_of(kernel) {
             let mark = self.slot(slot)?.mark;
-            if matches!(mark.state, State::Free | State::Wanted) {
-                self.set(slot, mark.with(State::Free))?;
+            if matches!(mark.state, SlotState::Free | SlotState::Wanted) {
+                self.set(slot, mark.with(SlotState::Free))?;
                 free = free.or(Some((slot, mark)));
             }
         }
@@ -287,7 +287,7 @@ impl Table {
 
     /// Whether nobody else has any of the units of the place, which shows to others what it has or wants. The
     /// one of the higher kernel gives way; it is waited for.
-    fn has_alone(&self, place: &Place) -> Result<bool> {
+    fn has_alone(&self, place: &JobSlot) -> Result<bool> {
         hostwire_transport::site!(
             "claim: seen before the others are looked at",
             self.window.visibility().quiet()
@@ -300,7 +300,7 @@ impl Table {
             let mut others = self.others(place.slot)?;
             others.retain(|other| other.units.start < end && first < other.units.end);
             let gives_way = |other: &Other| {
-                other.state == State::Wanted && other.kernel > kernel_of(place.slot)
+                other.state == SlotState::Wanted && other.kernel > kernel_of(place.slot)
             };
             match others.iter().all(gives_way) {
                 true if others.is_empty() => return Ok(true),
@@ -329,9 +329,9 @@ impl Table {
     ///
     /// # Errors
     /// [`RegionFault::Held`] if it was taken for one that has ended.
-    pub(crate) fn run(&self, place: &Place) -> Result<()> {
-        if self.mark(place.slot)? == place.mark(State::Claimed) {
-            self.set(place.slot, place.mark(State::Running))?;
+    pub(crate) fn run(&self, place: &JobSlot) -> Result<()> {
+        if self.mark(place.slot)? == place.mark(SlotState::Claimed) {
+            self.set(place.slot, place.mark(SlotState::Running))?;
             self.window.visibility().quiet();
             if self.holds(place)? {
                 return Ok(());
@@ -342,16 +342,16 @@ impl Table {
 
     /// Takes the units of a job that is over for as long as it takes to empty them. `None` if others
     /// have some of them already. Only in turn, by the kernel of the place.
-    pub(crate) fn retake(&self, place: &Place) -> Result<Option<Place>> {
-        let retaken = Place {
+    pub(crate) fn retake(&self, place: &JobSlot) -> Result<Option<JobSlot>> {
+        let retaken = JobSlot {
             incarnation: next(place.incarnation),
             ..*place
         };
-        self.set(place.slot, retaken.mark(State::Claimed))?;
+        self.set(place.slot, retaken.mark(SlotState::Claimed))?;
         match self.has_alone(&retaken)? {
             true => Ok(Some(retaken)),
             false => {
-                self.set(place.slot, retaken.mark(State::Free))?;
+                self.set(place.slot, retaken.mark(SlotState::Free))?;
                 Ok(None)
             }
         }
@@ -360,7 +360,7 @@ impl Table {
     /// Nobody has the place or its units any more. `kernel` is who says so. Only in turn.
     pub(crate) fn free(&self, kernel: u32, slot: usize, mark: Mark) -> Result<()> {
         if kernel == kernel_of(slot) {
-            self.set(slot, mark.with(State::Free))?;
+            self.set(slot, mark.with(SlotState::Free))?;
         } else {
             let at = self.over_offset_bytes(kernel, slot);
             self.window.put_word(at, mark.incarnation)?;
@@ -369,7 +369,7 @@ impl Table {
         Ok(())
     }
 
-    pub(super) fn write(&self, place: &Place, state: State) -> Result<()> {
+    pub(super) fn write(&self, place: &JobSlot, state: SlotState) -> Result<()> {
         let line = place.entry.emit();
         let at = self.offset_bytes(place.slot) + 8;
         hostwire_transport::site!(
@@ -389,7 +389,7 @@ impl Table {
 /// What another place has or wants.
 struct Other {
     kernel: u32,
-    state: State,
+    state: SlotState,
     units: core::ops::Range<u32>,
 }
 
@@ -427,8 +427,8 @@ pub(crate) const fn kernel_of(slot: usize) -> u32 {
     (slot / PLACES) as u32
 }
 
-impl Place {
-    pub(crate) fn mark(&self, state: State) -> Mark {
+impl JobSlot {
+    pub(crate) fn mark(&self, state: SlotState) -> Mark {
         Mark {
             incarnation: self.incarnation,
             state,
@@ -472,14 +472,14 @@ mod tests {
     }
 
     /// A job of one PE, begun by the kernel of that epoch.
-    fn claim_by(table: &Table, epoch: u64, segment_mib: u64) -> Result<Place> {
+    fn claim_by(table: &Table, epoch: u64, segment_mib: u64) -> Result<JobSlot> {
         let kernel = table.enter(epoch, epoch)?;
         let place = table.claim(kernel, 5, 1, segment_mib * MIB)?;
         table.run(&place)?;
         Ok(place)
     }
 
-    fn claim(table: &Table, segment_mib: u64) -> Result<Place> {
+    fn claim(table: &Table, segment_mib: u64) -> Result<JobSlot> {
         claim_by(table, 9, segment_mib)
     }
 
@@ -514,7 +514,7 @@ mod tests {
                 }
             );
             // What is freed can be had again, as another incarnation.
-            table.free(0, 0, a.mark(State::Running)).unwrap();
+            table.free(0, 0, a.mark(SlotState::Running)).unwrap();
             assert!(!table.holds(&a).unwrap());
             let c = claim(&table, 6).unwrap();
             assert_eq!((c.slot, c.entry.first_unit), (0, 1));
@@ -540,20 +540,22 @@ mod tests {
         let table = table(Visibility::Flushed, 8);
         let a = claim_by(&table, 3, 10).unwrap();
         assert!(claim_by(&table, 4, 10).is_err());
-        table.free(1, a.slot, a.mark(State::Running)).unwrap();
+        table.free(1, a.slot, a.mark(SlotState::Running)).unwrap();
         assert!(!table.holds(&a).unwrap());
         let b = claim_by(&table, 4, 10).unwrap();
         assert_eq!((b.slot, b.entry.first_unit), (PLACES, 1));
         // Whoever comes too late does not take what others have now.
         assert_eq!(table.retake(&a).unwrap(), None);
-        table.free(1, b.slot, b.mark(State::Running)).unwrap();
+        table.free(1, b.slot, b.mark(SlotState::Running)).unwrap();
         let c = claim_by(&table, 3, 10).unwrap();
         assert_eq!(c.slot, a.slot);
-        table.free(1, a.slot, a.mark(State::Running)).unwrap();
+        table.free(1, a.slot, a.mark(SlotState::Running)).unwrap();
         assert!(table.holds(&c).unwrap());
         let retaken = table.retake(&c).unwrap().unwrap();
         assert!(!table.holds(&c).unwrap());
-        table.free(0, c.slot, retaken.mark(State::Claimed)).unwrap();
+        table
+            .free(0, c.slot, retaken.mark(SlotState::Claimed))
+            .unwrap();
         assert_eq!(table.taken().unwrap(), []);
     }
 
@@ -573,7 +575,7 @@ mod tests {
     fn what_a_process_wanted_that_has_ended_is_free_to_its_kernel() {
         let table = table(Visibility::Flushed, 8);
         let a = claim(&table, 8).unwrap();
-        table.set(a.slot, a.mark(State::Wanted)).unwrap();
+        table.set(a.slot, a.mark(SlotState::Wanted)).unwrap();
         let b = claim(&table, 8).unwrap();
         assert_eq!((b.slot, b.entry.first_unit), (a.slot, 1));
         assert!(b.incarnation > a.incarnation);
@@ -606,7 +608,7 @@ mod tests {
     fn gaps_are_found_between_others_and_behind_them() {
         let other = |units| Other {
             kernel: 0,
-            state: State::Running,
+            state: SlotState::Running,
             units,
         };
         let others = [other(5..7), other(1..3)];

@@ -194,7 +194,7 @@ fn who_has_left_in_order_is_told_from_who_is_gone() {
     let place = region.place_of(ticket.slot as usize, &found).unwrap();
     let place = place.unwrap();
     // The lines as the PEs write them. That PE 0 does not lock its line shows that it is gone.
-    for (pe, state) in [(0, State::JOINED), (1, State::LEFT)] {
+    for (pe, state) in [(0, SlotState::JOINED), (1, SlotState::LEFT)] {
         let line = PeLine {
             mark: place.mark(state),
             beat: 0,

@@ -45,11 +45,11 @@ pub struct Modelled {
     socket: OwnedFd,
     /// What the hardware does itself in one chain of puts, as the simulator says when the PE begins.
     chains: OnceLock<ChainLimits>,
-    state: Mutex<State>,
+    state: Mutex<PeState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct PeState {
     /// Whose thread takes part.
     thread: Option<ThreadId>,
     arming: Arming,
@@ -139,7 +139,7 @@ impl Modelled {
         self.ask(timed(Kind::Doze, limit), &[])
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, PeState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

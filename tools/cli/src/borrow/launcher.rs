@@ -24,7 +24,7 @@ use super::Args;
 use super::pager::{self, LOST_STATUS, status_of};
 use crate::lend::channel::{self, End, Frame, Receiver, Sender};
 use crate::lend::pe::FRONT_BYTES;
-use crate::lend::terms::{self, Place, Request};
+use crate::lend::terms::{self, LenderAddress, Request};
 use crate::report as say;
 use crate::run::job_parts::{Effect, Mark, Server, Warden};
 use crate::run::{is_ignored_here, strays};
@@ -51,7 +51,7 @@ enum Event {
 
 /// A lender.
 struct Loan {
-    place: Place,
+    place: LenderAddress,
     /// Until it is lost.
     sender: Option<Sender>,
 }
@@ -127,18 +127,18 @@ fn clear_window() {
 }
 
 /// Gets a loan.
-fn ask(args: &Args, place: &Place, pe: u32) -> Result<(Sender, Receiver), String> {
+fn ask(args: &Args, place: &LenderAddress, pe: u32) -> Result<(Sender, Receiver), String> {
     let failed = |error: std::io::Error| match (place, error.kind()) {
-        (Place::Here(_), std::io::ErrorKind::ConnectionRefused) => {
+        (LenderAddress::Here(_), std::io::ErrorKind::ConnectionRefused) => {
             format!("nobody lends memory at {place}: start hostwire lend, or say --from HOST:PORT")
         }
         _ => format!("the lender {place}: {error}"),
     };
     let secret = match place {
-        Place::There(_) => args.key.as_deref().map(terms::read_key).transpose()?,
-        Place::Here(_) => None,
+        LenderAddress::There(_) => args.key.as_deref().map(terms::read_key).transpose()?,
+        LenderAddress::Here(_) => None,
     };
-    let is_here = matches!(place, Place::Here(_));
+    let is_here = matches!(place, LenderAddress::Here(_));
     if !is_here && is_set(RECORD.variable) {
         return Err(format!(
             "{RECORD} is set, which all PEs of a job need: the lender {place}, on another host, makes no files for a \

@@ -24,7 +24,7 @@ use hostwire_borrow::uffd::Uffd;
 use hostwire_borrow::{PAGE_BYTES, pages_of};
 
 use crate::beside;
-use crate::lend::terms::{self, Place};
+use crate::lend::terms::{self, LenderAddress};
 use crate::run::parse_size;
 use crate::{USAGE_STATUS, report as say};
 
@@ -96,7 +96,7 @@ pub struct Args {
 
     /// The lenders: local, local:NAME or HOST:PORT, with commas between them.
     #[arg(long, value_name = "LENDERS", default_value = "local", value_delimiter = ',', value_parser = terms::place)]
-    from: Vec<Place>,
+    from: Vec<LenderAddress>,
 
     /// The file with the key of lenders on other hosts.
     #[arg(long, value_name = "FILE")]
@@ -182,7 +182,7 @@ fn check(args: &Args) -> Result<Option<PathBuf>, String> {
     let far = args
         .from
         .iter()
-        .find(|place| matches!(place, Place::There(_)));
+        .find(|place| matches!(place, LenderAddress::There(_)));
     if let (Some(place), None) = (far, &args.key) {
         return Err(format!("the lender {place} needs --key FILE"));
     }

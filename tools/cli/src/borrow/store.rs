@@ -185,10 +185,10 @@ pub struct Coming {
 struct Part {
     /// Which of the bytes.
     bytes: Range<usize>,
-    state: State,
+    state: PieceState,
 }
 
-enum State {
+enum PieceState {
     Here,
     Coming(Getting),
     /// It could not be asked for. There may be a second copy.
@@ -238,9 +238,9 @@ impl Store for Lenders {
             parts.push(Part {
                 bytes: done..done + len,
                 state: match self.attachment.begin_get(spot.pe, offset, now) {
-                    Ok(None) => State::Here,
-                    Ok(Some(getting)) => State::Coming(getting),
-                    Err(_) => State::Failed,
+                    Ok(None) => PieceState::Here,
+                    Ok(Some(getting)) => PieceState::Coming(getting),
+                    Err(_) => PieceState::Failed,
                 },
             });
             done += len;
@@ -263,13 +263,13 @@ impl Store for Lenders {
             let at = offset_bytes + part.start as u64;
             let part = bytes.get_mut(part).unwrap_or_default();
             let is_here = match state {
-                State::Here => true,
-                State::Coming(mut getting) if lost.is_some() => {
+                PieceState::Here => true,
+                PieceState::Coming(mut getting) if lost.is_some() => {
                     getting.forget(&self.attachment);
                     true
                 }
-                State::Coming(getting) => getting.finish(&self.attachment, part).is_ok(),
-                State::Failed => false,
+                PieceState::Coming(getting) => getting.finish(&self.attachment, part).is_ok(),
+                PieceState::Failed => false,
             };
             if !is_here && let Err(error) = self.fetch(at, part) {
                 lost = Some(error);
@@ -280,7 +280,7 @@ impl Store for Lenders {
 
     fn forget(&mut self, coming: Coming) -> Vec<u8> {
         for part in coming.parts {
-            if let State::Coming(mut getting) = part.state {
+            if let PieceState::Coming(mut getting) = part.state {
                 getting.forget(&self.attachment);
             }
         }

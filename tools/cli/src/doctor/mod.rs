@@ -56,7 +56,7 @@ pub struct Args {
 /// How something is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum State {
+pub enum Verdict {
     /// As it should be.
     Ok,
     /// Not as it should be, but usable.
@@ -104,7 +104,7 @@ impl Serialize for Topic {
 pub struct Finding {
     topic: Topic,
     name: &'static str,
-    state: State,
+    state: Verdict,
     /// What was found.
     found: String,
     /// Advice, if there is any.
@@ -116,7 +116,7 @@ impl Finding {
         Self {
             topic: topic.into(),
             name,
-            state: State::Ok,
+            state: Verdict::Ok,
             found: found.into(),
             advice: None,
         }
@@ -129,7 +129,7 @@ impl Finding {
         advice: impl Into<String>,
     ) -> Self {
         Self {
-            state: State::Note,
+            state: Verdict::Note,
             advice: Some(advice.into()),
             ..Self::ok(topic, name, found)
         }
@@ -142,7 +142,7 @@ impl Finding {
         advice: impl Into<String>,
     ) -> Self {
         Self {
-            state: State::No,
+            state: Verdict::No,
             ..Self::note(topic, name, found, advice)
         }
     }
@@ -191,7 +191,7 @@ fn of_machine() -> Vec<Finding> {
 
 /// Whether this means that no wire works.
 fn is_broken(finding: &Finding) -> bool {
-    finding.topic == memory::TOPIC.into() && finding.state == State::No
+    finding.topic == memory::TOPIC.into() && finding.state == Verdict::No
 }
 
 fn text(findings: &[Finding]) -> String {
@@ -202,9 +202,9 @@ fn text(findings: &[Finding]) -> String {
         }
         for finding in topic {
             let mark = match finding.state {
-                State::Ok => "ok",
-                State::Note => "note",
-                State::No => "no",
+                Verdict::Ok => "ok",
+                Verdict::Note => "note",
+                Verdict::No => "no",
             };
             text += &format!("  {mark:<5} {:<14} {}\n", finding.name, finding.found);
             if let Some(advice) = &finding.advice {

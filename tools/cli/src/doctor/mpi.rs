@@ -9,7 +9,7 @@ use std::process::Command;
 
 use super::launchers::{read_complaint, shown};
 use super::other::{self, Kind, said};
-use super::{Finding, State};
+use super::{Finding, Verdict};
 use crate::beside;
 use crate::env::{MPI, PROVIDER_PATH};
 
@@ -20,7 +20,7 @@ const CURE: &str = "eval \"$(hostwire env mpi)\"";
 const OTHERS: &str =
     "take Open MPI (Debian package openmpi-bin), or MPICH of PyPI (pip install mpich)";
 
-/// Whether programs started by `mpirun` use hostwire: they do if nothing is [`State::No`].
+/// Whether programs started by `mpirun` use hostwire: they do if nothing is [`Verdict::No`].
 pub fn findings(mpirun: &Path) -> Vec<Finding> {
     let provider = beside::provider();
     let mut findings = vec![match &provider {
@@ -256,5 +256,5 @@ fn rivals(provider: &Path) -> Vec<Finding> {
 
 /// Whether something of this keeps programs from using hostwire.
 pub fn is_broken(findings: &[Finding]) -> bool {
-    findings.iter().any(|finding| finding.state == State::No)
+    findings.iter().any(|finding| finding.state == Verdict::No)
 }

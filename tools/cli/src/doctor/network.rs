@@ -12,7 +12,7 @@ use hostwire_transport::os::hosts::Hosts;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 
-use super::{Finding, State};
+use super::{Finding, Verdict};
 
 const ETHER: WireName = WireName::Ether;
 const XDP: WireName = WireName::Xdp;
@@ -90,7 +90,7 @@ fn obstacle(wire: WireName, has_interface: bool) -> Option<String> {
         _ => Vec::new(),
     };
     let mut findings = findings.into_iter();
-    let found = findings.find(|finding| finding.state == State::No)?;
+    let found = findings.find(|finding| finding.state == Verdict::No)?;
     Some(found.found)
 }
 

@@ -20,12 +20,12 @@ use crate::report;
 /// What of the lent memory is free.
 #[derive(Default)]
 pub struct Stock {
-    state: Mutex<State>,
+    state: Mutex<LoanBooks>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
-struct State {
+struct LoanBooks {
     free_bytes: u64,
     /// Of loans that have ended, and whose processes have not yet.
     returning_bytes: u64,
@@ -35,9 +35,9 @@ struct State {
 
 impl Stock {
     pub fn new(bytes: u64) -> Self {
-        let state = State {
+        let state = LoanBooks {
             free_bytes: bytes,
-            ..State::default()
+            ..LoanBooks::default()
         };
         Self {
             state: Mutex::new(state),
@@ -45,7 +45,7 @@ impl Stock {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, LoanBooks> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -57,7 +57,7 @@ impl Stock {
 
     /// Takes a part, which is given back when it is dropped. Waits for what is being given back.
     fn take(self: &Arc<Self>, bytes: u64) -> Result<Part, String> {
-        let short = |state: &mut State| state.free_bytes < bytes && state.returning_bytes > 0;
+        let short = |state: &mut LoanBooks| state.free_bytes < bytes && state.returning_bytes > 0;
         let waited = self.changed.wait_while(self.state(), short);
         let mut state = waited.unwrap_or_else(PoisonError::into_inner);
         let free = state.free_bytes;

@@ -100,14 +100,14 @@ impl Request {
 
 /// Where a lender is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum LenderAddress {
     /// On this machine, of the same user, under a name.
     Here(String),
     /// Host and port.
     There(String),
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for LenderAddress {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Here(name) => write!(f, "local:{name}"),
@@ -120,18 +120,18 @@ impl std::fmt::Display for Place {
 pub const USUAL_NAME: &str = "0";
 
 /// Reads `local`, `local:NAME` or `HOST:PORT`.
-pub fn place(text: &str) -> Result<Place, String> {
+pub fn place(text: &str) -> Result<LenderAddress, String> {
     if text == "local" {
-        return Ok(Place::Here(USUAL_NAME.to_owned()));
+        return Ok(LenderAddress::Here(USUAL_NAME.to_owned()));
     }
     if let Some(name) = text.strip_prefix("local:") {
-        return self::name(name).map(Place::Here);
+        return self::name(name).map(LenderAddress::Here);
     }
     let is_address = text
         .rsplit_once(':')
         .is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok());
     match is_address {
-        true => Ok(Place::There(text.to_owned())),
+        true => Ok(LenderAddress::There(text.to_owned())),
         false => Err("expected local, local:NAME or HOST:PORT".to_owned()),
     }
 }
@@ -152,10 +152,10 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(30);
 ///
 /// # Errors
 /// As the system says.
-pub fn connect(place: &Place) -> io::Result<Socket> {
+pub fn connect(place: &LenderAddress) -> io::Result<Socket> {
     match place {
-        Place::There(address) => connect_tcp(address).map(Socket::Tcp),
-        Place::Here(name) => local::connect(name).map(Socket::Unix),
+        LenderAddress::There(address) => connect_tcp(address).map(Socket::Tcp),
+        LenderAddress::Here(name) => local::connect(name).map(Socket::Unix),
     }
 }
 
@@ -272,10 +272,13 @@ mod tests {
 
     #[test]
     fn places_are_read() {
-        assert_eq!(place("local"), Ok(Place::Here("0".into())));
-        assert_eq!(place("local:b"), Ok(Place::Here("b".into())));
-        assert_eq!(place("h:7000"), Ok(Place::There("h:7000".into())));
-        assert_eq!(place("[::1]:7000"), Ok(Place::There("[::1]:7000".into())));
+        assert_eq!(place("local"), Ok(LenderAddress::Here("0".into())));
+        assert_eq!(place("local:b"), Ok(LenderAddress::Here("b".into())));
+        assert_eq!(place("h:7000"), Ok(LenderAddress::There("h:7000".into())));
+        assert_eq!(
+            place("[::1]:7000"),
+            Ok(LenderAddress::There("[::1]:7000".into()))
+        );
         for bad in ["", "local:", "local:a b", "h", "h:x", ":7", "h:70000"] {
             assert!(place(bad).is_err(), "{bad}");
         }

@@ -86,9 +86,9 @@ const OTHERS: [&str; 8] = [
 ];
 
 /// A folder with what the commands read.
-struct Place(tempfile::TempDir);
+struct Folder(tempfile::TempDir);
 
-impl Place {
+impl Folder {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let clusters = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab/sim/clusters");
@@ -167,7 +167,7 @@ impl Place {
 
 #[test]
 fn what_cannot_be_written_is_said_and_gives_the_status() {
-    let place = Place::new();
+    let place = Folder::new();
     let printed = PRINTED.map(|line| (line, format!("{line} > FULL")));
     let files = FILES.map(|(option, line)| (option, line.to_owned()));
     for (what, line) in files.into_iter().chain(printed) {

@@ -10,7 +10,7 @@ use super::inner::{Atomic, Inner};
 use super::view::symmetric;
 use super::{Held, Race};
 use crate::debug::location;
-use crate::runtime::{self, Runtime, State};
+use crate::runtime::{self, LibraryPhase, Runtime};
 
 /// Loads; also in [`shmemx_race_access_1`].
 const LOAD: c_int = 0;
@@ -79,7 +79,7 @@ pub unsafe extern "C" fn shmemx_race_access_1(
     how: c_int,
     pc: *const c_void,
 ) {
-    if runtime::state() != State::Active || INSIDE.replace(true) {
+    if runtime::state() != LibraryPhase::Active || INSIDE.replace(true) {
         return;
     }
     if let Some(runtime) = runtime::any()
@@ -139,7 +139,7 @@ fn told(inner: &mut Inner, what: c_int, object: u64, detail: u64) -> u64 {
 /// None: the address is only compared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn shmemx_race_sync_1(what: c_int, object: u64, detail: u64) -> u64 {
-    if runtime::state() != State::Active || INSIDE.get() {
+    if runtime::state() != LibraryPhase::Active || INSIDE.get() {
         return 0;
     }
     let Some(runtime) = runtime::any() else {

@@ -52,7 +52,7 @@ pub fn svg(title: &str, links: &[LinkUse], idle: &[(String, String)]) -> String 
     out + "</svg>"
 }
 
-type Place = (f64, f64);
+type Position = (f64, f64);
 
 /// Half of the width of a node.
 fn half_width(name: &str) -> f64 {
@@ -61,7 +61,7 @@ fn half_width(name: &str) -> f64 {
 
 /// The visible part: all nodes, and room for the texts beside links. Left, top, width and
 /// height.
-fn bounds(places: &BTreeMap<String, Place>) -> [f64; 4] {
+fn bounds(places: &BTreeMap<String, Position>) -> [f64; 4] {
     let empty = [f64::MAX, f64::MAX, f64::MIN, f64::MIN];
     let [left, top, right, low] = places.iter().fold(empty, |seen, (name, (x, y))| {
         let half = half_width(name);
@@ -194,7 +194,7 @@ fn groups(edges: &[Edge]) -> Vec<Vec<String>> {
     walk(boards, joined).iter().map(members).collect()
 }
 
-fn on_circle(centre: Place, radius: f64, angle: f64) -> Place {
+fn on_circle(centre: Position, radius: f64, angle: f64) -> Position {
     (
         centre.0 + radius * angle.cos(),
         centre.1 + radius * angle.sin(),
@@ -202,7 +202,7 @@ fn on_circle(centre: Place, radius: f64, angle: f64) -> Place {
 }
 
 /// Where nodes are.
-fn places(groups: &[Vec<String>], edges: &[Edge]) -> BTreeMap<String, Place> {
+fn places(groups: &[Vec<String>], edges: &[Edge]) -> BTreeMap<String, Position> {
     let largest = groups.iter().map(Vec::len).max().unwrap_or(1);
     let hosts = groups.iter().flatten().any(|name| name.ends_with(" host"));
     let own = if hosts || largest < 2 { 0.0 } else { 66.0 };
@@ -242,7 +242,7 @@ fn places(groups: &[Vec<String>], edges: &[Edge]) -> BTreeMap<String, Place> {
         };
         // As wide as there is room, since names are.
         let stretch = ((WIDTH / 2.0 - SIDE) / (radius + outside)).min(1.35);
-        let wide = |(x, y): Place| (centre.0 + (x - centre.0) * stretch, y);
+        let wide = |(x, y): Position| (centre.0 + (x - centre.0) * stretch, y);
         let middle = wide(on_circle(centre, radius, angle));
         if hosts {
             for name in members {
@@ -268,7 +268,7 @@ fn places(groups: &[Vec<String>], edges: &[Edge]) -> BTreeMap<String, Place> {
     places
 }
 
-fn draw_edge(out: &mut String, edge: &Edge, a: Place, b: Place) {
+fn draw_edge(out: &mut String, edge: &Edge, a: Position, b: Position) {
     let (dx, dy) = (b.0 - a.0, b.1 - a.1);
     let length = dx.hypot(dy).max(1.0);
     let (nx, ny) = (-dy / length, dx / length);

@@ -10,7 +10,7 @@ use crate::models::pcie::peach2::chip::DESCRIPTORS_MAX;
 use crate::models::pcie::peach2::host::HostConfig;
 use crate::models::pcie::{Link, LinkConfig, Tlp};
 use crate::models::{DeviceEvent, Fabric};
-use crate::tca::{Config, Device, Engine, Place, SubCluster};
+use crate::tca::{Config, Device, DeviceAddress, Engine, SubCluster};
 
 const CLAIMS: &str = include_str!("../../../experiments/tca-peach2/claims.toml");
 
@@ -233,7 +233,7 @@ fn saturated() -> Result<(f64, f64), ExperimentError> {
 
 /// Distances of blocks and nodes and the whole window, in GiB, from addresses of 16 nodes.
 fn window(cluster: &SubCluster<'_>) -> Result<(f64, f64, f64), ExperimentError> {
-    let at = |node, device| cluster.address(Place::new(node, device, 0));
+    let at = |node, device| cluster.address(DeviceAddress::new(node, device, 0));
     let first = at(0, Device::Gpu0)?;
     let block = at(0, Device::Gpu1)? - first;
     let node = at(1, Device::Gpu0)? - first;

@@ -6,7 +6,9 @@ use crate::engine::{Ps, Summary};
 use crate::experiments::ExperimentError;
 use crate::experiments::link_use::{LinkUse, LinkWatch};
 use crate::models::pcie::peach2::chip::REGISTER_BYTES;
-use crate::tca::{Chain, Config, Device, Engine, LOOPBACK, Place, Stride, SubCluster, TcaError};
+use crate::tca::{
+    Chain, Config, Device, DeviceAddress, Engine, LOOPBACK, Stride, SubCluster, TcaError,
+};
 
 /// Bytes of a store in the paper's loopback test.
 pub const LOOPBACK_BYTES: u64 = 4;
@@ -80,13 +82,13 @@ impl Dma {
     }
 
     /// First byte of the source and of the destination.
-    pub fn places(&self) -> [Place; 2] {
+    pub fn places(&self) -> [DeviceAddress; 2] {
         [self.from, self.to].map(|(node, device)| {
             let offset = match device {
                 Device::Internal => REGISTER_BYTES,
                 _ => BUFFER,
             };
-            Place::new(node, device, offset)
+            DeviceAddress::new(node, device, offset)
         })
     }
 }
@@ -140,7 +142,7 @@ pub fn ping_pong(
     let [a, b] = nodes;
     for round in 1..=rounds.max(1) {
         for (from, to) in [(a, b), (b, a)] {
-            let place = Place::new(to, Device::Host, FLAG);
+            let place = DeviceAddress::new(to, Device::Host, FLAG);
             let message = vec![(round % 255 + 1) as u8; bytes as usize];
             cluster.store(from, place, &message)?;
             cluster.wait_for(to, place, &message)?;
@@ -177,7 +179,7 @@ pub fn loopback(
     };
     let mut cluster = SubCluster::new(&planned(LOOPBACK)?, &config)?;
     prepare(&mut cluster)?;
-    let place = Place::new(1, Device::Host, FLAG);
+    let place = DeviceAddress::new(1, Device::Host, FLAG);
     let message = vec![0x5a; bytes as usize];
     let started = cluster.now();
     let before = LinkWatch::new(cluster.sim());

@@ -2,7 +2,7 @@
 
 use crate::engine::Ps;
 use crate::experiments::ExperimentError;
-use crate::tca::{Device, Place, SubCluster, TcaError};
+use crate::tca::{Device, DeviceAddress, SubCluster, TcaError};
 
 use super::measure::Dma;
 
@@ -39,7 +39,7 @@ pub fn couple_and_separate(
     let launched = transfer.launched();
     let coupled = cluster.couple()?;
     let begun = cluster.now();
-    let place = Place::new(peer, Device::Host, FLAG);
+    let place = DeviceAddress::new(peer, Device::Host, FLAG);
     cluster.store(node, place, &[1; 4])?;
     let across = cluster.wait_for(peer, place, &[1; 4])? - begun;
     let begun = cluster.now();

@@ -1,6 +1,6 @@
 //! Credits of a HyperTransport link, and what a NOP can carry of them.
 
-use super::Place;
+use super::PacketBuffers;
 
 /// Largest number one credit field of a NOP can carry.
 ///
@@ -38,7 +38,7 @@ impl Credits {
     }
 
     /// Takes the buffers of a packet. They are there: its transmitter had credits for them.
-    pub(super) fn take(&mut self, place: &Place) {
+    pub(super) fn take(&mut self, place: &PacketBuffers) {
         let at = place.channel.index();
         self.command[at] = self.command[at].saturating_sub(1);
         if place.data {

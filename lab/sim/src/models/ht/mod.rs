@@ -47,17 +47,17 @@ const EXCHANGE_BITS: u64 = 4 * 8;
 
 /// The receive buffers of one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct PacketBuffers {
     /// Its channel: one command buffer of it.
     pub channel: VirtualChannel,
     /// Whether it takes a data buffer too.
     pub data: bool,
 }
 
-impl Place {
+impl PacketBuffers {
     /// The buffers that `packet` takes.
-    pub fn of(packet: &Packet) -> Place {
-        Place {
+    pub fn of(packet: &Packet) -> PacketBuffers {
+        PacketBuffers {
             channel: packet.channel(),
             data: packet.has_data(),
         }
@@ -141,7 +141,7 @@ impl Family for Ht {
     type Role = Infallible;
     type Packet = Box<Packet>;
     type Channel = VirtualChannel;
-    type Cost = Place;
+    type Cost = PacketBuffers;
     type Control = Nop;
     type Number = u64;
 
@@ -230,12 +230,12 @@ impl Family for Ht {
     }
 
     #[inline]
-    fn cost(packet: &Box<Packet>) -> Place {
-        Place::of(packet)
+    fn cost(packet: &Box<Packet>) -> PacketBuffers {
+        PacketBuffers::of(packet)
     }
 
     #[inline]
-    fn channel(cost: &Place) -> VirtualChannel {
+    fn channel(cost: &PacketBuffers) -> VirtualChannel {
         cost.channel
     }
 
@@ -314,7 +314,7 @@ impl Family for Ht {
     }
 
     #[inline]
-    fn missing(&self, cost: &Place) -> Option<&'static str> {
+    fn missing(&self, cost: &PacketBuffers) -> Option<&'static str> {
         let at = cost.channel.index();
         if self.credits.command[at] == 0 {
             return Some("command credit");
@@ -323,13 +323,13 @@ impl Family for Ht {
     }
 
     #[inline]
-    fn spend(&mut self, cost: &Place) {
+    fn spend(&mut self, cost: &PacketBuffers) {
         self.credits.take(cost);
     }
 
     /// A buffer emptied after a reset was counted as free by the reset already.
     #[inline]
-    fn release(&mut self, cost: &Place, _: Ps) {
+    fn release(&mut self, cost: &PacketBuffers, _: Ps) {
         let at = cost.channel.index();
         if self.free.command[at] < self.pool.command[at] {
             self.free.command[at] += 1;
@@ -346,7 +346,7 @@ impl Family for Ht {
     }
 
     #[inline]
-    fn received(&mut self, what: Received, cost: &Place, _: Ps) {
+    fn received(&mut self, what: Received, cost: &PacketBuffers, _: Ps) {
         // Nothing else comes: training voids what was on the wires.
         if what == Received::InOrder {
             self.free.take(cost);

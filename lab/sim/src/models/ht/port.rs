@@ -3,7 +3,7 @@
 use crate::engine::{ComponentId, Context, Ps};
 
 use crate::models::DeviceEvent;
-use crate::models::ht::Place;
+use crate::models::ht::PacketBuffers;
 use crate::models::ht::{Packet, VirtualChannel};
 use crate::models::link::{End, LinkEvent};
 
@@ -74,7 +74,7 @@ impl Port {
     pub fn release(&self, channel: VirtualChannel, data: bool, ctx: &mut Context<'_, DeviceEvent>) {
         let event = LinkEvent::Release {
             end: self.end,
-            cost: Place { channel, data },
+            cost: PacketBuffers { channel, data },
         };
         ctx.schedule(self.link, Ps::ZERO, DeviceEvent::Ht(event));
     }

@@ -25,7 +25,7 @@ use ports::Ports;
 use side::Side;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum TrainingState {
     /// Not trained, or training failed.
     Down,
     Training,
@@ -54,7 +54,7 @@ pub struct Tapped<'a, F: Family> {
 pub struct Link<F: Family> {
     config: F::Config,
     terms: Terms,
-    state: State,
+    state: TrainingState,
     mode: Option<F::Mode>,
     generation: u32,
     ends: [Side<F>; 2],
@@ -73,9 +73,9 @@ impl<F: Family> Link<F> {
         Link {
             terms: F::terms(&config),
             state: if mode.is_some() {
-                State::Up
+                TrainingState::Up
             } else {
-                State::Down
+                TrainingState::Down
             },
             mode,
             generation: 0,
@@ -114,7 +114,7 @@ impl<F: Family> Link<F> {
         self.generation += 1;
         self.trainings = 0;
         self.mode = Some(mode);
-        self.state = State::Training;
+        self.state = TrainingState::Training;
         for end in [End::A, End::B] {
             let side = &mut self.ends[end as usize];
             side.clear();
@@ -128,21 +128,21 @@ impl<F: Family> Link<F> {
     /// Takes the link down, as a failed training does; `why` stands in reports.
     pub fn take_down(&mut self, why: impl Into<String>) {
         self.generation += 1;
-        self.state = State::Down;
+        self.state = TrainingState::Down;
         self.why_down = Some(why.into());
     }
 
     /// The trained mode; `None` if the link is down or has failed.
     pub fn mode(&self) -> Option<F::Mode> {
         match self.state {
-            State::Up | State::Training => self.mode,
-            State::Down | State::Failed => None,
+            TrainingState::Up | TrainingState::Training => self.mode,
+            TrainingState::Down | TrainingState::Failed => None,
         }
     }
 
     /// Whether it has trained too often without progress.
     pub fn has_failed(&self) -> bool {
-        self.state == State::Failed
+        self.state == TrainingState::Failed
     }
 
     /// Static configuration.
@@ -163,7 +163,7 @@ impl<F: Family> Link<F> {
 
     fn transmit(&mut self, end: End, ctx: &mut Context<'_, DeviceEvent>) {
         let side = &mut self.ends[end as usize];
-        if self.state != State::Up || side.busy {
+        if self.state != TrainingState::Up || side.busy {
             return;
         }
         let Some(mut unit) = side.next(ctx.now(), &self.config, &self.terms) else {
@@ -302,7 +302,7 @@ impl<F: Family> Link<F> {
             return;
         }
         side.replays += 1;
-        if side.replays < F::REPLAYS_MAX || self.state != State::Up {
+        if side.replays < F::REPLAYS_MAX || self.state != TrainingState::Up {
             return;
         }
         side.replays = 0;
@@ -327,10 +327,10 @@ impl<F: Family> Link<F> {
             }
         }
         if self.trainings > self.terms.trainings_max {
-            self.state = State::Failed;
+            self.state = TrainingState::Failed;
             return self.tell_ports(ctx);
         }
-        self.state = State::Training;
+        self.state = TrainingState::Training;
         let generation = self.generation;
         ctx.schedule(ctx.me(), time, F::wrap(LinkEvent::Trained { generation }));
     }
@@ -339,10 +339,10 @@ impl<F: Family> Link<F> {
         let side = &mut self.ends[end as usize];
         side.timer_armed = false;
         let at = side.timeout_at(ctx.now(), &self.terms);
-        if self.state == State::Up && at.is_some_and(|at| at <= ctx.now()) {
+        if self.state == TrainingState::Up && at.is_some_and(|at| at <= ctx.now()) {
             self.replay(end, ctx);
         }
-        if self.state == State::Up {
+        if self.state == TrainingState::Up {
             self.arm(end, ctx);
             self.transmit(end, ctx);
         }
@@ -357,7 +357,7 @@ impl<F: Family> Component<DeviceEvent> for Link<F> {
         match event {
             // A port that is off was told so; what still comes is lost, as by the port itself.
             LinkEvent::Submit { end, .. }
-                if self.state == State::Down && self.ports.are_managed() =>
+                if self.state == TrainingState::Down && self.ports.are_managed() =>
             {
                 self.ends[end as usize].counters.lost += 1;
             }
@@ -379,7 +379,7 @@ impl<F: Family> Component<DeviceEvent> for Link<F> {
                 unit,
             } if generation == self.generation => self.arrive(end, unit, ctx),
             LinkEvent::Trained { generation } if generation == self.generation => {
-                self.state = State::Up;
+                self.state = TrainingState::Up;
                 self.count_training();
                 for end in [End::A, End::B] {
                     self.ends[end as usize].replay();

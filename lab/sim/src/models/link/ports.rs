@@ -11,7 +11,7 @@ use crate::models::DeviceEvent;
 use super::config::End;
 use super::event::{LinkEvent, PortState};
 use super::family::Family;
-use super::{Link, State};
+use super::{Link, TrainingState};
 
 /// The wishes of both ends.
 #[derive(Debug)]
@@ -57,8 +57,8 @@ impl<F: Family> Link<F> {
         self.ports.hears[end as usize] = true;
         self.tell(end, ctx);
         match (role, self.state) {
-            (None, State::Up) => self.ports.is_closing = true,
-            (None, State::Training | State::Failed) => self.close(ctx),
+            (None, TrainingState::Up) => self.ports.is_closing = true,
+            (None, TrainingState::Training | TrainingState::Failed) => self.close(ctx),
             _ => {}
         }
         self.settle_ports(ctx);
@@ -84,13 +84,13 @@ impl<F: Family> Link<F> {
     /// Goes down, or begins to train, if the time for it has come.
     pub(super) fn settle_ports(&mut self, ctx: &mut Context<'_, DeviceEvent>) {
         let buffers_empty = self.ends.iter().all(|side| side.layer.is_empty());
-        if self.ports.is_closing && self.state == State::Up {
+        if self.ports.is_closing && self.state == TrainingState::Up {
             if buffers_empty && self.ends.iter().all(|side| side.waiting() == 0) {
                 self.close(ctx);
             }
             return;
         }
-        let down = self.state == State::Down && !self.ports.is_unplugged;
+        let down = self.state == TrainingState::Down && !self.ports.is_unplugged;
         if let [Some(a), Some(b)] = self.ports.roles
             && down
             && buffers_empty
@@ -130,7 +130,7 @@ impl<F: Family> Link<F> {
         };
         let errors = self.ends[end.other() as usize].counters.crc_errors;
         let state = PortState {
-            is_up: self.state == State::Up,
+            is_up: self.state == TrainingState::Up,
             is_plugged: !self.ports.is_unplugged,
             errors: u32::try_from(errors).unwrap_or(u32::MAX),
             trainings: self.ports.trained,

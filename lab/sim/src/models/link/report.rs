@@ -4,15 +4,17 @@ use crate::engine::Wait;
 
 use super::config::End;
 use super::family::Family;
-use super::{Link, State};
+use super::{Link, TrainingState};
 
 impl<F: Family> Link<F> {
     pub(super) fn report_waits(&self) -> Vec<Wait> {
         [End::A, End::B]
             .into_iter()
             .flat_map(|end| match self.state {
-                State::Up | State::Training => self.missing_credits(end),
-                State::Down | State::Failed => self.missing_training(end).into_iter().collect(),
+                TrainingState::Up | TrainingState::Training => self.missing_credits(end),
+                TrainingState::Down | TrainingState::Failed => {
+                    self.missing_training(end).into_iter().collect()
+                }
             })
             .collect()
     }
@@ -50,13 +52,13 @@ impl<F: Family> Link<F> {
     pub(super) fn report_fault(&self) -> Option<String> {
         let setbacks = || format!("{} {} in a row", self.trainings, F::SETBACKS);
         match (self.state, &self.why_down) {
-            (State::Down, Some(why)) => Some(format!("never trained: {why}")),
-            (State::Down, None) => Some("was never initialised".into()),
-            (State::Failed, _) => Some(format!("has given up after {}", setbacks())),
-            (State::Up | State::Training, _) if self.trainings > 0 => {
+            (TrainingState::Down, Some(why)) => Some(format!("never trained: {why}")),
+            (TrainingState::Down, None) => Some("was never initialised".into()),
+            (TrainingState::Failed, _) => Some(format!("has given up after {}", setbacks())),
+            (TrainingState::Up | TrainingState::Training, _) if self.trainings > 0 => {
                 Some(format!("is retrying after {}", setbacks()))
             }
-            (State::Up | State::Training, _) => None,
+            (TrainingState::Up | TrainingState::Training, _) => None,
         }
     }
 }

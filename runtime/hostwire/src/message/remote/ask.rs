@@ -17,7 +17,7 @@ use super::words::{
 use super::{Event, OPERATIONS_MAX};
 use crate::error::{Error, Misbehaviour, PeerWord, Result};
 use crate::inner::Inner;
-use crate::memory_region::{Atomic, MemoryRegions, Place, Refusal, Rights};
+use crate::memory_region::{Atomic, MemoryRegions, Refusal, RegionRange, Rights};
 
 /// What is done to memory of another station.
 #[derive(Debug, Clone)]
@@ -46,16 +46,16 @@ pub enum Deed {
 pub(crate) struct Asking {
     pub(super) to: PeId,
     deed: Deed,
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<RegionRange>,
     /// Of all places.
     pub(super) len: usize,
     pub(super) buffer: Box<dyn Buffer>,
     ticket: Option<Ticket>,
-    pub(super) state: State,
+    pub(super) state: AskState,
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) enum State {
+pub(super) enum AskState {
     /// Its place among the operations is not taken.
     Begin,
     /// So many bytes of a put are in the ring.
@@ -76,7 +76,12 @@ pub(super) enum State {
 impl Asking {
     /// - `places`: as many bytes as the buffer has, if bytes of it go or come; at most
     ///   [`PLACES_MAX`](super::PLACES_MAX).
-    pub(crate) fn new(to: PeId, deed: Deed, places: Vec<Place>, buffer: Box<dyn Buffer>) -> Self {
+    pub(crate) fn new(
+        to: PeId,
+        deed: Deed,
+        places: Vec<RegionRange>,
+        buffer: Box<dyn Buffer>,
+    ) -> Self {
         let len: u64 = places.iter().map(|place| place.len).sum();
         Self {
             to,
@@ -85,7 +90,7 @@ impl Asking {
             len: len as usize,
             buffer,
             ticket: None,
-            state: State::Begin,
+            state: AskState::Begin,
         }
     }
 
@@ -99,12 +104,12 @@ impl Asking {
 
     /// Whether all of it is in the ring: what is sent later may follow.
     pub(in super::super) fn has_left(&self) -> bool {
-        !matches!(self.state, State::Begin | State::Putting(_))
+        !matches!(self.state, AskState::Begin | AskState::Putting(_))
     }
 
     /// Whether it needs to be polled, because nobody says when it can go on.
     pub(in super::super) fn goes_on_by_itself(&self) -> bool {
-        matches!(self.state, State::Copying(_) | State::Telling(_))
+        matches!(self.state, AskState::Copying(_) | AskState::Telling(_))
     }
 
     pub(in super::super) fn envelope(&self, own: PeId) -> Envelope {
@@ -137,32 +142,32 @@ impl Asking {
     pub(crate) fn poll(&mut self, inner: &Inner, messages: &mut Messages) -> Result<bool> {
         loop {
             match self.state {
-                State::Begin if self.to == inner.pe => {
+                AskState::Begin if self.to == inner.pe => {
                     self.do_here(inner.pe, messages)?;
-                    self.state = State::Done;
+                    self.state = AskState::Done;
                 }
-                State::Begin => {
+                AskState::Begin => {
                     if !self.begin(messages)? {
                         return Ok(false);
                     }
                 }
-                State::Putting(sent) => {
+                AskState::Putting(sent) => {
                     if !self.put_more(messages, sent)? {
                         return Ok(false);
                     }
                 }
-                State::Copying(copying) => {
+                AskState::Copying(copying) => {
                     if !self.copy_more(messages, copying)? {
                         return Ok(false);
                     }
                 }
-                State::Telling(has_copied) => {
+                AskState::Telling(has_copied) => {
                     if !self.tell_owner(messages, has_copied)? {
                         return Ok(false);
                     }
                 }
-                State::Waiting(_) | State::MayCopy | State::Copied => return Ok(false),
-                State::Done => return Ok(true),
+                AskState::Waiting(_) | AskState::MayCopy | AskState::Copied => return Ok(false),
+                AskState::Done => return Ok(true),
             }
         }
     }
@@ -243,17 +248,17 @@ impl Asking {
         }
         peer.far().remote.asked.push_back(ticket);
         self.state = match may_copy {
-            true => State::MayCopy,
+            true => AskState::MayCopy,
             false => self.behind(now),
         };
         Ok(true)
     }
 
     /// After so many bytes of a put.
-    fn behind(&self, sent: usize) -> State {
+    fn behind(&self, sent: usize) -> AskState {
         match self.deed {
-            Deed::Put { .. } if sent < self.len => State::Putting(sent),
-            _ => State::Waiting(0),
+            Deed::Put { .. } if sent < self.len => AskState::Putting(sent),
+            _ => AskState::Waiting(0),
         }
     }
 
@@ -327,12 +332,12 @@ impl Asking {
 
     /// Whether all bytes are here, and only the owner's word is missing.
     fn has_copied(&self) -> bool {
-        matches!(self.state, State::Copied)
+        matches!(self.state, AskState::Copied)
     }
 
     fn refused(&self, why: Refusal) -> Error {
         let first = self.places.first().copied();
-        let Place { key, at, .. } = first.unwrap_or(Place {
+        let RegionRange { key, at, .. } = first.unwrap_or(RegionRange {
             key: 0,
             at: 0,
             len: 0,
@@ -403,8 +408,8 @@ impl Messages {
             _ => self.end_asked(pe, |asking| {
                 let asking = asking.ok_or_else(|| unasked(pe))?;
                 let got = match asking.state {
-                    State::Waiting(got) => got,
-                    State::MayCopy => 0,
+                    AskState::Waiting(got) => got,
+                    AskState::MayCopy => 0,
                     _ => return Err(unasked(pe)),
                 };
                 let end = got + message.rest.len();
@@ -414,7 +419,7 @@ impl Messages {
                     Some(room) => room.copy_from_slice(message.rest),
                     None => return Err(bad_length(pe, message.rest.len())),
                 }
-                asking.state = State::Waiting(end);
+                asking.state = AskState::Waiting(end);
                 Ok((end == asking.len).then_some(Ok(())))
             }),
         }

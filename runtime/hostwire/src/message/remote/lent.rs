@@ -13,22 +13,22 @@ use hostwire_transport::PeId;
 use super::super::Messages;
 use super::super::header::ANSWER;
 use super::super::receive::COPIED_BYTES;
-use super::ask::{Asking, State, unasked};
+use super::ask::{AskState, Asking, unasked};
 use super::serve::Answer;
 use super::words::{Header, Message, PLACES_MAX, What, bad_length};
 use crate::error::{PeerWord, Result};
-use crate::memory_region::{Loan, Place, Refusal, Rights};
+use crate::memory_region::{Loan, Refusal, RegionRange, Rights};
 
 /// What the owner knows of such a get.
 pub(super) struct Lent {
-    places: Vec<Place>,
+    places: Vec<RegionRange>,
     len: usize,
     /// What the peer has been told.
     told: Option<Vec<Loan>>,
 }
 
 impl Lent {
-    pub(super) fn new(places: Vec<Place>, len: usize) -> Self {
+    pub(super) fn new(places: Vec<RegionRange>, len: usize) -> Self {
         Self {
             places,
             len,
@@ -123,7 +123,7 @@ impl Messages {
 
 impl Asking {
     fn begin_copying(&mut self, addresses: &[u8]) -> Result<()> {
-        if !matches!(self.state, State::MayCopy) {
+        if !matches!(self.state, AskState::MayCopy) {
             return Err(unasked(self.to));
         }
         let (words, rest) = addresses.as_chunks::<{ size_of::<u64>() }>();
@@ -134,7 +134,7 @@ impl Asking {
         for (at, word) in at.iter_mut().zip(words) {
             *at = u64::from_le_bytes(*word);
         }
-        self.state = State::Copying(Copying { at, done: 0 });
+        self.state = AskState::Copying(Copying { at, done: 0 });
         Ok(())
     }
 
@@ -167,11 +167,11 @@ impl Asking {
         }
         if copied && end < self.len {
             // Others get on meanwhile; and nobody but this PE wakes it to go on with it.
-            self.state = State::Copying(Copying { at, done: end });
+            self.state = AskState::Copying(Copying { at, done: end });
             messages.wire.segment().notify();
             return Ok(false);
         }
-        self.state = State::Telling(copied);
+        self.state = AskState::Telling(copied);
         Ok(true)
     }
 
@@ -182,8 +182,8 @@ impl Asking {
         let is_sent = peer.sender.try_send_held(ANSWER, 0, &said.emit(&[]))?;
         if is_sent {
             self.state = match copied {
-                true => State::Copied,
-                false => State::Waiting(0),
+                true => AskState::Copied,
+                false => AskState::Waiting(0),
             };
         }
         Ok(is_sent)

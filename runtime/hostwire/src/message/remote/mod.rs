@@ -30,7 +30,7 @@ pub(crate) use serve::{Pull, Serving};
 pub(crate) use words::{ATOMIC_BYTES_MAX, PLACES_MAX};
 
 use super::requests::Ticket;
-use crate::memory_region::{MemoryRegions, Place, Rights, Witness};
+use crate::memory_region::{MemoryRegions, RegionRange, Rights, Witness};
 
 /// Operations of a pair that have no answer yet, at most.
 const OPERATIONS_MAX: usize = 64;
@@ -61,14 +61,14 @@ pub struct Use {
 
 /// What all peers have in common.
 #[derive(Default)]
-pub(crate) struct Shared {
+pub(crate) struct RemoteShared {
     /// What others may use.
     pub(crate) regions: Arc<MemoryRegions>,
     pub(crate) events: VecDeque<Event>,
     pub(crate) uses: VecDeque<Use>,
 }
 
-impl Shared {
+impl RemoteShared {
     /// Whether something was done here that nobody has taken note of.
     #[inline(always)]
     pub(crate) fn has_notes(&self) -> bool {
@@ -81,7 +81,7 @@ impl Shared {
     }
 
     /// An operation on these places has ended.
-    fn tell(&mut self, places: &[Place], did: Rights) {
+    fn tell(&mut self, places: &[RegionRange], did: Rights) {
         let witnesses = self.regions.witnesses(places);
         self.uses.push_back(Use { did, witnesses });
     }

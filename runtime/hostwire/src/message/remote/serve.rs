@@ -15,7 +15,7 @@ use super::words::{
 };
 use super::{ATOMIC_BYTES_MAX, Event, KEPT_BYTES_MAX, OPERATIONS_MAX};
 use crate::error::{Misbehaviour, PeerWord, Result};
-use crate::memory_region::{Atomic, Change, MemoryRegions, Number, Place, Refusal, Rights};
+use crate::memory_region::{Atomic, Change, MemoryRegions, Number, Refusal, RegionRange, Rights};
 
 /// What a peer has asked, and is owed.
 #[derive(Default)]
@@ -37,7 +37,7 @@ pub(crate) struct Pull {
 }
 
 struct Put {
-    places: Vec<Place>,
+    places: Vec<RegionRange>,
     data: Option<u64>,
     len: u64,
     come: u64,
@@ -51,7 +51,7 @@ pub(super) enum Answer {
     /// Bytes, of which so many have left.
     Kept(Vec<u8>, usize),
     /// Bytes of places, of which so many of so many have left.
-    Places(Vec<Place>, usize, usize),
+    Places(Vec<RegionRange>, usize, usize),
     /// As `Places`, which the peer copies.
     Lent(Lent),
 }

@@ -16,7 +16,7 @@
 use hostwire_transport::PeId;
 
 use crate::error::{PeerWord, Result};
-use crate::memory_region::Place;
+use crate::memory_region::RegionRange;
 
 /// Places of an operation, at most.
 pub(crate) const PLACES_MAX: usize = 4;
@@ -96,7 +96,7 @@ impl Header {
     }
 
     /// It with places, which are at most [`PLACES_MAX`]. The rest of the message follows.
-    pub(super) fn emit(&self, places: &[Place]) -> Vec<u8> {
+    pub(super) fn emit(&self, places: &[RegionRange]) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEADER_BYTES + places.len() * PLACE_BYTES);
         let count = places.len() as u8;
         let first = [
@@ -123,7 +123,7 @@ impl Header {
 /// A message about memory of a peer, as far as it makes sense by itself.
 pub(super) struct Message<'a> {
     pub(super) header: Header,
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<RegionRange>,
     /// Bytes of all places.
     pub(super) len: u64,
     pub(super) rest: &'a [u8],
@@ -154,9 +154,9 @@ impl<'a> Message<'a> {
             word.copy_from_slice(&bytes[at * 8..(at + 1) * 8]);
             u64::from_le_bytes(word)
         };
-        let places: Vec<Place> = places
+        let places: Vec<RegionRange> = places
             .chunks_exact(PLACE_BYTES)
-            .map(|bytes| Place {
+            .map(|bytes| RegionRange {
                 key: word(bytes, 0),
                 at: word(bytes, 1),
                 len: word(bytes, 2),
@@ -199,12 +199,12 @@ mod tests {
     #[test]
     fn what_is_emitted_is_parsed_and_nothing_else() {
         let places = [
-            Place {
+            RegionRange {
                 key: 1,
                 at: u64::MAX,
                 len: 3,
             },
-            Place {
+            RegionRange {
                 key: u64::MAX,
                 at: 4,
                 len: 5,

@@ -12,7 +12,7 @@ use super::Awaited;
 use crate::error::Result;
 use crate::tca::devices::Allocation;
 use crate::tca::door::{HEAD_WORDS, Head, Outcome, SLOTS};
-use crate::tca::shared::Shared;
+use crate::tca::shared::TcaShared;
 
 /// See the [module text](self).
 #[derive(Default)]
@@ -25,10 +25,10 @@ pub(super) struct Arrivals {
 
 struct Arrival {
     number: u64,
-    state: State,
+    state: ArrivalState,
 }
 
-enum State {
+enum ArrivalState {
     /// The device writes it.
     Writing {
         there: Arc<Allocation>,
@@ -44,7 +44,7 @@ enum State {
 
 impl Arrivals {
     /// Takes the pieces of `pe` that are there, and acknowledges those that are done.
-    pub(super) fn step(&mut self, shared: &Shared, pe: PeId) -> Result<bool> {
+    pub(super) fn step(&mut self, shared: &TcaShared, pe: PeId) -> Result<bool> {
         let mut worked = self.acknowledge(shared, pe)?;
         while let Some(state) = self.next(shared, pe)? {
             self.last += 1;
@@ -56,7 +56,7 @@ impl Arrivals {
     }
 
     /// What becomes of the next piece, if it is there and can be begun.
-    fn next(&self, shared: &Shared, pe: PeId) -> Result<Option<State>> {
+    fn next(&self, shared: &TcaShared, pe: PeId) -> Result<Option<ArrivalState>> {
         let (inner, door) = (&shared.inner, &shared.door);
         let number = self.last + 1;
         let slot = (number % SLOTS as u64) as usize;
@@ -76,40 +76,40 @@ impl Arrivals {
             Some(Head::Signal { at, value }) => {
                 let is_word = at.is_multiple_of(8) && at < door.pool_bytes as u64;
                 return Ok(Some(match is_word {
-                    true => State::Signal {
+                    true => ArrivalState::Signal {
                         at: door.pool + at as usize,
                         value,
                     },
-                    false => State::Ended(Outcome::NotThere),
+                    false => ArrivalState::Ended(Outcome::NotThere),
                 }));
             }
-            None => return Ok(Some(State::Ended(Outcome::NotThere))),
+            None => return Ok(Some(ArrivalState::Ended(Outcome::NotThere))),
         };
         let found = shared.devices.find(device, address, len as u64);
         let Some((there, offset)) = found.filter(|_| len <= door.piece_bytes) else {
-            return Ok(Some(State::Ended(Outcome::NotThere)));
+            return Ok(Some(ArrivalState::Ended(Outcome::NotThere)));
         };
         let to = there.at + offset;
         let landing = door.landing(pe, slot);
         Ok(
             match there.device.write(to, segment.memory(), landing, len) {
-                Ok(ticket) => ticket.map(|ticket| State::Writing { there, ticket }),
-                Err(_) => Some(State::Ended(Outcome::Failed)),
+                Ok(ticket) => ticket.map(|ticket| ArrivalState::Writing { there, ticket }),
+                Err(_) => Some(ArrivalState::Ended(Outcome::Failed)),
             },
         )
     }
 
-    fn acknowledge(&mut self, shared: &Shared, pe: PeId) -> Result<bool> {
+    fn acknowledge(&mut self, shared: &TcaShared, pe: PeId) -> Result<bool> {
         let mut worked = false;
         while let Some(first) = self.under_way.front() {
             let outcome = match &first.state {
-                State::Ended(outcome) => *outcome,
-                State::Signal { at, value } => {
+                ArrivalState::Ended(outcome) => *outcome,
+                ArrivalState::Signal { at, value } => {
                     let segment = shared.inner.segment();
                     segment.put_word(*at, *value)?;
                     Outcome::Done
                 }
-                State::Writing { there, ticket } => match there.device.finished() {
+                ArrivalState::Writing { there, ticket } => match there.device.finished() {
                     Ok(finished) if finished < *ticket => break,
                     Ok(_) => Outcome::Done,
                     Err(_) => Outcome::Failed,
@@ -134,7 +134,7 @@ impl Arrivals {
     /// A copy of a device that is waited for.
     pub(super) fn awaited(&self) -> Option<Awaited> {
         match &self.under_way.front()?.state {
-            State::Writing { there, ticket } => Some((Arc::clone(&there.device), *ticket)),
+            ArrivalState::Writing { there, ticket } => Some((Arc::clone(&there.device), *ticket)),
             _ => None,
         }
     }

@@ -5,7 +5,7 @@ use zerocopy::IntoBytes;
 
 use crate::error::Result;
 use crate::tca::door::{HEAD_WORDS, Head, Outcome, SLOTS};
-use crate::tca::shared::Shared;
+use crate::tca::shared::TcaShared;
 
 /// Names a piece: its slot and its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ impl Channel {
     /// Puts a piece, of `len` bytes at `own` of this PE's segment, if there is a slot for it.
     pub(super) fn send(
         &mut self,
-        shared: &Shared,
+        shared: &TcaShared,
         pe: PeId,
         head: Head,
         (own, len): (usize, usize),
@@ -54,7 +54,7 @@ impl Channel {
     /// How a piece has ended, once.
     pub(super) fn outcome(
         &mut self,
-        shared: &Shared,
+        shared: &TcaShared,
         pe: PeId,
         piece: Landed,
     ) -> Result<Option<Outcome>> {

@@ -18,7 +18,7 @@ use outgoing::Outgoing;
 use super::chain::Steps;
 use super::door::STAGING;
 use super::progress::StreamProgress;
-use super::shared::Shared;
+use super::shared::TcaShared;
 use crate::error::{Result, TcaError};
 
 /// A copy that a device has to end.
@@ -65,7 +65,7 @@ impl Engine {
     ///
     /// # Errors
     /// If this PE can store nothing more to anybody.
-    pub(super) fn step(&mut self, shared: &Shared) -> Result<bool> {
+    pub(super) fn step(&mut self, shared: &TcaShared) -> Result<bool> {
         let mut worked = self.take_arrivals(shared)?;
         for stream in self.streams.values_mut() {
             let room = outgoing::Room {
@@ -82,7 +82,7 @@ impl Engine {
     ///
     /// # Errors
     /// As [`step`](Self::step).
-    pub(super) fn take_arrivals(&mut self, shared: &Shared) -> Result<bool> {
+    pub(super) fn take_arrivals(&mut self, shared: &TcaShared) -> Result<bool> {
         let mut worked = false;
         if shared.devices.count() > 0 {
             for (pe, arrivals) in (0..).zip(&mut self.arrivals) {
@@ -107,7 +107,7 @@ impl Engine {
 }
 
 /// What a device of this PE says, as an error.
-fn failed(shared: &Shared, fault: hostwire_device::DeviceError) -> crate::Error {
+fn failed(shared: &TcaShared, fault: hostwire_device::DeviceError) -> crate::Error {
     let pe: PeId = shared.inner.pe;
     TcaError::Device { pe, fault }.into()
 }

@@ -16,7 +16,7 @@ use crate::tca::chain::{Source, Step, Steps, Stride, Target, not_there};
 use crate::tca::devices::Allocation;
 use crate::tca::door::{Head, Outcome};
 use crate::tca::progress::StreamProgress;
-use crate::tca::shared::Shared;
+use crate::tca::shared::TcaShared;
 use crate::tca::spot::{DeviceId, Spot};
 
 /// Bytes that are copied from host to host at a time, so that the engine can look at other work. In virtual
@@ -149,7 +149,7 @@ impl Outgoing {
     }
 
     /// Does what can be done now. Whether that was anything.
-    pub(super) fn step(&mut self, shared: &Shared, mut room: Room<'_>) -> bool {
+    pub(super) fn step(&mut self, shared: &TcaShared, mut room: Room<'_>) -> bool {
         let before = self.state.is_done();
         let worked = self.settle(shared, &mut room).and_then(|settled| {
             let mut worked = settled;
@@ -174,7 +174,7 @@ impl Outgoing {
     }
 
     /// Looks how far the pieces are that are under way, and lets those that were read go on, in their order.
-    fn settle(&mut self, shared: &Shared, room: &mut Room<'_>) -> Result<bool> {
+    fn settle(&mut self, shared: &TcaShared, room: &mut Room<'_>) -> Result<bool> {
         let mut worked = false;
         let mut is_blocked = false;
         let mut progress = Progress::default();
@@ -206,7 +206,7 @@ impl Outgoing {
 
     fn go_on(
         &self,
-        shared: &Shared,
+        shared: &TcaShared,
         room: &mut Room<'_>,
         progress: &mut Progress,
         flight: Flight,
@@ -284,7 +284,7 @@ impl Outgoing {
     }
 
     /// Begins the next piece, if that can be done now.
-    fn begin(&mut self, shared: &Shared, room: &mut Room<'_>) -> Result<bool> {
+    fn begin(&mut self, shared: &TcaShared, room: &mut Room<'_>) -> Result<bool> {
         let Some(work) = self.work.front() else {
             return Ok(false);
         };
@@ -327,7 +327,7 @@ impl Outgoing {
     /// Lets the wire make the next table of a chain.
     fn start_table(
         &mut self,
-        shared: &Shared,
+        shared: &TcaShared,
         steps: &Steps,
         tables: &[Vec<Block>],
     ) -> Result<bool> {
@@ -356,7 +356,7 @@ impl Outgoing {
     /// Stores a word behind all before it.
     fn signal(
         &mut self,
-        shared: &Shared,
+        shared: &TcaShared,
         room: &mut Room<'_>,
         pe: PeId,
         at: usize,
@@ -393,7 +393,7 @@ impl Outgoing {
     /// Begins the next piece of a copy.
     fn copy(
         &mut self,
-        shared: &Shared,
+        shared: &TcaShared,
         room: &mut Room<'_>,
         steps: &Steps,
         (to, from, stride): (&Target, &Source, Stride),
@@ -472,7 +472,7 @@ impl Outgoing {
     /// Begins to read a piece of a device, or to copy blocks within the device. How long each is, and how many.
     fn read(
         &self,
-        shared: &Shared,
+        shared: &TcaShared,
         room: &mut Room<'_>,
         (from, at): (&Arc<Allocation>, u64),
         to: To,
@@ -584,7 +584,7 @@ enum Next {
     Arrived,
 }
 
-fn way(shared: &Shared, to: &Target, from: &Source) -> Way {
+fn way(shared: &TcaShared, to: &Target, from: &Source) -> Way {
     let own = |there: &Arc<Allocation>| DeviceId::new(there.number);
     let from = match from {
         Source::Host { .. } => DeviceId::HOST,
@@ -598,7 +598,7 @@ fn way(shared: &Shared, to: &Target, from: &Source) -> Way {
 }
 
 /// Bytes of the longest piece from the host.
-fn longest(shared: &Shared, to: &To) -> u64 {
+fn longest(shared: &TcaShared, to: &To) -> u64 {
     match to {
         To::Host { .. } if shared.inner.wire.is_in_virtual_time() => u64::MAX,
         To::Host { .. } => HOST_PIECE_BYTES,
@@ -609,7 +609,7 @@ fn longest(shared: &Shared, to: &To) -> u64 {
 
 /// Lets bytes of the own segment go where they have to. `None`: not now.
 fn send(
-    shared: &Shared,
+    shared: &TcaShared,
     room: &mut Room<'_>,
     to: To,
     (own, len): (usize, usize),

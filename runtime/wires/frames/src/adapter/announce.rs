@@ -6,7 +6,7 @@ use hostwire_address::JobMap;
 use hostwire_link::LinkId;
 use hostwire_transport::error::PeId;
 
-use crate::core::Core;
+use crate::core::FramesCore;
 use crate::ended_pes::{End, EndedPes};
 
 /// Words that are on their way into the tables of other hosts.
@@ -35,7 +35,7 @@ impl Announcements {
     }
 
     /// Gives to the links what they take now.
-    pub(super) fn send(&mut self, core: &mut Core) {
+    pub(super) fn send(&mut self, core: &mut FramesCore) {
         let mut left = VecDeque::new();
         let mut full: Vec<LinkId> = Vec::new();
         for (link, address, word) in self.0.drain(..) {

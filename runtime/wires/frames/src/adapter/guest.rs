@@ -17,7 +17,7 @@ use hostwire_transport::wire::{self, Capabilities, Lifetime, Line, Wire};
 use spin::mutex::{SpinMutex, SpinMutexGuard};
 use spin::relax::Yield;
 
-use super::memory::{AdapterMemory, Closed, State};
+use super::memory::{AdapterMemory, AdapterState, Closed};
 use super::queue::{PIECE_BYTES, Record, Writer};
 use crate::ended_pes::{End, EndedPes, Told};
 use crate::{Bytes, LINE_BYTES, LINGER, counted, end_as_result, rights};
@@ -326,8 +326,8 @@ fn await_adapter(
     let deadline = deadline + LINGER;
     loop {
         match adapter_memory.state() {
-            Some((number, State::Serving)) if number == attempt => return Ok(()),
-            Some((number, State::Failed)) if number == attempt => {
+            Some((number, AdapterState::Serving)) if number == attempt => return Ok(()),
+            Some((number, AdapterState::Failed)) if number == attempt => {
                 let detail = adapter_memory.failure().into();
                 return Err(TransportError::environment(
                     "starting the adapter of this host",

@@ -2,7 +2,7 @@
 //!
 //! | at | what | written by |
 //! |---|---|---|
-//! | 0 | state: attempt, and [`State`] | who starts the adapter, then the adapter |
+//! | 0 | state: attempt, and [`AdapterState`] | who starts the adapter, then the adapter |
 //! | 8 | rights that it takes to open the socket | who starts the adapter |
 //! | 16 | length of the text that says why it failed; the text is at 64 | the adapter |
 //! | 1024 | what it has counted, a word each | the adapter |
@@ -56,7 +56,7 @@ const UNREADABLE: usize = LINE_BYTES + 16;
 
 /// What an adapter is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum AdapterState {
     /// It looks for the other hosts.
     Connecting,
     /// It takes stores.
@@ -162,12 +162,12 @@ impl AdapterMemory {
     }
 
     /// Attempt, and what the adapter of that is about. `None` before the first one.
-    pub(super) fn state(&self) -> Option<(u64, State)> {
+    pub(super) fn state(&self) -> Option<(u64, AdapterState)> {
         let word = self.load(STATE);
         let state = match word % ATTEMPT {
-            CONNECTING => State::Connecting,
-            SERVING => State::Serving,
-            FAILED => State::Failed,
+            CONNECTING => AdapterState::Connecting,
+            SERVING => AdapterState::Serving,
+            FAILED => AdapterState::Failed,
             _ => return None,
         };
         Some((word / ATTEMPT, state))
@@ -443,14 +443,14 @@ pub(super) mod tests {
         let adapter_memory = adapter_memory(5, 3, 2);
         assert_eq!(adapter_memory.state(), None);
         adapter_memory.begin(CapabilitySet::NET_RAW);
-        assert_eq!(adapter_memory.state(), Some((1, State::Connecting)));
+        assert_eq!(adapter_memory.state(), Some((1, AdapterState::Connecting)));
         let long = "x".repeat(5000);
         adapter_memory.say_failed(&long);
-        assert_eq!(adapter_memory.state(), Some((1, State::Failed)));
+        assert_eq!(adapter_memory.state(), Some((1, AdapterState::Failed)));
         assert_eq!(adapter_memory.failure(), long[..960]);
         adapter_memory.begin(CapabilitySet::empty());
         adapter_memory.say_serving();
-        assert_eq!(adapter_memory.state(), Some((2, State::Serving)));
+        assert_eq!(adapter_memory.state(), Some((2, AdapterState::Serving)));
         assert!(adapter_memory.rights().is_empty());
     }
 

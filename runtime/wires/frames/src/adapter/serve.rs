@@ -14,7 +14,7 @@ use hostwire_transport::wire::Lifetime;
 use super::announce::Announcements;
 use super::memory::{AdapterMemory, Closed};
 use super::queue::{First, PIECE_BYTES, Reader, Record};
-use crate::core::Core;
+use crate::core::FramesCore;
 use crate::ended_pes::End;
 use crate::{Ether, HostPath, tally_values};
 
@@ -203,7 +203,7 @@ impl Server {
     }
 
     /// Takes what one PE has written, up to a bound.
-    fn serve(&mut self, at: usize, core: &mut Core) -> Turn {
+    fn serve(&mut self, at: usize, core: &mut FramesCore) -> Turn {
         let mut turn = Turn::default();
         let mut bytes = 0;
         while bytes < TURN_BYTES {
@@ -269,7 +269,7 @@ impl Server {
     fn store(
         &mut self,
         at: usize,
-        core: &mut Core,
+        core: &mut FramesCore,
         (pe, address, len): (PeId, u64, usize),
     ) -> bool {
         let Some(guest) = self.guests.get_mut(at) else {
@@ -302,7 +302,7 @@ impl Server {
     }
 
     /// A PE asks when what it has stored so far will have arrived.
-    fn note(&mut self, at: usize, core: &mut Core, pe: Option<PeId>, number: u64) {
+    fn note(&mut self, at: usize, core: &mut FramesCore, pe: Option<PeId>, number: u64) {
         core.let_go();
         let now = core.now();
         let links = self.ether.hosts.iter().filter_map(HostPath::link);
@@ -321,7 +321,7 @@ impl Server {
     }
 
     /// Answers the questions whose answer is known; whether there were any.
-    fn answer(&mut self, core: &Core) -> bool {
+    fn answer(&mut self, core: &FramesCore) -> bool {
         let mut has_answered = false;
         let mut closed = false;
         for guest in &mut self.guests {
@@ -438,7 +438,7 @@ impl Turn {
 /// Tells the PEs which hosts cannot be reached any more.
 fn publish_closed(
     ether: &Ether,
-    core: &Core,
+    core: &FramesCore,
     adapter_memory: &AdapterMemory,
     is_closed: &mut [bool],
 ) {

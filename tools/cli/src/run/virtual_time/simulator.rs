@@ -33,7 +33,7 @@ pub enum Report {
 }
 
 /// What the simulator and the launcher share.
-struct Shared {
+struct SimulatorShared {
     stop: AtomicBool,
     talk: Mutex<Talk>,
 }
@@ -50,7 +50,7 @@ struct Talk {
 
 /// A simulator at work.
 pub struct Simulator {
-    shared: Arc<Shared>,
+    shared: Arc<SimulatorShared>,
     /// Readable when there is a report.
     bell: OwnedFd,
     thread: Option<JoinHandle<()>>,
@@ -72,7 +72,7 @@ impl Simulator {
         };
         let flags = PipeFlags::CLOEXEC | PipeFlags::NONBLOCK;
         let (bell, ringer) = pipe_with(flags).map_err(failed)?;
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(SimulatorShared {
             stop: AtomicBool::new(false),
             talk: Mutex::new(Talk {
                 reports: Vec::new(),
@@ -154,7 +154,7 @@ impl Talk {
     }
 }
 
-impl Shared {
+impl SimulatorShared {
     fn lock(&self) -> std::sync::MutexGuard<'_, Talk> {
         self.talk.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -166,7 +166,7 @@ impl Shared {
 
 /// The launcher, as the simulator sees it.
 pub struct Launcher {
-    shared: Arc<Shared>,
+    shared: Arc<SimulatorShared>,
     ringer: OwnedFd,
 }
 

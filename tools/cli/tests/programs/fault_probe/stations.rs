@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hostwire::station::{
-    Deed, Finished, Label, Lane, MemoryRegion, MemoryRegions, Name, Place, Rights, Station, Wanted,
+    Deed, Finished, Label, Lane, MemoryRegion, MemoryRegions, Name, RegionRange, Rights, Station,
+    Wanted,
 };
 use hostwire::{PeId, Source, Tag};
 use hostwire_transport::Memory;
@@ -43,7 +44,7 @@ pub fn ring(folder: &str) -> Done {
         for len in LENS {
             around(&station, next, (round << 32) + len as u64, len)?;
         }
-        let place = Place {
+        let place = RegionRange {
             key: KEY,
             at: 0,
             len: 8,

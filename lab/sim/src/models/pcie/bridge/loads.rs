@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use hostwire_packet::pcie::{CompletionRepr, CompletionStatus, RoutingId};
 
-use crate::models::ht::{Command, Packet, Place};
+use crate::models::ht::{Command, Packet, PacketBuffers};
 use crate::models::pcie::Tlp;
 
 use super::DWORD_BYTES;
@@ -24,7 +24,7 @@ struct Load {
 pub(super) struct Loads {
     open: BTreeMap<u8, Load>,
     /// The receive buffers of requests that the PCI Express link has not begun to transmit.
-    pub(super) going: VecDeque<Place>,
+    pub(super) going: VecDeque<PacketBuffers>,
     /// Answers, each with the number of posted writes that leave before it.
     answers: VecDeque<(u64, Packet)>,
 }

@@ -19,7 +19,7 @@ use hostwire_plan::BridgePlan;
 use crate::engine::{Component, ComponentId, Context, Ps, Wait};
 use crate::models::DeviceEvent;
 use crate::models::ht::opteron::packet_number;
-use crate::models::ht::{Command, Packet, Place, Port, VirtualChannel};
+use crate::models::ht::{Command, Packet, PacketBuffers, Port, VirtualChannel};
 use crate::models::link::{End, LinkEvent};
 
 use super::Tlp;
@@ -78,7 +78,7 @@ pub struct Bridge {
     host: Option<Port>,
     below: Option<(ComponentId, End)>,
     /// For each TLP that the PCI Express link has not begun to transmit the buffers that it frees.
-    going: VecDeque<Option<Place>>,
+    going: VecDeque<Option<PacketBuffers>>,
     /// Packets that wait for the HyperTransport link, with the credits that each of them frees.
     coming: VecDeque<(Box<Packet>, Option<CreditCost>)>,
     /// Posted packets that have come and gone so, for those behind them.
@@ -137,14 +137,14 @@ impl Bridge {
                 self.counters.first_down.get_or_insert(ctx.now());
                 Self::to_self(self.down, BridgeEvent::Down(packet), ctx);
             }
-            Command::Broadcast { .. } => self.release(Place::of(&packet), ctx),
+            Command::Broadcast { .. } => self.release(PacketBuffers::of(&packet), ctx),
             Command::Read { .. } => {
                 self.counters.loads += 1;
                 Self::to_self(self.down, BridgeEvent::Down(packet), ctx);
             }
             Command::ReadResponse | Command::MasterAbort => {
                 // There is room for its data since it was asked for.
-                self.release(Place::of(&packet), ctx);
+                self.release(PacketBuffers::of(&packet), ctx);
                 Self::to_self(self.down, BridgeEvent::Down(packet), ctx);
             }
         }
@@ -152,10 +152,10 @@ impl Bridge {
 
     fn refuse(&mut self, packet: &Packet, ctx: &mut Context<'_, DeviceEvent>) {
         self.counters.refused += 1;
-        self.release(Place::of(packet), ctx);
+        self.release(PacketBuffers::of(packet), ctx);
     }
 
-    fn release(&self, place: Place, ctx: &mut Context<'_, DeviceEvent>) {
+    fn release(&self, place: PacketBuffers, ctx: &mut Context<'_, DeviceEvent>) {
         if let Some(host) = &self.host {
             host.release(place.channel, place.data, ctx);
         }
@@ -174,11 +174,11 @@ impl Bridge {
         match packet.command {
             Command::Read { .. } => match self.loads.begin(self.id, packet) {
                 Some(tlp) => {
-                    self.loads.going.push_back(Place::of(packet));
+                    self.loads.going.push_back(PacketBuffers::of(packet));
                     self.submit(tlp, ctx);
                 }
                 None => {
-                    self.release(Place::of(packet), ctx);
+                    self.release(PacketBuffers::of(packet), ctx);
                     self.loads.abort(packet, self.came);
                     self.hand_over(ctx);
                 }
@@ -210,11 +210,11 @@ impl Bridge {
         let count = tlps.len();
         if count == 0 {
             // A mask without bytes.
-            return self.release(Place::of(packet), ctx);
+            return self.release(PacketBuffers::of(packet), ctx);
         }
         for (part, tlp) in (1..).zip(tlps) {
             self.going
-                .push_back((part == count).then(|| Place::of(packet)));
+                .push_back((part == count).then(|| PacketBuffers::of(packet)));
             self.submit(tlp, ctx);
         }
     }

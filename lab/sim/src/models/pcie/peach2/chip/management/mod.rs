@@ -18,7 +18,7 @@ use super::{Chip, ChipEvent};
 use program::CELLS;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum State {
+enum ProcessorState {
     /// In reset, or at the end of its program.
     #[default]
     Halted,
@@ -33,7 +33,7 @@ pub(super) struct Management {
     program: Program,
     at: usize,
     cells: [u64; CELLS],
-    state: State,
+    state: ProcessorState,
     /// What has happened since the program last slept for it.
     raised: Interrupts,
     /// Counts sleeps: a timer of an earlier one is void.
@@ -71,7 +71,7 @@ impl Chip {
     pub(super) fn raise(&mut self, what: Interrupts, ctx: &mut Context<'_, DeviceEvent>) {
         let management = &mut self.management;
         management.raised = management.raised.and(what);
-        if let State::Sleeping(mask, timed_out) = management.state
+        if let ProcessorState::Sleeping(mask, timed_out) = management.state
             && management.raised.any_of(mask)
         {
             self.wake_up(mask, timed_out, false, ctx);
@@ -80,7 +80,7 @@ impl Chip {
 
     /// The timer of a sleep has run out.
     pub(super) fn timer(&mut self, sleep: u32, ctx: &mut Context<'_, DeviceEvent>) {
-        if let State::Sleeping(mask, timed_out) = self.management.state
+        if let ProcessorState::Sleeping(mask, timed_out) = self.management.state
             && self.management.sleeps == sleep
         {
             self.wake_up(mask, timed_out, true, ctx);
@@ -101,17 +101,17 @@ impl Chip {
     }
 
     fn next_instruction(&mut self, after: Ps, ctx: &mut Context<'_, DeviceEvent>) {
-        self.management.state = State::Running;
+        self.management.state = ProcessorState::Running;
         ctx.schedule(ctx.me(), after, DeviceEvent::Chip(ChipEvent::Instruction));
     }
 
     /// One instruction. A program that runs off its end halts.
     pub(super) fn step(&mut self, ctx: &mut Context<'_, DeviceEvent>) {
-        if self.management.state != State::Running {
+        if self.management.state != ProcessorState::Running {
             return;
         }
         let Some(instruction) = self.management.program.get(self.management.at) else {
-            self.management.state = State::Halted;
+            self.management.state = ProcessorState::Halted;
             return;
         };
         self.management.at += 1;
@@ -174,7 +174,7 @@ impl Chip {
             return self.wake_up(mask, timed_out, false, ctx);
         }
         let management = &mut self.management;
-        management.state = State::Sleeping(mask, timed_out);
+        management.state = ProcessorState::Sleeping(mask, timed_out);
         management.sleeps = management.sleeps.wrapping_add(1);
         if limit > Ps::ZERO {
             let sleep = management.sleeps;

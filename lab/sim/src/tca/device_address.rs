@@ -43,7 +43,7 @@ impl fmt::Display for Device {
 
 /// A byte of a device of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct DeviceAddress {
     /// The node, by its number in the plan.
     pub node: u16,
     /// The device.
@@ -52,10 +52,10 @@ pub struct Place {
     pub offset: u64,
 }
 
-impl Place {
+impl DeviceAddress {
     /// Byte `offset` of `device` of `node`.
-    pub fn new(node: u16, device: Device, offset: u64) -> Place {
-        Place {
+    pub fn new(node: u16, device: Device, offset: u64) -> DeviceAddress {
+        DeviceAddress {
             node,
             device,
             offset,
@@ -63,13 +63,13 @@ impl Place {
     }
 
     /// The place so many bytes further, or `None` past the largest offset.
-    pub fn after(self, bytes: u64) -> Option<Place> {
+    pub fn after(self, bytes: u64) -> Option<DeviceAddress> {
         let offset = self.offset.checked_add(bytes)?;
-        Some(Place { offset, ..self })
+        Some(DeviceAddress { offset, ..self })
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for DeviceAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "node {} {}+{:#x}", self.node, self.device, self.offset)
     }
