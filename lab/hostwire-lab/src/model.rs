@@ -263,6 +263,21 @@ fn too_large(
 mod tests {
     use super::*;
 
+    /// What an option takes, a file takes too, and means the same.
+    #[test]
+    fn files_have_sizes_as_options_do() {
+        let option = |text: &str| hostwire::settings::parse_bytes(text).ok();
+        let file = |text: &str| hostwire_plan::file::SIZE.parse(text).ok();
+        for suffix in "K k KiB M m MiB G g GiB T t TiB B".split(' ') {
+            let text = format!("3{suffix}");
+            let bytes = option(&text).map(|bytes| bytes as u64);
+            assert!(bytes.is_some() && bytes == file(&text), "{text}");
+        }
+        for text in ["3KB", "3MB", "3Mi", "3MIB", "M", "3x", "-3M"] {
+            assert_eq!((option(text), file(text)), (None, None), "{text}");
+        }
+    }
+
     #[test]
     fn a_heap_that_fits_is_named() {
         let (mib, gib) = (1u64 << 20, 1u64 << 30);

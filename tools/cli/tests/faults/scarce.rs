@@ -82,8 +82,8 @@ fn different_heaps_or_rings_are_told() {
     }
 }
 
-/// Runs a job that uses 160 MB of shared memory behind a `/dev/shm` mounted so.
-fn with_dev_shm(mount: &str) {
+/// Runs a job that uses 160 MB of shared memory behind folders mounted so.
+fn behind(mount: &str) {
     let in_new_namespace = |script: &str| {
         run_script(&format!(
             "exec unshare -m sh -ec '{script}' \"$HOSTWIRE\" \"$PROBE\""
@@ -105,12 +105,18 @@ fn with_dev_shm(mount: &str) {
 
 #[test]
 fn a_small_dev_shm_does_not_matter() {
-    with_dev_shm("mount -t tmpfs -o size=64M none /dev/shm");
+    behind("mount -t tmpfs -o size=64M none /dev/shm");
 }
 
 #[test]
 fn a_missing_dev_shm_does_not_matter() {
-    with_dev_shm("mount -t tmpfs -o ro,size=4k none /dev/shm");
+    behind("mount -t tmpfs -o ro,size=4k none /dev/shm");
     // Nor does a /dev that has nothing but the least.
-    with_dev_shm("mount -t tmpfs none /dev; mknod -m 666 /dev/null c 1 3");
+    behind("mount -t tmpfs none /dev; mknod -m 666 /dev/null c 1 3");
+}
+
+#[test]
+fn temporary_folders_without_room_do_not_matter() {
+    behind("mount -t tmpfs -o ro,size=4k none /mnt; export TMPDIR=/mnt");
+    behind("mount -t tmpfs -o size=4M none /dev/shm; export TMPDIR=/nowhere");
 }

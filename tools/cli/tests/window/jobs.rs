@@ -94,6 +94,33 @@ fn what_a_killed_job_has_left_is_taken_back() {
     }
 }
 
+/// A job is killed while another one works beside it, and a third one takes the room that is free.
+#[test]
+fn a_killed_job_leaves_the_other_one_alone() {
+    for contract in CONTRACTS {
+        // Room for two jobs.
+        let pool = Pool::new(96, contract);
+        let options = ["--heap", "8M", "--window", &pool.path];
+        let probe_path = fault_probe();
+        let own = [&probe_path[..], "steady", "2000"];
+        let start = || Steady::start_over("window", 2, &options, &[], &own);
+        let (lives, dies) = (start(), start());
+        dies.signal_launcher(Signal::KILL);
+        let pids = dies.pids.clone();
+        dies.end_by_itself();
+        for pid in pids {
+            let pid = pid.as_raw_pid().to_string();
+            eventually("the PEs end", || !crate::job::is_running(&pid));
+        }
+        let show = pool.show();
+        assert_eq!(show.matches("gone").count(), 2, "{show}");
+        assert_eq!(show.matches("lives").count(), 2, "{show}");
+        assert_fine(&probe(2, &pool.path, &[], &["everything"]), 2);
+        lives.end_well();
+        assert_eq!(pool.jobs(), 0, "{}", pool.show());
+    }
+}
+
 #[test]
 fn the_others_see_that_a_pe_is_killed() {
     for stage in ["send", "recv", "barrier", "wait", "reduce"] {
