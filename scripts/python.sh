@@ -62,12 +62,12 @@ environment() {
 mkdir -p "$work"
 environment build fronts/python/requirements/build.txt
 
-# What users build has all that goes into the wheel but the laboratory: the native part, the launcher and the clock of virtual
+# What users build has all that goes into the wheel: the native part, the launcher, the laboratory and the clock of virtual
 # time.
-build=(build --locked --profile "$profile")
-[[ -z $is_built ]] || build+=(--workspace --all-features --bins --lib --tests)
+build=(products)
+[[ -z $is_built ]] || build=(build --workspace --all-features --bins --lib --tests)
+build+=(--locked --profile "$profile")
 "$cargo" "${build[@]}" --quiet
-[[ -n $is_built ]] || "$cargo" build --locked --profile "$profile" --package hostwire-lab --quiet
 # maturin asks cargo for the native part alone, which has fewer features: cargo would compile all below it again.
 printf '#!/bin/bash\n[[ $1 == rustc ]] || exec %q "$@"\ncd %q\nexec %q %s\n' "$cargo" "$PWD" "$cargo" \
     "${build[*]} --message-format json-render-diagnostics" >"$work/cargo"

@@ -11,13 +11,13 @@
 //! | `object` | what all objects have |
 //! | `fabric`, `domain`, `eq` | objects that do little |
 //! | `av` | addresses |
-//! | `cq`, `cntr` | completions, and how many |
+//! | `cq`, `cntr`, `completions` | completions, and how many |
 //! | `wait`, `waitset`, `poll`, `watch` | waiting for them |
 //! | `endpoints`, `progress`, `thread` | who makes progress when somebody looks, or by itself |
-//! | `backoff` | when who looks in backoff gives its core away |
+//! | `backoff` | when a thread that looks for progress gives its core away |
 //! | `ep`, `post`, `calls` | endpoints: the object, what sends and receives, the functions of libfabric |
 //! | `access`, `rma`, `atomic` | memory of others: what uses it, the functions of libfabric |
-//! | `mr`, `members` | memory that others may use, and who makes progress for its counters |
+//! | `mr`, `domain_endpoints` | memory that others may use, and who makes progress for its counters |
 //! | `buffer` | memory of the program that is under way |
 //!
 //! # Safety

@@ -105,8 +105,8 @@ const HEADERS: [(&str, &str); 2] = [
 pub fn build(table: &Table, machine: &Machine, launcher: Option<&Path>) -> Result<PathBuf, Error> {
     let target = machine.target_dir();
     let is_here = machine.target().is_none();
-    // Without packages it is what users build, and nothing that they have built is compiled again. Tests bring a
-    // launcher, and need neither that of this mode nor the laboratory.
+    // Without packages it is what users build, with the laboratory. Tests bring a launcher, and need neither that of this
+    // mode nor the laboratory.
     let packages: &[&str] = match (is_here, launcher) {
         (true, None) => &[],
         (true, Some(_)) => &[
@@ -119,9 +119,6 @@ pub fn build(table: &Table, machine: &Machine, launcher: Option<&Path>) -> Resul
         (false, _) => &["hostwire-shmem"],
     };
     cargo_build(machine, packages)?;
-    if is_here && launcher.is_none() {
-        cargo_build(machine, &["hostwire-lab"])?;
-    }
     let release = target.join("release");
     let tree = target.join("shmem");
     let (lib, work) = (tree.join("lib"), target.join("shmem-work"));
@@ -176,7 +173,12 @@ pub fn build(table: &Table, machine: &Machine, launcher: Option<&Path>) -> Resul
 }
 
 fn cargo_build(machine: &Machine, packages: &[&str]) -> Result<(), Error> {
-    let mut command = machine.cargo("build");
+    // See .cargo/config.toml.
+    let chore = match packages.is_empty() {
+        true => "products",
+        false => "build",
+    };
+    let mut command = machine.cargo(chore);
     command.args(["--quiet", "--release", "--locked"]);
     command.args(packages.iter().flat_map(|package| ["-p", package]));
     run(&mut command)

@@ -49,8 +49,6 @@ fn users_build_without_a_choice_of_packages() {
             .filter(|line| line.contains("cargo") && line.contains(" build "));
         for line in lines.filter(|line| line.contains("--release")) {
             builds += 1;
-            // It comes on top, for those who need it.
-            let line = line.replace("--package hostwire-lab", "");
             let narrow = ["-p ", "--package ", "--workspace", "--bin", "--features"];
             assert!(
                 !narrow.iter().any(|option| line.contains(option)),
@@ -62,17 +60,39 @@ fn users_build_without_a_choice_of_packages() {
     assert!(builds >= 10, "only {builds} were found");
 }
 
-#[test]
-fn users_build_nothing_of_the_laboratory_and_of_tests() {
+/// What `cargo build` compiles with these packages, or without a choice: packages and their features.
+fn tree(edges: &str, packages: &[&str]) -> String {
     let mut command = hostwire_testing::built::cargo();
     command.current_dir(root());
-    command.args(["tree", "--locked", "--offline", "--edges", "normal"]);
+    command.args(["tree", "--locked", "--offline", "--edges", edges]);
     command.args(["--prefix", "none", "--format", "{p} {f}"]);
-    let output = command.output().expect("cargo starts");
+    let output = command.args(packages).output().expect("cargo starts");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{said}");
-    let tree = String::from_utf8(output.stdout).expect("cargo speaks UTF-8");
+    String::from_utf8(output.stdout).expect("cargo speaks UTF-8")
+}
 
+/// `cargo products` after `cargo build` compiles the laboratory and nothing again.
+#[test]
+fn the_laboratory_comes_on_top_of_what_users_build() {
+    let path = root().join(".cargo/config.toml");
+    let config = fs::read_to_string(path).expect("a readable file");
+    let alias = config.split("\"\"\"").nth(1).expect("the alias `products`");
+    let words: Vec<&str> = alias.split_whitespace().filter(|it| *it != "\\").collect();
+    let both = tree("normal,build", &words[1..]);
+    let both: Vec<&str> = both
+        .lines()
+        .map(|line| line.trim_end_matches(" (*)"))
+        .collect();
+    for line in tree("normal,build", &[]).lines() {
+        assert!(both.contains(&line.trim_end_matches(" (*)")), "{line}");
+    }
+    assert!(both.iter().any(|line| line.starts_with("hostwire-sim ")));
+}
+
+#[test]
+fn users_build_nothing_of_the_laboratory_and_of_tests() {
+    let tree = tree("normal", &[]);
     let parts = [
         "hostwire-cli",
         "hostwire-examples",

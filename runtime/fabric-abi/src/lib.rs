@@ -1,6 +1,6 @@
 //! The C interface of libfabric: structures as ABI 1.0 to 1.8 lay them out, as far as they are used.
 //!
-//! The wire over libfabric (`hostwire-transport`) calls it; the provider (`hostwire-fabric-provider`)
+//! The wire over libfabric (`hostwire-fabric`) calls it; the provider (`hostwire-fabric-provider`)
 //! is called by it. What only one of the two needs is here as well, so that nothing is written twice.
 //!
 //! Later versions add fields at the end of a structure only. So nothing here is ever allocated in

@@ -27,7 +27,7 @@ pub struct Args {
 pub fn program() -> Result<PathBuf, String> {
     beside::command(PROGRAM).map_err(|why| {
         format!(
-            "{why}; `cargo build --release --package hostwire-lab` builds it, `make install PREFIX=DIR` installs it"
+            "{why}; `cargo products --release` builds it, `make install PREFIX=DIR` installs it"
         )
     })
 }

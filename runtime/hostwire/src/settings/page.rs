@@ -28,7 +28,7 @@ pub fn of_differences(settings: &[&Setting]) -> String {
     let may_differ = settings.iter().filter(|setting| setting.may_differ);
     let names: Vec<String> = may_differ.map(|setting| format!("`{setting}`")).collect();
     let names = listed(names.iter().map(String::as_str), "and");
-    format!("All PEs of a job need the same values, but for {names}.\n")
+    format!("All PEs of a job need the same values, except {names}.\n")
 }
 
 /// A row for each wire, and for the choice of one.

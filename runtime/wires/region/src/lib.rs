@@ -11,12 +11,12 @@
 //! | `format.rs` | lines of the region as bytes |
 //! | `table.rs` | places and units: who has which part |
 //! | `kernels.rs` | how a kernel gets a number there |
-//! | `turn.rs` | how processes of a kernel take turns |
+//! | `table_lock.rs` | how processes of a kernel take turns |
 //! | `lines.rs` | the lines of the PEs of a job |
 //! | `file.rs` | the file or device: opened, checked, mapped |
 //! | `living.rs` | whether a job of the region still lives |
 //! | `join.rs` | how PEs of a job come together in it |
-//! | `heart.rs` | how PEs of different kernels see that others live |
+//! | `heartbeat.rs` | how PEs of different kernels see that others live |
 //! | `ticket.rs` | what PE 0 tells the others |
 //! | `bell.rs` | the doorbell of an ivshmem device |
 //! | `vfio.rs` | a PCI device in the hands of this process |
