@@ -218,7 +218,7 @@ pub enum Error {
         /// How many bytes were named, of this key and others.
         len_bytes: usize,
         /// Why.
-        why: crate::memory_region::Refusal,
+        why: hostwire_station::memory_region::Refusal,
     },
     /// This PE has registered memory as often as it can.
     #[error("{max} pieces of memory are registered already; drop one first")]

@@ -74,7 +74,6 @@ mod job;
 pub mod layout;
 pub mod lock;
 mod lost;
-mod memory_region;
 mod message;
 pub mod op;
 mod queue;

@@ -31,13 +31,13 @@ use crate::attachment::Attachment;
 use crate::error::{Error, Result};
 use crate::inner::Inner;
 use crate::layout::{self, Layout, Sizes};
-pub use crate::memory_region::{
-    Atomic, Change, MemoryRegion, MemoryRegions, Number, Refusal, RegionRange, Rights, Witness,
-};
 use crate::message::{Asking, Kind, Pattern, Payload, QueueId, Receiving, Sending, Target};
 pub use crate::message::{Buffer, Deed, Event, Finished, Glance, Received, Use};
 use crate::message::{Envelope, Source, Tag, Ticket};
 use crate::settings::{Settings, WireName};
+pub use hostwire_station::memory_region::{
+    Atomic, Change, MemoryRegion, MemoryRegions, Number, Refusal, RegionRange, Rights, Witness,
+};
 
 /// Longer messages than in a job go through the ring: a station has few peers at a time, and no
 /// symmetric memory for the rest.

@@ -25,6 +25,7 @@ mod environment;
 #[doc(hidden)]
 pub mod fuzzing;
 mod hello;
+pub mod memory_region;
 mod modelled;
 mod name;
 mod outside;

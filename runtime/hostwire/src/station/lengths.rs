@@ -2,8 +2,8 @@
 
 use super::{ATOMIC_BYTES_MAX, PLACES_MAX};
 use crate::error::{Error, Result};
-use crate::memory_region::{Change, RegionRange};
 use crate::message::Deed;
+use hostwire_station::memory_region::{Change, RegionRange};
 
 /// What a peer could only take for a broken protocol.
 pub(super) fn check(deed: &Deed, places: &[RegionRange], buffer_bytes: usize) -> Result<()> {

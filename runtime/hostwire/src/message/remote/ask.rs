@@ -17,7 +17,7 @@ use super::words::{
 use super::{Event, OPERATIONS_MAX};
 use crate::error::{Error, Misbehaviour, PeerWord, Result};
 use crate::inner::Inner;
-use crate::memory_region::{Atomic, MemoryRegions, Refusal, RegionRange, Rights};
+use hostwire_station::memory_region::{Atomic, MemoryRegions, Refusal, RegionRange, Rights};
 
 /// What is done to memory of another station.
 #[derive(Debug, Clone)]

@@ -17,7 +17,7 @@ use super::ask::{AskState, Asking, unasked};
 use super::serve::Answer;
 use super::words::{Header, Message, PLACES_MAX, What, bad_length};
 use crate::error::{PeerWord, Result};
-use crate::memory_region::{Loan, Refusal, RegionRange, Rights};
+use hostwire_station::memory_region::{Loan, Refusal, RegionRange, Rights};
 
 /// What the owner knows of such a get.
 pub(super) struct Lent {

@@ -30,7 +30,7 @@ pub(crate) use serve::{Pull, Serving};
 pub(crate) use words::{ATOMIC_BYTES_MAX, PLACES_MAX};
 
 use super::requests::Ticket;
-use crate::memory_region::{MemoryRegions, RegionRange, Rights, Witness};
+use hostwire_station::memory_region::{MemoryRegions, RegionRange, Rights, Witness};
 
 /// Operations of a pair that have no answer yet, at most.
 const OPERATIONS_MAX: usize = 64;

@@ -15,7 +15,9 @@ use super::words::{
 };
 use super::{ATOMIC_BYTES_MAX, Event, KEPT_BYTES_MAX, OPERATIONS_MAX};
 use crate::error::{Misbehaviour, PeerWord, Result};
-use crate::memory_region::{Atomic, Change, MemoryRegions, Number, Refusal, RegionRange, Rights};
+use hostwire_station::memory_region::{
+    Atomic, Change, MemoryRegions, Number, Refusal, RegionRange, Rights,
+};
 
 /// What a peer has asked, and is owed.
 #[derive(Default)]

@@ -16,7 +16,7 @@
 use hostwire_transport::PeId;
 
 use crate::error::{PeerWord, Result};
-use crate::memory_region::RegionRange;
+use hostwire_station::memory_region::RegionRange;
 
 /// Places of an operation, at most.
 pub(crate) const PLACES_MAX: usize = 4;

@@ -10,7 +10,7 @@ mod atomic;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-pub(crate) use atomic::Cell;
+use atomic::Cell;
 pub use atomic::{Atomic, Change, Number};
 use hostwire_transport::Memory;
 
@@ -40,7 +40,7 @@ impl Rights {
     }
 }
 
-/// Learns what others have done to a region, from whoever takes the [`Use`](crate::station::Use).
+/// Learns what others have done to a region, from whoever takes note of its use.
 pub trait Witness: Send + Sync {
     /// An operation that reads or writes has ended.
     fn ended(&self, did: Rights);
@@ -103,7 +103,8 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    pub(crate) fn from_code(code: u64) -> Option<Self> {
+    /// The one with this number, as it crosses the wire.
+    pub fn from_code(code: u64) -> Option<Self> {
         [Self::NoKey, Self::Outside, Self::NoRight, Self::NotCopied]
             .into_iter()
             .find(|refusal| *refusal as u64 == code)
@@ -119,9 +120,9 @@ pub struct MemoryRegions {
 /// Where bytes of a region are, for who copies them by itself. Two of the same places are equal only if nobody has removed
 /// the region between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Loan {
+pub struct Loan {
     /// In this process.
-    pub(crate) address: u64,
+    pub address: u64,
     /// The number of the region, which no other has had.
     number: u64,
 }
@@ -199,19 +200,20 @@ impl MemoryRegions {
     }
 
     /// Whether all bytes of all places are there and may be used so. Of no bytes nothing is asked.
-    pub(crate) fn check(&self, places: &[RegionRange], for_what: Rights) -> Result<(), Refusal> {
+    ///
+    /// # Errors
+    /// Why the memory is not used so.
+    pub fn check(&self, places: &[RegionRange], for_what: Rights) -> Result<(), Refusal> {
         let books = self.books();
         let mut some = places.iter().filter(|place| place.len > 0);
         some.try_for_each(|place| books.find(place, for_what).map(|_| ()))
     }
 
     /// Copies `bytes` to the places, from byte `skip` of all of them on. They have as many bytes.
-    pub(crate) fn store(
-        &self,
-        places: &[RegionRange],
-        skip: u64,
-        bytes: &[u8],
-    ) -> Result<(), Refusal> {
+    ///
+    /// # Errors
+    /// Why the memory is not used so.
+    pub fn store(&self, places: &[RegionRange], skip: u64, bytes: &[u8]) -> Result<(), Refusal> {
         let books = self.books();
         let mut rest = bytes;
         for place in parts(places, skip, bytes.len()) {
@@ -226,7 +228,10 @@ impl MemoryRegions {
 
     /// Has `write` write bytes `skip .. skip + len` of the places: it gets a memory, where in it, how many,
     /// and how many were before. Whether it has done all.
-    pub(crate) fn fill(
+    ///
+    /// # Errors
+    /// Why the memory is not used so.
+    pub fn fill(
         &self,
         places: &[RegionRange],
         skip: u64,
@@ -246,7 +251,10 @@ impl MemoryRegions {
     }
 
     /// Where the bytes of the places are, for who is to read them.
-    pub(crate) fn lend(&self, places: &[RegionRange]) -> Result<Vec<Loan>, Refusal> {
+    ///
+    /// # Errors
+    /// Why the memory is not used so.
+    pub fn lend(&self, places: &[RegionRange]) -> Result<Vec<Loan>, Refusal> {
         let books = self.books();
         let loan = |place: &RegionRange| {
             // Of no bytes nothing is asked.
@@ -268,12 +276,10 @@ impl MemoryRegions {
     }
 
     /// Copies from the places to `out`, from byte `skip` of all of them on. They have as many bytes.
-    pub(crate) fn load(
-        &self,
-        places: &[RegionRange],
-        skip: u64,
-        out: &mut [u8],
-    ) -> Result<(), Refusal> {
+    ///
+    /// # Errors
+    /// Why the memory is not used so.
+    pub fn load(&self, places: &[RegionRange], skip: u64, out: &mut [u8]) -> Result<(), Refusal> {
         let books = self.books();
         let mut rest = out;
         for place in parts(places, skip, rest.len()) {
@@ -288,7 +294,10 @@ impl MemoryRegions {
 
     /// Does an atomic operation with each number at the places, and gives what was there.
     /// `operands` has as many numbers, or none if the operation needs none; so has `compares`.
-    pub(crate) fn change(
+    ///
+    /// # Errors
+    /// Why the memory is not used so.
+    pub fn change(
         &self,
         places: &[RegionRange],
         atomic: Atomic,
@@ -315,7 +324,7 @@ impl MemoryRegions {
     }
 
     /// Who learns of an operation on these places.
-    pub(crate) fn witnesses(&self, places: &[RegionRange]) -> Vec<Arc<dyn Witness>> {
+    pub fn witnesses(&self, places: &[RegionRange]) -> Vec<Arc<dyn Witness>> {
         let books = self.books();
         let witness = |place: &RegionRange| books.by_key.get(&place.key)?.region.witness.clone();
         places.iter().filter_map(witness).collect()

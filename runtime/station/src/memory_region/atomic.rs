@@ -164,9 +164,9 @@ pub struct Atomic {
 
 /// What an operation takes beside the number that it changes.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Cell<'a> {
-    pub(crate) operand: &'a [u8],
-    pub(crate) compare: &'a [u8],
+pub(super) struct Cell<'a> {
+    pub(super) operand: &'a [u8],
+    pub(super) compare: &'a [u8],
 }
 
 impl Atomic {
@@ -187,7 +187,7 @@ impl Atomic {
     }
 
     /// What it needs of a region: one that gives back what was there reads as well.
-    pub(crate) fn rights(self, wants_old: bool) -> Rights {
+    pub fn rights(self, wants_old: bool) -> Rights {
         let changes = self.change != Change::Read;
         Rights {
             read: wants_old || !changes,
