@@ -1,6 +1,7 @@
-/* What mpi4py.util.sync.Mutex (4.1.2) does where one rank acquires it and another one queues behind it: the first
- * stores "nobody" in its own word and does not wait for that before it lets others know of itself. How often is the
- * name of the second, which it stores in that word, overwritten? With -DFLUSHED the first one waits.
+/* The order of stores in mpi4py.util.sync.Mutex (4.1.2), where one rank acquires it and another one queues after
+ * it. The first rank stores "nobody" in its own word, and makes itself known without waiting for that store. How
+ * often does the store overwrite the name of the second rank, which that rank stores in the word? With -DFLUSHED
+ * the first one waits.
  *
  *     mpicc lock_order.c -o lock_order && MPIR_CVAR_NOLOCAL=1 mpiexec -n 4 ./lock_order
  */
@@ -29,7 +30,7 @@ int main(void) {
             MPI_Win_flush(FIRST, window);
 #endif
             MPI_Fetch_and_op(&rank, &before, MPI_INT, 0, TAIL, MPI_REPLACE, window);
-            /* Its core is another's. */
+            /* Its core is used by another rank. */
             usleep(20000);
             MPI_Win_flush(0, window);
         } else if (rank == SECOND) {

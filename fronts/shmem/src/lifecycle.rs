@@ -154,6 +154,7 @@ fn attach(settings: &Settings, statics: Statics) -> Result<Runtime, Error> {
         };
         Ok(Sizes {
             ring_bytes: RING_BYTES,
+            eager_bytes: sizes.eager_bytes,
             heap_bytes: settings.symmetric_bytes.unwrap_or(heap_bytes),
             heap_align_bytes: HEAP_ALIGN,
             static_bytes: statics.len_bytes,
@@ -222,7 +223,7 @@ fn address(window: &Window) -> usize {
     window.memory().base().expose_provenance().get()
 }
 
-/// Where the segments are that need no agent.
+/// The addresses of the segments that are reached without an agent.
 fn near(attachment: &Attachment, pes: u32) -> Box<[Option<usize>]> {
     let address = |other| {
         let route = attachment
@@ -272,7 +273,7 @@ fn compare_layouts(what: &'static str, runtime: &Runtime, statics: &Statics, lev
 
 pub(crate) fn finalize() {
     const WHAT: &str = "shmem_finalize";
-    // By an exit handler of a PE that has ended the job: no other PE will arrive.
+    // An exit handler of a PE that has ended the job calls this: no other PE will arrive.
     if global_status().is_some() {
         return;
     }
@@ -333,8 +334,8 @@ fn global_status() -> Option<c_int> {
     *GLOBAL_EXIT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// `shmem_global_exit`: what a program does when it ends, exit handlers, destructors and
-/// buffers of files included, and then the end of all others.
+/// `shmem_global_exit`: ends this program as usual, with exit handlers, destructors and buffers of
+/// files, and then all others.
 pub(crate) fn global_exit(status: c_int) -> ! {
     const WHAT: &str = "shmem_global_exit";
     runtime::get(WHAT);
@@ -347,8 +348,8 @@ pub(crate) fn global_exit(status: c_int) -> ! {
         fail::end(status, WHAT)
     });
     if before.is_some() || deadline.is_err() {
-        // Called by an exit handler or by a second thread, or there is no launcher that
-        // would end a handler which never returns.
+        // An exit handler or a second thread has called this, or no launcher would end a handler
+        // which never returns.
         fail::end(status, WHAT);
     }
     // SAFETY: not called from a handler of ours, and whatever the program has registered
@@ -397,7 +398,7 @@ unsafe extern "C" fn at_end(status: c_int, _argument: *mut c_void) {
     LAST_STATUS.store(status, Ordering::Relaxed);
     let is_ours = PROCESS.load(Ordering::Relaxed) == std::process::id();
     finalize_if_forgotten(is_ours && status == 0);
-    // Stores of this PE that the others need for their own end may be on their way.
+    // Other PEs may need stores of this PE for their own end. These may be on their way.
     if let Some(runtime) = runtime::any().filter(|_| is_ours && runtime::was_finalized()) {
         runtime.attachment.wire().finish();
     }

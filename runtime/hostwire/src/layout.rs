@@ -1,5 +1,5 @@
-//! How a segment is divided. Every PE's is the same, so an offset means the same
-//! everywhere.
+//! How a segment is divided. All segments have the same layout, so an offset means the same at every
+//! PE.
 //!
 //! | part | size | who writes it |
 //! |---|---|---|
@@ -16,18 +16,20 @@
 //! | tools | [`Sizes::tool_bytes`] | what a front keeps for itself, such as a race detector |
 //! | statics | [`Sizes::static_bytes`] | the program: its static objects |
 //! | heap | [`Sizes::heap_bytes`] | the program |
+//! | eager buffers | one per PE, see [`Sizes::eager_bytes`] | that PE: bytes of its longer messages |
 //!
-//! The parts up to the tools are the *control* segment of the PE, the other two are the segments
-//! that their names say ([`SegmentKind`]). They lie side by side, so that one window maps all of
-//! them; registered memory lies elsewhere.
+//! The parts up to the tools, and the eager buffers, are the *control* segment of the PE; statics and heap are segments of
+//! their own ([`SegmentKind`]). All are adjacent, so that one window maps them. Registered memory lies
+//! elsewhere.
 //!
-//! Where hosts write back whole lines ([`Visibility::Flushed`](hostwire_transport::Visibility)), a
-//! line has one writing host at a time. So it is with all parts but the talk words, which lie side
-//! by side because a PE looks at all of them: there, each PE has a word of its mail line for it.
+//! Where hosts write back whole lines ([`Visibility::Flushed`](hostwire_transport::Visibility)), a line
+//! must have one writing host at a time. This holds for all parts except the talk words, which are
+//! adjacent because a PE reads all of them. On such memory each PE uses a word of its mail line
+//! instead.
 
 mod slot;
 
-use hostwire_transport::ring::Slots;
+use hostwire_transport::ring::{EagerBytes, EagerPlace, Slots};
 use hostwire_transport::window::FIRST_FREE_OFFSET_BYTES;
 use hostwire_transport::{PeId, Visibility};
 pub(crate) use slot::{ENTRIES, ROUNDS, STAGE_BYTES, Slot};
@@ -36,19 +38,18 @@ use crate::error::{Error, Result};
 use crate::settings::{SettingError, check_ring};
 pub use crate::sizes::{PES_MAX, Sizes};
 
-/// Of what is said here, of the map of addresses (`hostwire-address`) and of the words that PEs store
-/// to each other. Raised with every change of them: PEs of two versions cannot be in one job.
-pub const VERSION: u64 = 5;
+/// The version of this layout, of the address map (`hostwire-address`) and of the words that PEs store
+/// to each other. Every change of them raises it: PEs of two versions cannot be in one job.
+pub const VERSION: u64 = 6;
 
 const WORD: usize = 8;
 const LINE: usize = 64;
 const PAGE: usize = 4096;
 
-/// From the end of one ring to the next. Two PEs that talk are at about the same slot of
-/// both rings; without it those agree in the low 12 bits of their addresses, and a load
-/// from one has to wait for the store to the other (see
-/// [`hostwire_transport::window::DOORBELL_OFFSET_BYTES`]). Odd, so that all PEs differ. Its first
-/// two lines are the count lines of the PE.
+/// The gap between two rings. Two PEs that talk are at about the same slot of both rings. Without the
+/// gap the addresses of these slots agree in the low 12 bits, and a load from one has to wait for the
+/// store to the other (see [`hostwire_transport::window::DOORBELL_OFFSET_BYTES`]). An odd number of
+/// lines, so that all PEs differ. Its first two lines are the count lines of the PE.
 const RING_GAP: usize = 5 * LINE;
 
 /// Most teams at a time, the world included.
@@ -56,8 +57,8 @@ pub const TEAMS_MAX: usize = SLOTS - 2;
 /// Places for teams in a segment: two are for teams that only the library uses.
 pub(crate) const SLOTS: usize = 256;
 /// Up to this many PEs, each looks at the rings of all others while it waits. With more PEs,
-/// each looks only at the rings whose PEs have stored that they use them, because a look at a
-/// ring takes a page of memory.
+/// each looks only at the rings whose PEs have stored that they use them, because each ring that is
+/// polled needs a page of memory.
 pub(crate) const RINGS_LOOKED_AT_MAX: u32 = 64;
 
 /// Bytes of a piece of a long message on its way through staging memory. Fitted: half of
@@ -89,10 +90,14 @@ pub(crate) enum Mail {
     Credit = 0,
     /// That it uses its ring: see [`Layout::talk`].
     Talks = 1,
+    /// Up to where it has taken what we have stored in its eager buffer.
+    EagerCredit = 2,
+    /// Up to where it has stored a message in our eager buffer.
+    EagerSaid = 3,
     /// How far it is on its way out of the job: a `Departure`.
     Departure = 5,
-    /// That it has ended without saying so: [`LOST`], told by other PEs of its host, who
-    /// notice first.
+    /// That it has ended without leaving: [`LOST`]. Other PEs of its host store it, because they notice
+    /// first.
     Lost = 6,
     /// Lines that it has stored in its ring. It stores this only when one of its waits has
     /// become long.
@@ -114,7 +119,7 @@ pub(crate) enum Count {
 /// beside it.
 pub(crate) const NOT_YET: u64 = 1 << 63;
 
-/// See [`Mail::Lost`].
+/// The value of [`Mail::Lost`].
 pub(crate) const LOST: u64 = 0x6c6f_7374;
 
 /// Offsets of the parts. See the [module text](self).
@@ -137,6 +142,8 @@ pub struct Layout {
     static_bytes: usize,
     heap: usize,
     heap_bytes: usize,
+    eager: usize,
+    eager_bytes: EagerBytes,
 }
 
 /// Whole pages, whatever their size.
@@ -145,16 +152,22 @@ const PAGES: usize = 64 << 10;
 /// Most bytes of all parts together: a quarter of what a register can address.
 const SEGMENT_BYTES_MAX: usize = isize::MAX as usize / 2;
 
+/// Bytes of the larger areas of all eager buffers of a PE together, if nothing else is said; and of one, at least and at most.
+const EAGER_BYTES_ALL: usize = 4 << 20;
+const EAGER_BYTES_MIN: usize = 4 << 10;
+const EAGER_BYTES_MAX: usize = 64 << 10;
+
 /// Where the parts of a front and of the program begin.
 struct Program {
     statics: usize,
     heap: usize,
     heap_bytes: usize,
+    eager: usize,
 }
 
 impl Program {
     /// `None` if they are too large, or the heap cannot be aligned so.
-    fn behind(tools: usize, sizes: Sizes) -> Option<Self> {
+    fn behind(tools: usize, sizes: Sizes, eager_bytes: usize) -> Option<Self> {
         let align = sizes.heap_align_bytes;
         if !align.is_power_of_two() || align < PAGE {
             return None;
@@ -167,11 +180,13 @@ impl Program {
         let heap = statics.checked_add(sizes.static_bytes)?;
         let heap = heap.checked_next_multiple_of(align)?;
         let heap_bytes = sizes.heap_bytes.checked_next_multiple_of(PAGE)?;
-        let end = heap.checked_add(heap_bytes)?;
+        let eager = heap.checked_add(heap_bytes)?;
+        let end = eager.checked_add(eager_bytes)?;
         (end <= SEGMENT_BYTES_MAX).then_some(Self {
             statics,
             heap,
             heap_bytes,
+            eager,
         })
     }
 }
@@ -202,7 +217,9 @@ impl Layout {
         let landing = staging + CHUNKS as usize * CHUNK_BYTES;
         let teams = landing + LANDING_BYTES;
         let tools = (teams + SLOTS * Slot::bytes(pes)).next_multiple_of(PAGE);
-        let program = Program::behind(tools, sizes).ok_or_else(|| SettingError {
+        let eager_bytes = eager_bytes(pes, sizes.eager_bytes)?;
+        let all_eager = all * eager_bytes.bytes();
+        let program = Program::behind(tools, sizes, all_eager).ok_or_else(|| SettingError {
             variable: crate::settings::HEAP.variable,
             value: sizes.heap_bytes.to_string(),
             problem: format!("expected at most {SEGMENT_BYTES_MAX} bytes for all segments of a PE"),
@@ -224,12 +241,14 @@ impl Layout {
             static_bytes: sizes.static_bytes,
             heap: program.heap,
             heap_bytes: program.heap_bytes,
+            eager: program.eager,
+            eager_bytes,
         })
     }
 
     /// Bytes of all parts together.
     pub fn segment_bytes(&self) -> usize {
-        self.heap + self.heap_bytes
+        self.eager + self.pes as usize * self.eager_bytes.bytes()
     }
 
     pub(crate) fn slots(&self) -> Slots {
@@ -245,8 +264,8 @@ impl Layout {
         self.mails + from as usize * LINE + word as usize * 8
     }
 
-    /// The line of the request of `from` with this number. All first lines lie side by side, and so on:
-    /// PEs that ask seldom touch few pages.
+    /// The line of the request of `from` with this number. The first lines of all PEs are adjacent,
+    /// then the second ones, and so on: PEs that ask seldom touch few pages.
     pub(crate) fn request(&self, from: PeId, number: u32) -> usize {
         self.requests + self.line(from, number)
     }
@@ -280,6 +299,15 @@ impl Layout {
         self.rings + from as usize * (self.ring_bytes + RING_GAP)
     }
 
+    /// Where `from` puts the bytes of its longer messages, and says how far it is.
+    pub(crate) fn eager(&self, from: PeId) -> EagerPlace {
+        EagerPlace {
+            offset_bytes: self.eager + from as usize * self.eager_bytes.bytes(),
+            bytes: self.eager_bytes,
+            said_offset_bytes: self.mail(from, Mail::EagerSaid),
+        }
+    }
+
     /// Where `from` counts pieces of a long message.
     pub(crate) fn count(&self, from: PeId, count: Count) -> usize {
         self.ring(from) + self.ring_bytes + count as usize * LINE
@@ -289,12 +317,12 @@ impl Layout {
         self.staging
     }
 
-    /// Where what the agent of a peer gives back lands, [`LANDING_BYTES`].
+    /// Where the data from a peer's agent lands: [`LANDING_BYTES`].
     pub(crate) fn landing(&self) -> usize {
         self.landing
     }
 
-    /// Where what a front keeps for itself begins.
+    /// Where the memory that a front keeps for itself begins.
     pub fn tools(&self) -> usize {
         self.tools
     }
@@ -312,19 +340,19 @@ impl Layout {
             Some(SegmentKind::Heap)
         } else if lies_in(self.statics, statics_end) {
             Some(SegmentKind::Static)
-        } else if lies_in(0, self.statics) {
+        } else if lies_in(0, self.statics) || lies_in(self.eager, self.segment_bytes()) {
             Some(SegmentKind::Control)
         } else {
             None
         }
     }
 
-    /// Whether all of `len_bytes` bytes at `at` are the program's, so that it may have them
-    /// read and changed by the agent of their PE.
+    /// Whether all of `len_bytes` bytes at `at` belong to the program, so that it may let the agent of
+    /// their PE read and change them.
     pub(crate) fn is_the_programs(&self, at: usize, len_bytes: usize) -> bool {
         match self.segment_of(at, len_bytes) {
             Some(SegmentKind::Heap | SegmentKind::Static) => true,
-            Some(SegmentKind::Control) => at >= self.tools,
+            Some(SegmentKind::Control) => at >= self.tools && at < self.heap,
             None => false,
         }
     }
@@ -338,6 +366,24 @@ impl Layout {
     pub fn heap_bytes(&self) -> usize {
         self.heap_bytes
     }
+}
+
+/// The eager buffer of each pair.
+fn eager_bytes(pes: u32, wanted: usize) -> Result<EagerBytes> {
+    let bytes = match wanted {
+        0 => {
+            let each = EAGER_BYTES_ALL / pes as usize + 1;
+            let power = each.next_power_of_two() / 2;
+            power.clamp(EAGER_BYTES_MIN, EAGER_BYTES_MAX)
+        }
+        wanted => wanted,
+    };
+    let bytes = Some(bytes).filter(|bytes| *bytes >= EAGER_BYTES_MIN);
+    bytes.and_then(EagerBytes::new).ok_or(Error::Length {
+        what: "bytes of an eager buffer",
+        expected: EAGER_BYTES_MAX,
+        got: wanted,
+    })
 }
 
 #[cfg(test)]
@@ -376,6 +422,8 @@ mod tests {
                 layout.tools(),
                 layout.statics(),
                 layout.heap(),
+                layout.eager(0).offset_bytes,
+                layout.eager(last).offset_bytes + layout.eager(last).bytes.bytes(),
                 layout.segment_bytes(),
             ];
             assert!(ends.is_sorted(), "{ends:?}");
@@ -403,6 +451,9 @@ mod tests {
         assert_eq!(of(statics - 8, 8), Some(SegmentKind::Control));
         assert_eq!(of(statics, 3 * PAGE), Some(SegmentKind::Static));
         assert_eq!(of(heap, 256 << 20), Some(SegmentKind::Heap));
+        let eager = layout.eager(0).offset_bytes;
+        assert_eq!(of(eager, 72 << 10), Some(SegmentKind::Control));
+        assert!(!layout.is_the_programs(eager, 8));
         assert_eq!(of(statics, 3 * PAGE + 1), None);
         assert_eq!(of(heap - 1, 2), None);
         assert_eq!(of(layout.segment_bytes(), 1), None);
@@ -410,6 +461,27 @@ mod tests {
         assert!(layout.is_the_programs(layout.tools(), 100));
         assert!(!layout.is_the_programs(layout.tools() - 8, 8));
         assert!(!layout.is_the_programs(heap, usize::MAX));
+    }
+
+    #[test]
+    fn eager_buffers_are_smaller_where_there_are_many() {
+        let bytes = |pes, eager_bytes| {
+            let sizes = Sizes {
+                eager_bytes,
+                ..Sizes::default()
+            };
+            Layout::new(pes, sizes).map(|layout| layout.eager(0).bytes.bytes())
+        };
+        for (pes, expected) in [
+            (2, 72 << 10),
+            (64, 72 << 10),
+            (65, 36 << 10),
+            (PES_MAX, 4608),
+        ] {
+            assert_eq!(bytes(pes, 0), Ok(expected), "{pes}");
+        }
+        assert_eq!(bytes(1024, 1 << 16), Ok(72 << 10));
+        assert!(bytes(2, 5000).is_err() && bytes(2, 2048).is_err());
     }
 
     #[test]

@@ -8,6 +8,10 @@ use hostwire_transport::ring::RING_BYTES_DEFAULT;
 pub struct Sizes {
     /// Bytes of each message ring: a power of two from 256 to 1 MiB.
     pub ring_bytes: usize,
+    /// Bytes of the larger area of the eager buffer of each pair, for messages that are longer than a few lines; the smaller one
+    /// has an eighth more. A power of two of at least 4096. With 0 it is as large as the number of PEs allows: 64 KiB for up to 64 PEs, and
+    /// less for more. Pages are allocated on first touch.
+    pub eager_bytes: usize,
     /// Bytes of the symmetric heap of each PE. Pages are allocated on first touch.
     pub heap_bytes: usize,
     /// The heap begins at a multiple of this: a power of two, at least 4096.
@@ -19,9 +23,10 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// What a job has if nobody says anything else.
+    /// The defaults.
     pub const USUAL: Self = Self {
         ring_bytes: RING_BYTES_DEFAULT,
+        eager_bytes: 0,
         heap_bytes: 256 << 20,
         heap_align_bytes: 4096,
         static_bytes: 0,

@@ -43,6 +43,7 @@ pub use hostwire_station::memory_region::{
 /// symmetric memory for the rest.
 const SIZES: Sizes = Sizes {
     ring_bytes: 16 << 10,
+    eager_bytes: 64 << 10,
     heap_bytes: 4096,
     ..Sizes::USUAL
 };

@@ -163,7 +163,9 @@ impl Messages {
             arrivals: 0,
             spare: free_list::FreeList::default(),
             budget_bytes: (KEPT_BYTES / others).max(KEPT_BYTES_EACH_MIN),
-            slack_bytes: SHORT_BYTES + 2 * lines * (64 + peer::ASIDE_BYTES),
+            slack_bytes: SHORT_BYTES
+                + 2 * lines * (64 + peer::ASIDE_BYTES)
+                + 2 * layout.eager(own).bytes.bytes(),
             requests: Requests::default(),
             claims: meeting::Claims::default(),
             remote: remote::RemoteShared::default(),

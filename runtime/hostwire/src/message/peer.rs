@@ -101,14 +101,16 @@ fn rings(wire: &Arc<dyn Wire>, layout: &Layout, pe: PeId) -> Result<Rings> {
     let slots = layout.slots();
     let segment = wire.segment();
     let sender = RingSender::new(
-        Outlet::new(wire, pe, layout.ring(own), slots)?,
-        CreditInlet::new(segment, layout.mail(pe, Mail::Credit))?,
+        Outlet::new(wire, pe, layout.ring(own), slots)?.with_eager(Some(layout.eager(own)))?,
+        CreditInlet::new(segment, layout.mail(pe, Mail::Credit))?
+            .with_eager(layout.mail(pe, Mail::EagerCredit))?,
         pe,
         slots,
     );
     let receiver = RingReceiver::new(
-        Inlet::new(segment, layout.ring(pe), slots)?,
-        WordOutlet::new(wire, pe, layout.mail(own, Mail::Credit))?,
+        Inlet::new(segment, layout.ring(pe), slots)?.with_eager(Some(layout.eager(pe)))?,
+        WordOutlet::new(wire, pe, layout.mail(own, Mail::Credit))?
+            .with_eager(layout.mail(own, Mail::EagerCredit)),
         pe,
         slots,
     );

@@ -1,6 +1,5 @@
 //! Sending, as a state machine that is polled.
 
-use hostwire_transport::ring::lines_for;
 use hostwire_transport::{PeId, TransportError};
 
 use super::buffer::Buffer;
@@ -270,10 +269,15 @@ impl<'a> Sending<'a> {
         let peer = messages.peer(self.to)?;
         let (kind, prefix) = entry(self.kind, self.tag, self.data);
         let len = self.payload.len_bytes() + prefix.map_or(0, |_| PREFIX_BYTES);
-        if len > peer.sender.message_bytes_max() {
+        let longest = match self.payload {
+            // It need not be copied twice.
+            Payload::Segment(..) => peer.sender.held_bytes_max(),
+            _ => peer.sender.message_bytes_max(),
+        };
+        if len > longest {
             return self.announce(inner, messages);
         }
-        if !peer.sender.has_room(lines_for(len), false)? {
+        if !peer.sender.has_room_for(len)? {
             return match peer.sender.is_held() {
                 true => self.announce(inner, messages),
                 false => Ok(false),

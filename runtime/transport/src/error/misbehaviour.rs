@@ -5,15 +5,25 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Misbehaviour {
-    /// The receiver of a message ring gives back lines that it does not have.
+    /// The receiver of a message ring frees lines that it does not have.
     #[error("credit of a message ring: expected {min} to {max} lines, got {got}")]
     Credit {
-        /// The lines that it had given back before.
+        /// The lines that it had freed before.
         min: u64,
         /// The lines that were sent.
         max: u64,
         /// The value that it wrote.
         got: u64,
+    },
+    /// It says that it has stored more bytes of a message in the eager buffer than the message has.
+    #[error(
+        "bytes of a message in the eager buffer: expected at most {len_bytes}, got {got_bytes}"
+    )]
+    EagerBytes {
+        /// Those of the message.
+        len_bytes: usize,
+        /// Those that it says are there.
+        got_bytes: u64,
     },
     /// A line that it says it has stored is not in the ring.
     #[error(

@@ -7,13 +7,13 @@ use super::kit::{Input, Script, Seeds, Target, blames, mark, named};
 use super::wire::ScriptedWire;
 use crate::error::TransportError;
 use crate::ring::{
-    CreditInlet, Inlet, KIND_LIMIT, Outlet, RingReceiver, RingSender, SendOrder, Slots, Taken,
-    WordOutlet,
+    CreditInlet, EagerBytes, EagerPlace, Inlet, KIND_LIMIT, Outlet, RingReceiver, RingSender,
+    SendOrder, Slots, Taken, WordOutlet,
 };
 use crate::window::{FIRST_FREE_OFFSET_BYTES, Window};
 use crate::wire::Wire;
 
-/// The receiver of a ring. A script: the size of the ring, then steps of one byte and arguments.
+/// The receiver of a ring. A script: the size of the ring, from 3 on with an eager buffer, then steps of one byte and arguments.
 ///
 /// | step, modulo 8 | arguments | |
 /// |---|---|---|
@@ -21,7 +21,7 @@ use crate::wire::Wire;
 /// | 2 | room | the receiver looks, and takes what is there |
 /// | 3 | kind, tag, room | it takes a message of this kind and tag at once |
 /// | 4 | kind, tag, room | so it does, by the shortest way |
-/// | 5 | slot, word of it, value | the peer writes a word anywhere in the ring |
+/// | 5 | slot, word of it, value | the peer writes a word anywhere in the ring; behind the last slot lies what it says of the eager buffer |
 /// | 6 | slot, change | the peer changes a header that is there by exclusive or |
 /// | 7 | slot, slot | it copies a line to another place |
 pub(super) const RECEIVE: Target = Target {
@@ -50,8 +50,12 @@ const RING: usize = FIRST_FREE_OFFSET_BYTES;
 const RING_BYTES_MAX: usize = 1024;
 /// In the sender's segment.
 const CREDIT: usize = FIRST_FREE_OFFSET_BYTES + RING_BYTES_MAX;
-const SEGMENT_BYTES: usize = CREDIT + 64;
-/// The bit of a credit by which the receiver takes no more messages for now.
+/// In the receiver's segment.
+const SAID: usize = CREDIT + 64;
+const EAGER: usize = SAID + 64;
+const EAGER_BYTES: usize = 1024;
+const SEGMENT_BYTES: usize = EAGER + 2 * EAGER_BYTES;
+/// The bit of a credit that says that the receiver takes no more messages for now.
 const HOLD: u64 = 1 << 63;
 /// Memory that no message may change.
 const UNTOUCHED: u8 = 0xa5;
@@ -63,6 +67,7 @@ type Receiver = RingReceiver<Inlet, WordOutlet>;
 struct Ring {
     wire: Arc<ScriptedWire>,
     slots: Slots,
+    has_eager: bool,
     sender: Sender,
     receiver: Receiver,
 }
@@ -76,23 +81,36 @@ impl Ring {
         let shared: Arc<dyn Wire> = Arc::clone(&wire) as _;
         let peer = wire.memory_of(1);
         let own = wire.memory_of(0);
-        let mut outlet = Outlet::new(&shared, 0, RING, slots)?;
+        let has_eager = choice / 3 % 2 == 1;
+        let eager = EagerBytes::new(EAGER_BYTES).filter(|_| has_eager);
+        let eager = eager.map(|bytes| EagerPlace {
+            offset_bytes: EAGER,
+            bytes,
+            said_offset_bytes: SAID,
+        });
+        let mut outlet = Outlet::new(&shared, 0, RING, slots)?.with_eager(eager)?;
         outlet.set_order(SendOrder::Weak);
+        let credit = CreditInlet::new(peer, CREDIT)?.with_eager(CREDIT + 8)?;
         Ok(Self {
-            sender: RingSender::new(outlet, CreditInlet::new(peer, CREDIT)?, 0, slots),
+            sender: RingSender::new(outlet, credit, 0, slots),
             receiver: RingReceiver::new(
-                Inlet::new(own, RING, slots)?,
-                WordOutlet::new(&shared, 1, CREDIT)?,
+                Inlet::new(own, RING, slots)?.with_eager(eager)?,
+                WordOutlet::new(&shared, 1, CREDIT)?.with_eager(CREDIT + 8),
                 1,
                 slots,
             ),
             slots,
+            has_eager,
             wire,
         })
     }
 
     fn line(&self, slot: u8) -> usize {
-        RING + usize::from(slot) % self.slots.count() as usize * 64
+        let slots = self.slots.count() as usize;
+        match usize::from(slot) % (slots + usize::from(self.has_eager)) {
+            at if at == slots => SAID,
+            at => RING + at * 64,
+        }
     }
 }
 
@@ -104,10 +122,10 @@ struct Message {
     bytes: Vec<u8>,
 }
 
-fn message(input: &mut Input<'_>, slots: Slots) -> Message {
+fn message(input: &mut Input<'_>, longest: usize) -> Message {
     let kind = input.byte() % (KIND_LIMIT - 1) + 1;
     let tag = u32::from(input.byte() % 4);
-    let len = usize::from(input.byte()) % (slots.message_bytes_max() + 1);
+    let len = usize::from(input.byte()) % (longest + 1);
     let bytes = (0..len).map(|at| (at as u8).wrapping_add(input.byte()));
     Message {
         kind,
@@ -120,20 +138,20 @@ fn receive(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let mut ring = Ring::new(input.byte()).expect("a ring");
     let mut sent: VecDeque<Message> = VecDeque::new();
-    // Until then what comes out is what went in.
+    // Until then the receiver gets what was sent.
     let mut is_damaged = false;
     while !input.is_empty() {
         let step = input.byte() % 8;
         let taken = match step {
             0 | 1 => {
-                let message = message(&mut input, ring.slots);
+                let message = message(&mut input, ring.sender.message_bytes_max());
                 match ring
                     .sender
                     .try_send(message.kind, message.tag, &message.bytes)
                 {
                     Ok(true) => sent.push_back(message),
                     Ok(false) => {}
-                    // Of a receiver that has taken what the peer wrote the credit is wrong.
+                    // The credit of a receiver that has taken a damaged message is wrong.
                     Err(error) => assert!(is_damaged, "{error}"),
                 }
                 continue;
@@ -156,7 +174,7 @@ fn receive(bytes: &[u8]) {
             Ok(None) => {}
             Ok(Some(message)) if is_damaged => {
                 assert!((1..KIND_LIMIT).contains(&message.kind));
-                assert!(message.bytes.len() <= ring.slots.message_bytes_max());
+                assert!(message.bytes.len() <= ring.sender.message_bytes_max());
             }
             Ok(Some(message)) => assert_eq!(Some(message), sent.pop_front()),
             Err(error) => {
@@ -173,13 +191,17 @@ fn receive(bytes: &[u8]) {
     }
 }
 
-/// Takes what comes next, in as many calls as it takes.
+/// Takes the next message, in as many calls as needed.
 fn take_next(ring: &mut Ring, input: &mut Input<'_>) -> Result<Option<Message>, TransportError> {
     let room = usize::from(input.byte());
     let Some(head) = ring.receiver.peek()? else {
         return Ok(None);
     };
-    assert!(head.len_bytes <= ring.slots.message_bytes_max());
+    let longest = match ring.has_eager {
+        true => EAGER_BYTES,
+        false => ring.slots.message_bytes_max(),
+    };
+    assert!(head.len_bytes <= longest);
     let mut out = vec![UNTOUCHED; head.len_bytes + room];
     // A message that has not arrived now never will, because both ends are in one
     // thread.
@@ -248,31 +270,43 @@ fn damage(ring: &Ring, input: &mut Input<'_>, step: u8) -> bool {
     before != after
 }
 
+fn header(stamp: u64, kind: u64, len: u64) -> u64 {
+    stamp | kind << 16 | len << 19
+}
+
+fn write(script: Script, slot: u8, header: u64) -> Script {
+    script.bytes(&[5, slot, 0]).number(header)
+}
+
+fn sending(script: Script, len: u8) -> Script {
+    script.bytes(&[0, 0, 0, len]).bytes(&vec![1; len.into()])
+}
+
 fn receive_seeds() -> Seeds {
-    let send = |script: Script, len: u8| script.bytes(&[0, 0, 0, len]).bytes(&vec![1; len.into()]);
-    let header = |stamp: u64, kind: u64, len: u64| stamp | kind << 16 | len << 19;
-    let write = |script: Script, slot: u8, header: u64| script.bytes(&[5, slot, 0]).number(header);
     let laps = (0..12).fold(Script::new().byte(0), |script, _| {
-        send(script, 50).bytes(&[2, 0])
+        sending(script, 50).bytes(&[2, 0])
     });
-    named(vec![
+    let mut seeds = named(vec![
         (
             "short",
-            send(Script::new().byte(0), 8).bytes(&[2, 3]).done(),
+            sending(Script::new().byte(0), 8).bytes(&[2, 3]).done(),
         ),
         (
             "several_lines",
-            send(Script::new().byte(2), 200).bytes(&[2, 0]).done(),
+            sending(Script::new().byte(2), 200).bytes(&[2, 0]).done(),
         ),
         (
             "at_once",
-            send(send(Script::new().byte(1), 56).bytes(&[4, 0, 0, 56]), 100)
-                .bytes(&[4, 0, 0, 100])
-                .done(),
+            sending(
+                sending(Script::new().byte(1), 56).bytes(&[4, 0, 0, 56]),
+                100,
+            )
+            .bytes(&[4, 0, 0, 100])
+            .done(),
         ),
         (
             "this_one",
-            send(Script::new().byte(1), 120)
+            sending(Script::new().byte(1), 120)
                 .bytes(&[3, 0, 0, 130])
                 .done(),
         ),
@@ -283,6 +317,14 @@ fn receive_seeds() -> Seeds {
                 .bytes(&[2, 0])
                 .done(),
         ),
+    ]);
+    seeds.extend(damaged_seeds());
+    seeds.extend(eager_seeds());
+    seeds
+}
+
+fn damaged_seeds() -> Seeds {
+    named(vec![
         (
             "too_long",
             write(Script::new().byte(0), 0, header(1, 1, 8191))
@@ -313,7 +355,7 @@ fn receive_seeds() -> Seeds {
         ),
         (
             "changed",
-            send(Script::new().byte(1), 100)
+            sending(Script::new().byte(1), 100)
                 .bytes(&[6, 1])
                 .number(1 << 19)
                 .bytes(&[2, 9])
@@ -321,8 +363,28 @@ fn receive_seeds() -> Seeds {
         ),
         (
             "copied",
-            send(Script::new().byte(1), 8)
+            sending(Script::new().byte(1), 8)
                 .bytes(&[7, 1, 0, 2, 0, 2, 0])
+                .done(),
+        ),
+    ])
+}
+
+/// Rings with an eager buffer.
+fn eager_seeds() -> Seeds {
+    named(vec![
+        (
+            "eager",
+            sending(sending(Script::new().byte(3), 250).bytes(&[2, 0]), 200)
+                .bytes(&[3, 0, 0, 210])
+                .done(),
+        ),
+        (
+            "eager_of_no_kind",
+            sending(Script::new().byte(4), 250)
+                .bytes(&[5, 0, 1])
+                .number(250)
+                .bytes(&[2, 0])
                 .done(),
         ),
     ])
@@ -338,7 +400,7 @@ fn send(bytes: &[u8]) {
     while !input.is_empty() {
         match input.byte() % 4 {
             0 | 1 => {
-                let message = message(&mut input, ring.slots);
+                let message = message(&mut input, ring.slots.message_bytes_max());
                 let lines = crate::ring::lines_for(message.bytes.len());
                 let mut expected = Some(true);
                 if granted - stored < lines {
@@ -379,15 +441,14 @@ fn send(bytes: &[u8]) {
 }
 
 fn send_seeds() -> Seeds {
-    let send = |script: Script, len: u8| script.bytes(&[0, 0, 0, len]).bytes(&vec![1; len.into()]);
-    let full = |script: Script| (0..5).fold(script, |script, _| send(script, 50));
+    let full = |script: Script| (0..5).fold(script, |script, _| sending(script, 50));
     named(vec![
         ("full", full(Script::new().byte(0)).done()),
         (
             "freed",
             full(full(Script::new().byte(0)).bytes(&[2, 4])).done(),
         ),
-        ("long", send(Script::new().byte(2), 250).done()),
+        ("long", sending(Script::new().byte(2), 250).done()),
         (
             "too_much",
             full(Script::new().byte(0).byte(3).number(9)).done(),

@@ -13,7 +13,7 @@ pub use crate::line::PAYLOAD_BYTES;
 pub const KIND_CONTINUED: u8 = 0;
 /// Kinds are below this.
 pub const KIND_LIMIT: u8 = 1 << KIND_BITS;
-/// Longest message that a header can say.
+/// Longest message that a header can express.
 pub(super) const LEN_MAX: usize = (1 << LEN_BITS) - 1;
 
 const KIND_SHIFT: u32 = 16;
@@ -30,7 +30,8 @@ pub struct Header(pub u64);
 
 impl Header {
     /// The header of a line. `len` must be at most 8191 and `kind` below
-    /// [`KIND_LIMIT`]; more is cut off, which [`super::RingSender`] has ruled out.
+    /// [`KIND_LIMIT`]; higher bits are cut off, but [`super::RingSender`] has checked
+    /// both.
     #[inline(always)]
     pub fn new(stamp: Stamp, kind: u8, len: usize, tag: u32) -> Self {
         debug_assert!(len <= LEN_MAX && kind < KIND_LIMIT);
@@ -48,7 +49,7 @@ impl Header {
         Stamp(self.0 as u16)
     }
 
-    /// What the line begins, or [`KIND_CONTINUED`].
+    /// The kind of the message that begins here, or [`KIND_CONTINUED`].
     #[inline(always)]
     pub fn kind(self) -> u8 {
         (self.0 >> KIND_SHIFT) as u8 & (KIND_LIMIT - 1)
@@ -72,7 +73,7 @@ impl Header {
 pub struct Stamp(pub u16);
 
 impl Stamp {
-    /// What memory holds before anybody wrote.
+    /// The stamp of memory that was never written.
     pub const BLANK: Self = Self(0);
 
     /// The stamp of lap `lap`, counted from 0.
@@ -81,13 +82,13 @@ impl Stamp {
         Self((lap % 0xffff) as u16 + 1)
     }
 
-    /// The stamp of the lap behind that of this one.
+    /// The stamp of the next lap.
     #[inline(always)]
     pub fn next(self) -> Self {
         Self(self.0.checked_add(1).unwrap_or(1))
     }
 
-    /// What a slot holds until lap `lap` writes it.
+    /// The stamp in a slot until lap `lap` writes it.
     #[inline(always)]
     pub fn before_lap(lap: u64) -> Self {
         match lap.checked_sub(1) {

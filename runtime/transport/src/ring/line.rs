@@ -18,7 +18,7 @@ fn store_header(line: &PlainLine, header: u64) {
     line[0].store(header, order!("line: release", Ordering::Release));
 }
 
-/// Stores what is behind the header of a line.
+/// Stores the payload of a line.
 #[inline(always)]
 pub(super) fn store_payload(line: &PlainLine, payload: &[u8]) {
     if let Ok(full) = <&[u8; PAYLOAD_BYTES]>::try_from(payload) {
@@ -73,9 +73,9 @@ fn store_full_payload(line: &PlainLine, payload: &[u8; PAYLOAD_BYTES]) {
     }
 }
 
-/// As [`store`], with words in front of the payload. Straight from where both are: a copy of the line
-/// that is put together first would be loaded in larger pieces than it was stored in, and such a load
-/// waits until all stores before it have left the core, those of earlier lines to another core included.
+/// As [`store`], with words before the payload. Stores directly from both places. An assembled copy
+/// of the line would be loaded in larger pieces than it was stored in. Such a load waits until all
+/// earlier stores have left the core, also those of earlier lines to another core.
 #[inline(always)]
 pub(super) fn store_behind(
     line: &PlainLine,
@@ -101,7 +101,7 @@ pub(super) fn store_behind(
     store_header(line, header);
 }
 
-/// Loads what is behind the front of a line's payload.
+/// Loads the part of a line's payload after the front.
 #[inline(always)]
 pub(super) fn load_behind(line: &PlainLine, dst: &mut [u8]) {
     let (words, tail) = dst.as_chunks_mut::<8>();

@@ -1,4 +1,4 @@
-//! Messages out of stores: a ring of 64-byte slots per (sender, receiver) pair.
+//! Messages made of stores: a ring of 64-byte slots per (sender, receiver) pair.
 //!
 //! The ring lies in the receiver's memory, as in TCCluster (section IV.A), and only
 //! its sender writes it. A slot holds one line: an 8-byte header and up to 56 bytes.
@@ -8,22 +8,26 @@
 //! with no fence. Nothing has to be overwritten to free a slot; the receiver returns
 //! *credits*, cumulative counts of lines, by storing them into the sender's memory,
 //! in batches of a quarter of the ring. It stores a credit when it comes back for the next message,
-//! and not between a message and its answer. The line of the credit is in the cache of the sender,
-//! which has just read it, so the store takes as long as a line takes across the machine. Stores
-//! leave a core in order, so the answer would wait for it.
+//! not between a message and its answer. The sender has just read the line of the credit into its
+//! cache, so the store takes as long as a line needs to cross the machine. Stores leave a core in
+//! order, so the answer would have to wait.
 //!
 //! A receiver that has no room for more messages says so in the same word. Its sender then sends
-//! only short lines that the layer above takes at once, and that it sends by a call of their own
+//! only short messages that the layer above takes at once, by a separate call
 //! ([`RingSender::try_send_held`]).
 //!
-//! A message longer than 56 bytes takes several lines, each with a header of its own
+//! Where the receiver's memory is coherent, a message longer than a few lines goes through an *eager buffer* beside the ring: see
+//! `eager.rs`. Elsewhere a message longer than 56 bytes takes several lines, each with a header of its own
 //! and the number of bytes still to come. It is admitted whole or not at all, so a
 //! message may take at most half of the ring: credits held back in a batch can never
 //! starve it.
 //!
-//! The code is generic over where lines are stored and loaded, so that the same code
-//! runs over shared memory, over a wire that only has posted packets, and under loom.
+//! The code is generic over the place of lines, so that it runs over shared memory, over a wire
+//! with only posted packets, and under loom.
 
+mod eager;
+#[cfg(all(test, not(any(loom, memory_model))))]
+mod eager_tests;
 mod header;
 mod line;
 #[cfg(all(test, loom))]
@@ -35,10 +39,11 @@ mod sender;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
+pub use eager::EagerBytes;
 pub use header::{Header, KIND_CONTINUED, KIND_LIMIT, PAYLOAD_BYTES, Stamp};
 pub use line::PlainLine;
 #[cfg(not(loom))]
-pub use place::{CreditInlet, Inlet, Outlet, WordOutlet};
+pub use place::{CreditInlet, EagerPlace, Inlet, Outlet, WordOutlet};
 pub use receiver::{Head, RingReceiver, Taken};
 pub use sender::{RingSender, Sent};
 
@@ -47,7 +52,7 @@ use crate::error::TransportError;
 /// In a credit word: the receiver takes no messages for now.
 const HOLD: u64 = 1 << 63;
 
-/// Words that a message may have in front of what its receiver takes: see [`RingSender::try_send_behind`].
+/// Words that a message may have before its payload: see [`RingSender::try_send_behind`].
 pub const FRONT_WORDS: usize = 2;
 /// The same in bytes.
 pub const FRONT_BYTES: usize = FRONT_WORDS * 8;
@@ -99,14 +104,14 @@ impl Slots {
     }
 }
 
-/// The number of a line since the beginning, with what follows from it at hand.
+/// The number of a line since the beginning, and values derived from it.
 #[derive(Debug, Clone, Copy)]
 struct Position {
     line: u64,
     slots: Slots,
-    /// What the line carries.
+    /// The stamp of the line.
     stamp: Stamp,
-    /// What its slot holds until then.
+    /// The stamp in its slot until the line is written.
     before: Stamp,
 }
 
@@ -125,7 +130,7 @@ impl Position {
         self.slots.slot(self.line)
     }
 
-    /// What the line behind this one carries.
+    /// The stamp of the next line.
     #[inline(always)]
     fn stamp_behind(&self) -> Stamp {
         match self.slots.slot(self.line + 1) {
@@ -169,8 +174,8 @@ pub fn lines_for(len: usize) -> u64 {
 /// write-combining buffers, caches that have to be written back, or a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SendOrder {
-    /// A message is never visible before what the PE stored earlier, and is on its way
-    /// when the call returns: a store fence before and behind it.
+    /// A message is never visible before earlier stores of the PE, and it is under way when the
+    /// call returns: there is a store fence before and after it.
     #[default]
     Strict,
     /// Messages arrive in order among themselves, but may be visible before earlier puts,
@@ -197,29 +202,36 @@ pub trait LineStore {
     fn begin_message(&self) -> Result<(), TransportError> {
         Ok(())
     }
-    /// Called behind the last line of a message.
+    /// Called after the last line of a message.
     fn message_stored(&self) -> Result<(), TransportError> {
         Ok(())
     }
-    /// The slot itself, where storing a line is no more than storing its words.
+    /// The slot itself, where a line is stored by storing its words.
     fn plain(&self, _slot: usize) -> Option<&PlainLine> {
         None
     }
-    /// Behind a message stored to a [`plain`](Self::plain) slot: whether the receiver
-    /// looks for it by itself, so that [`message_stored`](Self::message_stored) is not
-    /// needed.
+    /// After a message was stored to a [`plain`](Self::plain) slot: whether the receiver polls by
+    /// itself, so that [`message_stored`](Self::message_stored) is not needed.
     fn receiver_looks(&self) -> bool {
         false
     }
+    /// The eager buffer, where there is one.
+    fn eager(&self) -> Option<EagerBytes> {
+        None
+    }
+    /// Copies bytes into it, from this offset on. They lie within it.
+    fn store_eager(&self, _at: usize, _bytes: &[u8]) {}
+    /// Stores the word that says how many bytes are there, behind them.
+    fn say_eager(&self, _word: u64) {}
 }
 
-/// Where a receiver finds them.
+/// Where a receiver loads lines from.
 pub trait LineLoad {
-    /// The header of a slot, loaded before anything behind it.
+    /// The header of a slot, loaded before its payload.
     fn header(&self, slot: usize) -> u64;
     /// The first `dst.len()` (at most 56) bytes of the payload of a slot.
     fn payload(&self, slot: usize, dst: &mut [u8]);
-    /// As [`payload`](Self::payload), behind the [front](FRONT_BYTES) of a message.
+    /// As [`payload`](Self::payload), after the [front](FRONT_BYTES) of a message.
     fn payload_behind(&self, slot: usize, dst: &mut [u8]) {
         let mut line = [0; PAYLOAD_BYTES];
         self.payload(slot, &mut line);
@@ -229,21 +241,39 @@ pub trait LineLoad {
     }
     /// The slot will be looked at soon.
     fn expect(&self, _slot: usize) {}
-    /// The slot itself, where loading a line is no more than loading its words.
+    /// The slot itself, where a line is loaded by loading its words.
     fn plain(&self, _slot: usize) -> Option<&PlainLine> {
         None
     }
+    /// The eager buffer, where there is one.
+    fn eager(&self) -> Option<EagerBytes> {
+        None
+    }
+    /// Copies bytes out of it, from this offset on. They lie within it.
+    fn eager_bytes(&self, _at: usize, _dst: &mut [u8]) {}
+    /// The word that says how many bytes are there, loaded before them.
+    fn eager_said(&self) -> u64 {
+        0
+    }
 }
 
-/// A cumulative count of freed lines, as its owner stores it.
+/// Where the receiver stores its cumulative count of freed lines.
 pub trait CreditStore {
     /// Stores `word`: how many lines have been freed since the beginning, and the mark of a
     /// hold.
     fn store_credit(&self, word: u64) -> Result<(), TransportError>;
+    /// Stores what has been taken out of the eager buffer.
+    fn store_eager_credit(&self, _word: u64) -> Result<(), TransportError> {
+        Ok(())
+    }
 }
 
 /// The same count, as the sender sees it.
 pub trait CreditLoad {
     /// The word that was stored last.
     fn load_credit(&self) -> u64;
+    /// The word about the eager buffer that was stored last.
+    fn load_eager_credit(&self) -> u64 {
+        0
+    }
 }

@@ -1,7 +1,6 @@
 //! The ring under loom: every interleaving of one sender and one receiver.
 //!
-//! Lines are modelled with one payload word: the number of words behind the header
-//! changes nothing but the number of states.
+//! Lines are modelled with one payload word: more words would only increase the number of states.
 
 use loom::sync::Arc;
 
@@ -100,7 +99,7 @@ fn messages_arrive_once_in_order_and_whole() {
     });
 }
 
-/// So they do by the short way, with its late credits.
+/// The same by the short way, with its late credits.
 #[test]
 fn the_short_way_takes_the_same() {
     six_messages(|receiver, tag| {
@@ -170,8 +169,8 @@ fn with_front(number: u8) -> ([u64; FRONT_WORDS], Vec<u8>) {
     ([1, 2].map(number_of_word), vec![number; len])
 }
 
-/// Messages with words in front go by the short ways at both ends, and by the long one where there is no credit at hand: each
-/// arrives once, in order, with its own words and payload.
+/// Messages with a front take the short ways at both ends, and the long way if no credit is known. Each arrives once,
+/// in order, with its own front and payload.
 #[test]
 fn the_short_ways_of_messages_with_a_front_carry_them_whole() {
     let mut model = loom::model::Builder::new();

@@ -1,5 +1,6 @@
 //! The receiving end of a ring.
 
+use super::eager::{self, Incoming};
 use super::line::{load, load_behind};
 use super::{
     CreditStore, FRONT_BYTES, FRONT_WORDS, HOLD, Header, KIND_CONTINUED, LineLoad, PAYLOAD_BYTES,
@@ -9,15 +10,15 @@ use crate::error::{Misbehaviour, PeId, TransportError};
 use crate::sync::Ordering;
 use crate::{arrival, opaque};
 
-/// Lines to ask for ahead of the one at hand. Fitted.
+/// How many lines ahead are prefetched. Fitted.
 const LINES_AHEAD: u64 = 4;
-/// Looks for a further line of a message whose first has arrived. Few where each is a state more of a model.
+/// Polls for a further line of a message whose first line has arrived. Few under loom, where each adds a state.
 const POLLS_PER_LINE: u32 = if cfg!(loom) { 2 } else { 1000 };
 
 /// The first line of a message that has arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Head {
-    /// What the sender called it, 1 to 7.
+    /// The kind that the sender gave, 1 to 7.
     pub kind: u8,
     /// The tag of the message.
     pub tag: u32,
@@ -47,20 +48,26 @@ pub struct RingReceiver<L, C> {
     peer: PeId,
     /// The next line.
     next: Position,
-    /// What the sender has been told of that.
+    /// The number of freed lines that the sender has been told.
     returned: u64,
-    /// The sender is told to send no messages.
+    /// The sender has been told to send no messages.
     held: bool,
     /// Bytes already taken of the message at hand.
     taken_bytes: usize,
     /// The first line of the message at hand, once seen.
     head: Option<Head>,
+    /// The eager buffer, where there is one.
+    eager: Option<Incoming>,
+    /// There is a batch of credit for it. Beside the lines, so that a short message looks at no more memory.
+    owes_eager: bool,
 }
 
 impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     /// The receiving end of a fresh (zeroed) ring from `peer`.
     pub fn new(load: L, credit: C, peer: PeId, slots: Slots) -> Self {
         Self {
+            eager: load.eager().map(Incoming::new),
+            owes_eager: false,
             load,
             credit,
             peer,
@@ -78,27 +85,26 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         self.next.line
     }
 
-    /// Whether the next line has arrived. Tells nothing of what is in it.
+    /// Whether the next line has arrived. Its contents are not checked.
     #[inline(always)]
     pub fn has_arrived(&self) -> bool {
         Header(self.load.header(self.next.slot())).stamp() == self.next.stamp
     }
 
     /// Whether the next line has not arrived, and there is nothing else to do: no message at hand, no credit
-    /// to return. What is damaged is not idle.
+    /// to return. A damaged line is not idle.
     #[inline(always)]
     pub fn is_idle(&self) -> bool {
         let header = Header(self.load.header(self.next.slot()));
         header.stamp() == self.next.before && self.head.is_none() && !self.owes_credit()
     }
 
-    /// The shortest way for messages of up to [`PAYLOAD_BYTES`]: polls coherent memory up
-    /// to `polls` times for the next one and takes it if it is of this kind and tag and
-    /// fills `out`. False means no more than that [`take_now`](Self::take_now) has to
-    /// look. Calls nothing.
+    /// The shortest way for messages of up to [`PAYLOAD_BYTES`]: polls coherent memory up to `polls` times for the
+    /// next one, and takes it if it has this kind and tag and fills `out`. False only means that
+    /// [`take_now`](Self::take_now) has to look. Calls no function.
     ///
-    /// What the message looks like is worked out before the wait, since every
-    /// instruction behind the arrival of a line is latency.
+    /// The expected header is computed before the wait, because every instruction after the arrival of a line adds
+    /// latency.
     #[inline(always)]
     pub fn take_line_at_once(&mut self, kind: u8, tag: u32, out: &mut [u8], polls: u32) -> bool {
         let at = self.next;
@@ -137,8 +143,8 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         let wanted = opaque::word(Header::new(at.stamp, kind, len, tag).0);
         let continued = Header::new(at.stamp_behind(), KIND_CONTINUED, back.len(), tag);
         let continued = opaque::word(continued.0);
-        // The second follows at once. A path of its own without a loop: behind a wait the
-        // predictor has forgotten how often a short loop goes around.
+        // The second line follows at once. A separate path without a loop: after a wait the predictor has forgotten
+        // the number of iterations of a short loop.
         if !self.arrives(line, wanted, polls) || !self.arrives(second, continued, polls) {
             return false;
         }
@@ -148,9 +154,9 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         true
     }
 
-    /// The message that comes next and the words behind its header, if its first line is there, in coherent memory,
-    /// and there is nothing else to do first: for messages whose kind says that these words are a
-    /// [front](super::RingSender::try_send_behind). Nothing means no more than that [`peek`](Self::peek) has to look.
+    /// The next message and the words after its header, if its first line is there, in coherent memory, and there
+    /// is nothing else to do first. For messages whose kind says that these words are a
+    /// [front](super::RingSender::try_send_behind). `None` only means that [`peek`](Self::peek) has to look.
     #[inline(always)]
     pub fn front_at_once(&self) -> Option<(Head, [u64; FRONT_WORDS])> {
         if self.head.is_some() || self.owes_credit() {
@@ -170,8 +176,8 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         Some((head, words))
     }
 
-    /// Takes the message that [`front_at_once`](Self::front_at_once) has found, without its front, if it
-    /// fills `out` and has at most two lines, which are there. Whether it has done so.
+    /// Takes the message that [`front_at_once`](Self::front_at_once) has found, without its front, if it fills
+    /// `out` and has at most two lines, which have arrived. Returns whether it has taken it.
     #[inline(always)]
     pub fn take_behind_at_once(&mut self, head: Head, out: &mut [u8]) -> bool {
         if head.len_bytes != FRONT_BYTES + out.len() {
@@ -220,12 +226,11 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         arrival::comes(&line[0], wanted, polls)
     }
 
-    /// The short way: takes the next message if it is there, of this kind and tag, a
-    /// multiple of `element_bytes` that fits `out`. [`Taken::Nothing`] means no more than
-    /// that the long way has to look.
+    /// The short way: takes the next message if it is there, has this kind and tag, and has a multiple of
+    /// `element_bytes` that fits `out`. [`Taken::Nothing`] only means that the long way has to look.
     ///
     /// # Errors
-    /// [`TransportError::PeerMisbehaved`] if a line is not the one that has to follow.
+    /// [`TransportError::PeerMisbehaved`] if a line does not continue the message.
     pub fn take_now(
         &mut self,
         kind: u8,
@@ -234,6 +239,9 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         out: &mut [u8],
     ) -> Result<Taken, TransportError> {
         let header = Header(self.load.header(self.next.slot()));
+        if header.kind() == KIND_CONTINUED && self.eager.is_some() && self.taken_bytes == 0 {
+            return self.take_eager_now((kind, tag), element_bytes, out);
+        }
         let len = header.len_bytes();
         let wanted = Header::new(self.next.stamp, kind, len, tag);
         let fits = len <= out.len() && len.is_multiple_of(element_bytes);
@@ -253,8 +261,30 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         Ok(Taken::All(len))
     }
 
-    /// Takes a message of several lines whose first has arrived. The others are on their
-    /// way, so it is worth waiting a little.
+    /// As [`take_now`](Self::take_now), of a message in the eager buffer.
+    #[inline(never)]
+    fn take_eager_now(
+        &mut self,
+        wanted: (u8, u32),
+        element_bytes: usize,
+        out: &mut [u8],
+    ) -> Result<Taken, TransportError> {
+        let Some(head) = self.peek()? else {
+            return Ok(Taken::Nothing);
+        };
+        let len = head.len_bytes;
+        let fits = len <= out.len() && len.is_multiple_of(element_bytes);
+        if (head.kind, head.tag) != wanted || !fits {
+            return Ok(Taken::Nothing);
+        }
+        match self.take_behind(0, &mut out[..len])? {
+            true => Ok(Taken::All(len)),
+            false => Ok(Taken::Part(head)),
+        }
+    }
+
+    /// Takes a message of several lines whose first has arrived. The others are under way, so a short wait is worth
+    /// while.
     fn take_lines(&mut self, head: Head, out: &mut [u8]) -> Result<Taken, TransportError> {
         if head.len_bytes > self.next.slots.message_bytes_max() {
             return Err(self.bad_first_line(head));
@@ -286,7 +316,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         // This message has used most of the ring. The next one may need the room before the
         // receiver is called again.
         if self.next.line - self.returned >= self.next.slots.count() / 2 {
-            // The message is here whole. What is wrong shows with the next one.
+            // The message is complete. An error shows with the next one.
             let _ = self.return_credit();
         }
         Ok(Taken::All(head.len_bytes))
@@ -294,7 +324,8 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
 
     #[inline(always)]
     fn owes_credit(&self) -> bool {
-        self.next.line - self.returned >= self.next.slots.credit_batch()
+        let owes_lines = self.next.line - self.returned >= self.next.slots.credit_batch();
+        owes_lines || self.owes_eager
     }
 
     /// Tells the sender of freed lines once there is a batch of them, and returns whether
@@ -311,7 +342,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         Ok(owed)
     }
 
-    /// Tells the sender of all freed lines, again if it has been told.
+    /// Tells the sender of all freed lines, even if it has been told before.
     ///
     /// # Errors
     /// What storing the credit gives.
@@ -322,10 +353,9 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         Ok(())
     }
 
-    /// Tells the sender that it may send no messages for now, or that it may again. It
-    /// learns of a hold when it next looks for credit, so what had credit before still
-    /// comes: at most a ring full. What is sent by
-    /// [`try_send_held`](super::RingSender::try_send_held) goes on.
+    /// Tells the sender that it may send no messages for now, or that it may again. It learns of a hold when it
+    /// next looks for credit. So messages that had credit before still come: at most a full ring.
+    /// [`try_send_held`](super::RingSender::try_send_held) still sends.
     ///
     /// # Errors
     /// What storing the credit gives.
@@ -338,27 +368,37 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     fn tell_credit(&mut self) -> Result<(), TransportError> {
         let hold = if self.held { HOLD } else { 0 };
         match self.credit.store_credit(self.next.line | hold) {
-            // Who is lost needs no credit, and what it has sent can still be taken.
+            // A lost sender needs no credit, and its messages can still be taken.
             Ok(()) | Err(TransportError::PeerLost { .. }) => {}
             Err(error) => return Err(error),
         }
         self.returned = self.next.line;
+        if let Some(eager) = &mut self.eager
+            && let Some(credit) = eager.credit()
+        {
+            match self.credit.store_eager_credit(credit) {
+                Ok(()) | Err(TransportError::PeerLost { .. }) => {}
+                Err(error) => return Err(error),
+            }
+            eager.told();
+            self.owes_eager = false;
+        }
         Ok(())
     }
 
-    /// The sender says that it has stored `lines` lines since the beginning, in a word that
-    /// cannot be seen before they can. 0 says nothing.
+    /// Checks the sender's statement that it has stored `lines` lines since the beginning. Its word cannot be
+    /// visible before these lines. 0 is no statement.
     ///
     /// # Errors
-    /// [`TransportError::PeerMisbehaved`] if the next line is one of them and is not there, or
-    /// if so many do not fit the ring.
+    /// [`TransportError::PeerMisbehaved`] if the next line should be there but is not, or if so many lines do not
+    /// fit the ring.
     pub fn check_stored(&self, lines: u64) -> Result<(), TransportError> {
         let next = self.next.line;
         if lines <= next || self.has_arrived() {
             return Ok(());
         }
         let header = Header(self.load.header(self.next.slot()));
-        // It may have come meanwhile.
+        // The line may have come meanwhile.
         if header.stamp() == self.next.stamp {
             return Ok(());
         }
@@ -370,10 +410,10 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         }))
     }
 
-    /// The message that comes next, if its first line is there.
+    /// The next message, if its first line is there.
     ///
     /// # Errors
-    /// [`TransportError::PeerMisbehaved`] if the slot holds what no sender stores.
+    /// [`TransportError::PeerMisbehaved`] if the slot holds a line that no sender stores.
     #[inline]
     pub fn peek(&mut self) -> Result<Option<Head>, TransportError> {
         if let Some(head) = self.head {
@@ -388,26 +428,68 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
             tag: header.tag(),
             len_bytes: header.len_bytes(),
         };
-        if head.kind == KIND_CONTINUED || head.len_bytes > self.next.slots.message_bytes_max() {
+        let head = match head.kind == KIND_CONTINUED {
+            true => self.eager_head(head)?,
+            false => head,
+        };
+        let longest = match &self.eager {
+            Some(eager) if eager.is_at_hand => usize::MAX,
+            _ => self.next.slots.message_bytes_max(),
+        };
+        if head.kind == KIND_CONTINUED || head.len_bytes > longest {
             return Err(self.bad_first_line(head));
         }
         self.head = Some(head);
         Ok(Some(head))
     }
 
-    /// Looks at the first bytes of the message that [`peek`](Self::peek) has found and of
-    /// which nothing was taken: at most those of its first line.
+    /// What the line of a message in the eager buffer says, or its own head if it says nothing.
+    fn eager_head(&mut self, line: Head) -> Result<Head, TransportError> {
+        let Some(eager) = &mut self.eager else {
+            return Ok(line);
+        };
+        let mut word = [0; 8];
+        self.load.payload(self.next.slot(), &mut word);
+        let said = eager::parse(u64::from_ne_bytes(word), eager.eager);
+        let Some((kind, len_bytes)) = said.filter(|_| line.len_bytes == eager::LINE_BYTES) else {
+            return Ok(line);
+        };
+        eager.is_at_hand = true;
+        Ok(Head {
+            kind,
+            tag: line.tag,
+            len_bytes,
+        })
+    }
+
+    /// Copies the first bytes of the message that [`peek`](Self::peek) has found, before anything is taken: at most those of
+    /// its first line, and [`FRONT_BYTES`] of a message in the eager buffer. The rest of `dst` stays as it is.
     pub fn front(&self, dst: &mut [u8]) {
-        self.load.payload(self.next.slot(), dst);
+        if self.eager.as_ref().is_some_and(|eager| eager.is_at_hand) {
+            let front = self.eager_front();
+            let len = dst.len().min(front.len());
+            dst[..len].copy_from_slice(&front[..len]);
+        } else {
+            self.load.payload(self.next.slot(), dst);
+        }
+    }
+
+    #[inline(always)]
+    fn eager_front(&self) -> [u8; FRONT_BYTES] {
+        let mut line = [0; eager::LINE_BYTES];
+        self.load.payload(self.next.slot(), &mut line);
+        let mut front = [0; FRONT_BYTES];
+        front.copy_from_slice(&line[8..]);
+        front
     }
 
     /// Takes the message that [`peek`](Self::peek) found into the front of `out`, as
     /// far as its lines have arrived. Call it again with the same `out` until it
-    /// returns true. What does not fit `out` is dropped.
+    /// returns true. Bytes that do not fit `out` are dropped.
     ///
     /// # Errors
-    /// [`TransportError::PeerMisbehaved`] if a line is not the one that has to
-    /// follow; or what returning the credit gives.
+    /// [`TransportError::PeerMisbehaved`] if a line does not continue the message; or what returning the credit
+    /// gives.
     #[inline]
     pub fn take(&mut self, out: &mut [u8]) -> Result<bool, TransportError> {
         self.take_behind(0, out)
@@ -424,6 +506,9 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         let Some(head) = self.peek()? else {
             return Ok(false);
         };
+        if self.eager.as_ref().is_some_and(|eager| eager.is_at_hand) {
+            return self.take_eager(head, skip, out);
+        }
         let slots = self.next.slots;
         loop {
             let rest = head.len_bytes - self.taken_bytes;
@@ -446,11 +531,11 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
             } else if let Some(dst) = out.get_mut(at..at + now) {
                 self.load.payload(self.next.slot(), dst);
             } else if let Some(dst) = out.get_mut(at..) {
-                // What does not fit is dropped.
+                // Bytes that do not fit are dropped.
                 self.load.payload(self.next.slot(), dst);
             }
             self.next.advance();
-            // First of all: if no credit can be stored, this line is taken all the same.
+            // Done first, so that this line counts as taken even if no credit can be stored.
             let (is_first, is_last) = (self.taken_bytes == 0, now == rest);
             self.taken_bytes = if is_last { 0 } else { self.taken_bytes + now };
             if is_last {
@@ -460,7 +545,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
                 // The rest of a long message needs the room that this part frees. After a
                 // single line the answer of the program is more urgent.
                 let told = self.return_credit();
-                // A message that is here whole is given. What is wrong shows with the next one.
+                // A complete message is given. An error shows with the next one.
                 if !is_last {
                     told?;
                 }
@@ -471,7 +556,78 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         }
     }
 
-    /// The header of a further line of a message, which is on its way.
+    /// As [`take_behind`](Self::take_behind), of a message in the eager buffer.
+    fn take_eager(
+        &mut self,
+        head: Head,
+        skip: usize,
+        out: &mut [u8],
+    ) -> Result<bool, TransportError> {
+        // Where in `out` the bytes behind the front go.
+        let behind = FRONT_BYTES - skip;
+        let len = head.len_bytes - FRONT_BYTES;
+        if self.taken_bytes == 0 && skip == 0 {
+            let room = out.len().min(FRONT_BYTES);
+            out[..room].copy_from_slice(&self.eager_front()[..room]);
+        }
+        let mut polls = POLLS_PER_LINE;
+        loop {
+            let Some(incoming) = &mut self.eager else {
+                return Ok(false);
+            };
+            let (area, begin) = incoming.place(len);
+            let said = match len <= eager::PIECE_BYTES {
+                true => 0,
+                false => self.load.eager_said(),
+            };
+            let there = match incoming.there(said, len) {
+                Ok(there) => there,
+                Err(got_bytes) => {
+                    let how = Misbehaviour::EagerBytes {
+                        len_bytes: len,
+                        got_bytes,
+                    };
+                    return Err(self.misbehaved(how));
+                }
+            };
+            let done = self.taken_bytes;
+            if there > done {
+                // What does not fit is dropped.
+                let from = (behind + done).min(out.len());
+                let to = (behind + there).min(out.len());
+                let dst = &mut out[from..to];
+                let load = &self.load;
+                area.each(begin + done as u64, dst.len(), |at, part| {
+                    load.eager_bytes(at, &mut dst[part]);
+                });
+                self.taken_bytes = there;
+                polls = POLLS_PER_LINE;
+            }
+            if there == len {
+                break;
+            }
+            polls -= 1;
+            if polls == 0 {
+                return Ok(false);
+            }
+        }
+        let mut is_half_used = false;
+        if let Some(incoming) = &mut self.eager {
+            incoming.advance(len);
+            self.owes_eager = incoming.owes_credit();
+            is_half_used = incoming.is_half_used();
+        }
+        self.next.advance();
+        self.taken_bytes = 0;
+        self.head = None;
+        if is_half_used {
+            // The message is here whole. What is wrong shows with the next one.
+            let _ = self.return_credit();
+        }
+        Ok(true)
+    }
+
+    /// The header of a further line of a message, which is under way.
     #[inline(always)]
     fn next_header_soon(&self) -> Result<Option<Header>, TransportError> {
         for _ in 0..POLLS_PER_LINE {

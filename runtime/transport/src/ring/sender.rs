@@ -1,5 +1,6 @@
 //! The sending end of a ring.
 
+use super::eager::{self, Outgoing, PIECE_BYTES, lines_bytes_max};
 use super::line::{store, store_behind};
 use super::{
     CreditLoad, FRONT_BYTES, FRONT_WORDS, HOLD, Header, KIND_CONTINUED, LineStore, PAYLOAD_BYTES,
@@ -7,14 +8,14 @@ use super::{
 };
 use crate::error::{Misbehaviour, PeId, TransportError};
 
-/// How far ahead [`RingSender::expect`] asks. Fitted: with cores far from each other and two lines a message, 2, 3, 5, 6 gave
-/// 7.4 to 7.8 million messages a second, 4 gave 8.9, and 8 or more, as none, 5.0 to 5.2.
+/// How many lines ahead [`RingSender::expect`] prefetches. Fitted: with cores far from each other and two lines a
+/// message, 2, 3, 5, 6 gave 7.4 to 7.8 million messages a second, 4 gave 8.9, and 8 or more, as none, 5.0 to 5.2.
 const LINES_AHEAD: u64 = 4;
 
 /// How far [`RingSender::send_line_at_once`] got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sent {
-    /// All of it is done.
+    /// Everything is done.
     Yes,
     /// The message is stored, but its receiver may sleep: [`RingSender::ring`].
     Ring,
@@ -22,8 +23,7 @@ pub enum Sent {
     No,
 }
 
-/// The lines of a message, or of its rest: slot, header and payload of each. Behind them `next` is
-/// the line that follows.
+/// The lines of a message, or of its rest: slot, header and payload of each. `next` is the line after them.
 struct Lines<'a> {
     next: &'a mut Position,
     kind: u8,
@@ -69,19 +69,27 @@ pub struct RingSender<S, C> {
     peer: PeId,
     /// The next line.
     next: Position,
-    /// Lines that messages may take since the beginning, as far as we have looked: none
-    /// during a hold.
+    /// Lines that messages may take, counted from the beginning, as last seen. None more during a hold.
     granted: u64,
-    /// Lines that there is room for, as far as we have looked.
+    /// Lines for which there is room, counted from the beginning, as last seen.
     room: u64,
     /// The receiver takes no more messages for now: see [`super::RingReceiver::hold`].
     held: bool,
+    /// The eager buffer, where there is one.
+    eager: Option<Outgoing>,
+    /// Longer messages go through it.
+    lines_bytes_max: usize,
 }
 
 impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
     /// The sending end of a fresh ring to `peer`.
     pub fn new(store: S, credit: C, peer: PeId, slots: Slots) -> Self {
         Self {
+            lines_bytes_max: match store.eager() {
+                Some(_) => lines_bytes_max(slots.message_bytes_max()),
+                None => usize::MAX,
+            },
+            eager: store.eager().map(Outgoing::new),
             store,
             credit,
             peer,
@@ -92,8 +100,8 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         }
     }
 
-    /// The shortest way for messages of up to [`PAYLOAD_BYTES`]: stores one into coherent
-    /// memory if there is credit at hand. Calls nothing.
+    /// The shortest way for messages of up to [`PAYLOAD_BYTES`]: stores one into coherent memory if credit is known.
+    /// Calls no function.
     #[inline(always)]
     pub fn send_line_at_once(&mut self, kind: u8, tag: u32, payload: &[u8]) -> Sent {
         let at = self.next;
@@ -124,8 +132,7 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         let (Some(line), Some(second)) = lines else {
             return Sent::No;
         };
-        // In the order of their addresses. A core that stores lines downwards was measured to get
-        // them one after the other.
+        // In the order of addresses. Measured: a core that stores lines downwards gets them one after the other.
         let header = Header::new(at.stamp, kind, payload.len(), tag);
         store(line, header.0, front);
         let continued = Header::new(at.stamp_behind(), KIND_CONTINUED, back.len(), tag);
@@ -175,9 +182,9 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         self.sent()
     }
 
-    /// Asks for lines that soon follow, of one that sends message after message: a core has room for the stores of
-    /// about one message behind a store whose line is on its way, so without this the lines come one by one. Between a
-    /// message and its answer it would take lines from the receiver that looks at them.
+    /// Prefetches the next lines, for a sender that sends message after message. Behind a store that waits for its
+    /// line, a core has room for the stores of about one message, so without this the lines come one by one. Between a
+    /// message and its answer this would take lines from the receiver that polls them.
     #[inline(always)]
     pub fn expect(&self) {
         let Position { line, slots, .. } = self.next;
@@ -194,7 +201,7 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         }
     }
 
-    /// What has to follow [`Sent::Ring`].
+    /// Must follow [`Sent::Ring`].
     ///
     /// # Errors
     /// What the store gives.
@@ -206,7 +213,7 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
     /// Stores a message if the receiver has room for all of it.
     ///
     /// - `kind`: 1 to 7, the caller's own.
-    /// - `payload`: at most [`Slots::message_bytes_max`] bytes.
+    /// - `payload`: at most [`message_bytes_max`](Self::message_bytes_max) bytes.
     ///
     /// Returns false, having stored nothing, if there is no credit, or if the receiver
     /// [takes no messages](Self::is_held).
@@ -218,6 +225,11 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
     #[inline]
     pub fn try_send(&mut self, kind: u8, tag: u32, payload: &[u8]) -> Result<bool, TransportError> {
         debug_assert_ne!(kind, KIND_CONTINUED);
+        if self.is_eager(payload.len())
+            && let Some((front, body)) = payload.split_first_chunk()
+        {
+            return self.try_send_eager(kind, tag, front, body);
+        }
         let lines = lines_for(payload.len());
         if self.granted - self.next.line < lines && !self.look_for_credit(lines, payload.len())? {
             return Ok(false);
@@ -240,6 +252,13 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
     ) -> Result<bool, TransportError> {
         debug_assert!(kind != KIND_CONTINUED);
         let len = FRONT_BYTES + payload.len();
+        if self.is_eager(len) {
+            let mut bytes = [0; FRONT_BYTES];
+            for (bytes, word) in bytes.as_chunks_mut().0.iter_mut().zip(front) {
+                *bytes = word.to_le_bytes();
+            }
+            return self.try_send_eager(kind, tag, &bytes, payload);
+        }
         let lines = lines_for(len);
         if self.granted - self.next.line < lines && !self.look_for_credit(lines, len)? {
             return Ok(false);
@@ -272,7 +291,103 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         Ok(true)
     }
 
-    /// As [`try_send`](Self::try_send), for what the receiver takes during a hold, too.
+    /// Whether a message of so many bytes goes through the eager buffer.
+    #[inline(always)]
+    fn is_eager(&self, len: usize) -> bool {
+        len > self.lines_bytes_max
+    }
+
+    /// A message through the eager buffer: its first bytes, and the others.
+    #[inline(never)]
+    fn try_send_eager(
+        &mut self,
+        kind: u8,
+        tag: u32,
+        front: &[u8; FRONT_BYTES],
+        body: &[u8],
+    ) -> Result<bool, TransportError> {
+        if !self.has_eager_room(body.len())? {
+            return Ok(false);
+        }
+        let Some(out) = &mut self.eager else {
+            return Ok(false);
+        };
+        let place = out.take(body.len());
+        let store = &self.store;
+        let put = |done: usize, bytes: &[u8]| {
+            let position = place.position + done as u64;
+            place.area.each(position, bytes.len(), |at, part| {
+                store.store_eager(at, &bytes[part]);
+            });
+        };
+        let (first, rest) = body.split_at(body.len().min(PIECE_BYTES));
+        put(0, first);
+        let line = eager::line(kind, FRONT_BYTES + body.len(), front);
+        let at = self.next;
+        let header = Header::new(at.stamp, KIND_CONTINUED, line.len(), tag);
+        store.store_line(at.slot(), header.0, &line)?;
+        if !rest.is_empty() {
+            // It may begin to copy.
+            store.message_stored()?;
+        }
+        let mut done = first.len();
+        for piece in rest.chunks(PIECE_BYTES) {
+            put(done, piece);
+            done += piece.len();
+            store.say_eager(place.said(done));
+        }
+        self.next.advance();
+        self.store.message_stored()?;
+        Ok(true)
+    }
+
+    /// Whether there is room for a message with so many bytes in the eager buffer.
+    fn has_eager_room(&mut self, body: usize) -> Result<bool, TransportError> {
+        if self.eager.as_ref().is_some_and(|out| !out.has_room(body)) {
+            // This word says whether the receiver takes any.
+            self.look_for_credit(1, 0)?;
+            self.look_for_eager_credit(body)?;
+        } else if self.granted == self.next.line {
+            self.look_for_credit(1, 0)?;
+        }
+        let has_room = self.eager.as_ref().is_some_and(|out| out.has_room(body));
+        Ok(has_room && self.granted > self.next.line)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look_for_eager_credit(&mut self, body: usize) -> Result<(), TransportError> {
+        let longest = self.message_bytes_max();
+        let Some(out) = &mut self.eager else {
+            return Ok(());
+        };
+        if FRONT_BYTES + body > longest {
+            return Err(TransportError::OutOfRange {
+                offset_bytes: 0,
+                len_bytes: FRONT_BYTES + body,
+                segment_bytes: longest,
+            });
+        }
+        let credit = self.credit.load_eager_credit();
+        out.heed(credit).map_err(|(min, max, got)| {
+            let how = Misbehaviour::Credit { min, max, got };
+            TransportError::PeerMisbehaved { pe: self.peer, how }
+        })
+    }
+
+    /// Whether there is room for a message of `len` bytes.
+    ///
+    /// # Errors
+    /// As [`has_room`](Self::has_room).
+    #[inline]
+    pub fn has_room_for(&mut self, len: usize) -> Result<bool, TransportError> {
+        match self.is_eager(len) {
+            true => self.has_eager_room(len - FRONT_BYTES),
+            false => self.has_room(lines_for(len), false),
+        }
+    }
+
+    /// As [`try_send`](Self::try_send), for messages that the receiver also takes during a hold. They go in lines.
     ///
     /// # Errors
     /// As `try_send`.
@@ -296,8 +411,7 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         Ok(true)
     }
 
-    /// Whether there is room for a message of so many lines; for one that is sent in spite
-    /// of a hold, if `held`.
+    /// Whether there is room for a message of so many lines. `held`: the message is sent in spite of a hold.
     ///
     /// # Errors
     /// [`TransportError::PeerMisbehaved`] if the receiver's credit is impossible.
@@ -312,9 +426,8 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         Ok(room - self.next.line >= lines)
     }
 
-    /// Whether the receiver has said that it takes no messages, but what
-    /// [`try_send_held`](Self::try_send_held) sends. Known when there was no credit for a
-    /// message.
+    /// Whether the receiver has said that it takes only messages of [`try_send_held`](Self::try_send_held). Known after
+    /// a message found no credit.
     pub fn is_held(&self) -> bool {
         self.held
     }
@@ -358,7 +471,7 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         self.next.line
     }
 
-    /// How many of these the receiver has taken, as far as it has said so.
+    /// How many lines the receiver has taken, as far as it has said so.
     ///
     /// # Errors
     /// [`TransportError::PeerMisbehaved`] if the receiver's credit is impossible.
@@ -372,8 +485,16 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         &mut self.store
     }
 
-    /// The longest message this ring takes.
+    /// The longest message that [`try_send`](Self::try_send) takes.
+    #[inline]
     pub fn message_bytes_max(&self) -> usize {
+        let eager = self.eager.as_ref().map(|out| out.eager.message_bytes_max());
+        self.held_bytes_max().max(eager.unwrap_or(0))
+    }
+
+    /// The longest message that [`try_send_held`](Self::try_send_held) takes.
+    #[inline]
+    pub fn held_bytes_max(&self) -> usize {
         self.next.slots.message_bytes_max()
     }
 

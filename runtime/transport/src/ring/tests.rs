@@ -29,7 +29,7 @@ struct Fixture {
     wires: Vec<Arc<dyn Wire>>,
 }
 
-/// What the wire declares, and whether only its stores are used.
+/// The contract of the wire, and whether only its stores are used.
 type Kind = (Visibility, bool);
 
 const PLAIN: Kind = (Visibility::Coherent, false);
@@ -97,8 +97,8 @@ fn op() -> impl Strategy<Value = Op> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 400 }))]
 
-    /// Whatever is sent comes out once, in order, unchanged; and a send is refused
-    /// only while the receiver holds so much that the message really may not fit.
+    /// Each message comes out once, in order, unchanged. A send is refused only while the
+    /// receiver holds so many lines that the message may not fit.
     #[test]
     fn behaves_like_a_queue(
         ops in proptest::collection::vec(op(), 1..300),
@@ -115,7 +115,7 @@ proptest! {
                     let payload: Vec<u8> = (0..len).map(|_| { fill = fill.wrapping_mul(31).wrapping_add(7); fill }).collect();
                     let sent = ring.sender.try_send(kind, tag, &payload);
                     if len > ring.slots.message_bytes_max() {
-                        // Refused, unless there happened to be credit at hand.
+                        // Refused, unless credit was known.
                         if sent != Ok(true) { continue; }
                         prop_assert!(lines_for(len) <= ring.slots.count());
                         // The receiver refuses what the ring does not allow.
@@ -157,8 +157,8 @@ proptest! {
         }
     }
 
-    /// Random bytes over the whole ring and the credit: an error or silence, never a
-    /// panic, never a byte outside.
+    /// Random bytes over the whole ring and the credit give an error or no message. There
+    /// is never a panic or an access outside.
     #[test]
     fn scribbled_memory_is_survived(noise in proptest::collection::vec(any::<u8>(), 4096), credit in any::<u64>(), sends in 0..70u32) {
         let mut ring = fixture(4096, PLAIN);
@@ -227,7 +227,7 @@ fn a_hold_stops_messages_once_the_credit_at_hand_is_used_and_nothing_else() {
     for wire in WIRES {
         let mut ring = fixture(1024, wire);
         assert_eq!(ring.receiver.hold(true), Ok(()));
-        // Of what it could send before it has not looked.
+        // The sender has not looked at its earlier credit.
         for tag in 0..16 {
             assert_eq!(ring.sender.try_send(1, tag, &[]), Ok(true));
             assert!(!ring.sender.is_held());
@@ -340,7 +340,8 @@ fn the_short_way_gives_up_on_a_late_line_and_the_long_way_goes_on() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 400 }))]
 
-    /// Short ways take what they say, and what they do not take the long ways do.
+    /// Short ways take the messages that they promise to take, and the long ways take the
+    /// rest.
     #[test]
     fn short_ways_and_long_ways_of_messages_with_a_front_agree(
         ops in proptest::collection::vec((any::<[bool; 3]>(), any::<u32>(), any::<[u64; 2]>(), 0..160usize), 1..300),
@@ -471,7 +472,8 @@ impl CreditStore for Answers {
     }
 }
 
-/// Takes three messages of several lines each, none of which may lose a line, and says how often an error came.
+/// Takes three messages of several lines each, without losing a line. Returns the number
+/// of errors.
 fn errors_while_all_is_taken(answers: fn() -> Result<(), TransportError>) -> u32 {
     let mut ring = fixture(1024, PLAIN);
     let inlet = Inlet::new(ring.wires[1].segment(), RING_OFFSET, ring.slots).unwrap();
@@ -483,7 +485,7 @@ fn errors_while_all_is_taken(answers: fn() -> Result<(), TransportError>) -> u32
     let mut errors = 0;
     for n in 0..3 {
         let mut out = [0; 250];
-        // As a caller that tries again: what is at hand goes on where it was.
+        // As a caller that tries again: the current message continues where it was.
         loop {
             match receiver.take(&mut out) {
                 Ok(true) => break,
@@ -507,7 +509,8 @@ fn what_a_lost_peer_has_sent_is_taken_without_credit_for_it() {
     assert_eq!(errors_while_all_is_taken(lost), 0);
 }
 
-/// Every other time: the next call has to find the line behind the one that was taken.
+/// Fails every other time: the next call has to find the line after the one that was
+/// taken.
 #[test]
 fn a_line_that_was_taken_stays_taken_if_no_credit_can_be_stored() {
     thread_local! {

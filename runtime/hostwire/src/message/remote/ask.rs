@@ -231,7 +231,7 @@ impl Asking {
                 now = self.len;
             }
             Deed::Put { .. } => {
-                let room = peer.sender.message_bytes_max() - bytes.len();
+                let room = peer.sender.held_bytes_max() - bytes.len();
                 now = self.len.min(room);
                 bytes.extend_from_slice(&self.buffer.bytes()[..now]);
             }
@@ -264,7 +264,7 @@ impl Asking {
 
     fn put_more(&mut self, messages: &mut Messages, sent: usize) -> Result<bool> {
         let peer = messages.peer(self.to)?;
-        let room = peer.sender.message_bytes_max() - HEADER_BYTES;
+        let room = peer.sender.held_bytes_max() - HEADER_BYTES;
         let end = self.len.min(sent + room);
         if !peer
             .sender

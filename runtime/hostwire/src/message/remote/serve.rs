@@ -333,7 +333,7 @@ impl Messages {
         if let Some(Answer::Lent(_)) = peer.far().remote.serving.answers.front() {
             return self.lend(pe);
         }
-        let most = peer.sender.message_bytes_max() - HEADER_BYTES;
+        let most = peer.sender.held_bytes_max() - HEADER_BYTES;
         let next = peer.far().remote.serving.answers.front();
         let Some(len) = next.map(|answer| answer.next_len(most)) else {
             return Ok(false);

@@ -1,0 +1,293 @@
+//! Rings with an eager buffer: against a plain queue, between two threads, and with hostile memory.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::thread;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::error::{Misbehaviour, TransportError};
+use crate::shm::{self, ShmOptions};
+use crate::visibility::Visibility;
+use crate::window::FIRST_FREE_OFFSET_BYTES;
+use crate::wire::Wire;
+
+const RING_BYTES: usize = 256;
+const RING: usize = FIRST_FREE_OFFSET_BYTES;
+/// In the receiver's segment.
+const SAID: usize = RING + RING_BYTES;
+/// In the sender's segment.
+const CREDIT: usize = FIRST_FREE_OFFSET_BYTES;
+const EAGER_CREDIT: usize = CREDIT + 8;
+const EAGER: usize = SAID + 64;
+
+type Sender = RingSender<Outlet, CreditInlet>;
+type Receiver = RingReceiver<Inlet, WordOutlet>;
+
+/// A ring from PE 0 to PE 1 with an eager buffer.
+struct Fixture {
+    sender: Sender,
+    receiver: Receiver,
+    wires: Vec<Arc<dyn Wire>>,
+}
+
+fn fixture(eager_bytes: usize, visibility: Visibility) -> Fixture {
+    let slots = Slots::of_bytes(RING_BYTES).unwrap();
+    let bytes = EagerBytes::new(eager_bytes).unwrap();
+    let made = shm::local(2, EAGER + bytes.bytes(), ShmOptions { visibility });
+    let wires: Vec<Arc<dyn Wire>> = made
+        .unwrap()
+        .into_iter()
+        .map(|wire| Arc::new(wire) as Arc<dyn Wire>)
+        .collect();
+    let place = Some(EagerPlace {
+        offset_bytes: EAGER,
+        bytes,
+        said_offset_bytes: SAID,
+    });
+    let outlet = Outlet::new(&wires[0], 1, RING, slots).unwrap();
+    let inlet = Inlet::new(wires[1].segment(), RING, slots).unwrap();
+    let credit = CreditInlet::new(wires[0].segment(), CREDIT).unwrap();
+    let back = WordOutlet::new(&wires[1], 0, CREDIT).unwrap();
+    Fixture {
+        sender: RingSender::new(
+            outlet.with_eager(place).unwrap(),
+            credit.with_eager(EAGER_CREDIT).unwrap(),
+            1,
+            slots,
+        ),
+        receiver: RingReceiver::new(
+            inlet.with_eager(place).unwrap(),
+            back.with_eager(EAGER_CREDIT),
+            0,
+            slots,
+        ),
+        wires,
+    }
+}
+
+fn bytes(number: usize, len: usize) -> Vec<u8> {
+    (0..len).map(|at| (number * 31 + at * 7) as u8).collect()
+}
+
+#[derive(Debug, Clone)]
+enum Op {
+    Send { tag: u32, len: usize },
+    SendBehind { tag: u32, len: usize },
+    Receive { room: usize },
+    TakeNow { room: usize },
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let len = || prop_oneof![0..120usize, 0..1041usize];
+    prop_oneof![
+        (any::<u32>(), len()).prop_map(|(tag, len)| Op::Send { tag, len }),
+        (any::<u32>(), len()).prop_map(|(tag, len)| Op::SendBehind { tag, len }),
+        (0..1200usize).prop_map(|room| Op::Receive { room }),
+        (0..1200usize).prop_map(|room| Op::TakeNow { room }),
+    ]
+}
+
+/// A receiver that has all messages and looks for the next one gives room for any.
+fn refuses_rightly(ring: &mut Fixture, model: &VecDeque<(u8, u32, Vec<u8>)>, len: usize) -> bool {
+    ring.receiver.return_credit().unwrap();
+    !model.is_empty() || ring.sender.has_room_for(FRONT_BYTES + len).unwrap()
+}
+
+const KIND: u8 = 1;
+const KIND_BEHIND: u8 = 5;
+const FRONT: [u64; FRONT_WORDS] = [0x0102_0304_0506_0708, 9];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 400 }))]
+
+    /// Each message comes out once, in order, unchanged, whatever its way.
+    #[test]
+    fn behaves_like_a_queue(
+        ops in proptest::collection::vec(op(), 1..200),
+        eager_bytes in prop::sample::select(vec![2048usize, 4096]),
+    ) {
+        let mut ring = fixture(eager_bytes, Visibility::Coherent);
+        prop_assert_eq!(ring.sender.message_bytes_max(), eager_bytes / 2 + 16);
+        let mut model: VecDeque<(u8, u32, Vec<u8>)> = VecDeque::new();
+        for (number, op) in ops.into_iter().enumerate() {
+            match op {
+                Op::Send { tag, len } => {
+                    let payload = bytes(number, len);
+                    let has_room = ring.sender.has_room_for(len).unwrap();
+                    let sent = ring.sender.try_send(KIND, tag, &payload).unwrap();
+                    prop_assert_eq!(sent, has_room);
+                    if sent { model.push_back((KIND, tag, payload)); } else { prop_assert!(refuses_rightly(&mut ring, &model, len)); }
+                }
+                Op::SendBehind { tag, len } => {
+                    let len = len.min(1024);
+                    let payload = bytes(number, len);
+                    let has_room = ring.sender.has_room_for(FRONT_BYTES + len).unwrap();
+                    let sent = ring.sender.try_send_behind(KIND_BEHIND, tag, FRONT, &payload).unwrap();
+                    prop_assert_eq!(sent, has_room);
+                    if sent { model.push_back((KIND_BEHIND, tag, payload)); } else { prop_assert!(refuses_rightly(&mut ring, &model, len)); }
+                }
+                Op::Receive { room } => {
+                    let head = ring.receiver.peek().unwrap();
+                    let Some((kind, tag, payload)) = model.pop_front() else {
+                        prop_assert_eq!(head, None);
+                        continue;
+                    };
+                    let skip = if kind == KIND_BEHIND { FRONT_BYTES } else { 0 };
+                    prop_assert_eq!(head, Some(Head { kind, tag, len_bytes: skip + payload.len() }));
+                    let mut front = [0; FRONT_BYTES];
+                    ring.receiver.front(&mut front);
+                    if skip > 0 {
+                        prop_assert_eq!(&front[..8], &FRONT[0].to_le_bytes()[..]);
+                    }
+                    let mut out = vec![0xee; room];
+                    prop_assert!(ring.receiver.take_behind(skip, &mut out).unwrap());
+                    let fits = room.min(payload.len());
+                    prop_assert_eq!(&out[..fits], &payload[..fits]);
+                    prop_assert!(out[fits..].iter().all(|byte| *byte == 0xee));
+                }
+                Op::TakeNow { room } => {
+                    let (tag, expected) = match model.front() {
+                        Some((KIND, tag, payload)) if payload.len() <= room => (*tag, Taken::All(payload.len())),
+                        Some((_, tag, _)) => (*tag, Taken::Nothing),
+                        None => (0, Taken::Nothing),
+                    };
+                    let mut out = vec![0; room];
+                    let taken = ring.receiver.take_now(KIND, tag, 1, &mut out).unwrap();
+                    prop_assert_eq!(taken, expected);
+                    if let Taken::All(len) = taken {
+                        let (_, _, payload) = model.pop_front().unwrap();
+                        prop_assert_eq!(&out[..len], &payload);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Any bytes in the line, the words and the buffer give an error or a message that fits.
+    #[test]
+    fn scribbled_memory_is_survived(
+        noise in proptest::collection::vec(any::<u8>(), RING_BYTES),
+        said in any::<u64>(),
+        credit in any::<u64>(),
+        word in (any::<u64>(), 0..9u64, 0..1200u64),
+        sends in 0..6usize,
+    ) {
+        let mut ring = fixture(2048, Visibility::Coherent);
+        for number in 0..sends {
+            let _ = ring.sender.try_send(1, 0, &bytes(number, 200 + 100 * number));
+        }
+        if word.0 % 2 == 0 {
+            ring.wires[0].store(1, RING, &noise).unwrap();
+        } else {
+            // What only a word of the line says is wrong.
+            ring.wires[0].store_word(1, RING + 8, word.1 << 32 | word.2).unwrap();
+        }
+        ring.wires[0].store_word(1, SAID, said).unwrap();
+        ring.wires[1].store_word(0, EAGER_CREDIT, credit).unwrap();
+        let mut out = [0; 600];
+        for _ in 0..20 {
+            match ring.receiver.take(&mut out) {
+                Ok(_) => {}
+                Err(TransportError::PeerMisbehaved { pe, .. }) => { prop_assert_eq!(pe, 0); break; }
+                Err(other) => prop_assert!(false, "{other}"),
+            }
+        }
+        for _ in 0..20 {
+            match ring.sender.try_send(1, 0, &[7; 900]) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(TransportError::PeerMisbehaved { pe, .. }) => { prop_assert_eq!(pe, 1); break; }
+                Err(other) => prop_assert!(false, "{other}"),
+            }
+        }
+    }
+}
+
+/// Of a long message the receiver takes the first pieces while the sender copies the others.
+#[test]
+fn long_messages_cross_between_two_threads() {
+    let count = if cfg!(miri) { 12 } else { 400 };
+    let len = |number: usize| (100 + number * 977) % (32 << 10);
+    let ring = fixture(64 << 10, Visibility::Coherent);
+    let (mut sender, mut receiver) = (ring.sender, ring.receiver);
+    let sending = thread::spawn(move || {
+        for number in 0..count {
+            let message = bytes(number, len(number));
+            while !sender.try_send(1, number as u32, &message).unwrap() {
+                thread::yield_now();
+            }
+        }
+    });
+    for number in 0..count {
+        let head = loop {
+            match receiver.peek().unwrap() {
+                Some(head) => break head,
+                None if sending.is_finished() => panic!("the sender has ended"),
+                None => thread::yield_now(),
+            }
+        };
+        assert_eq!((head.tag, head.len_bytes), (number as u32, len(number)));
+        let mut out = vec![0; head.len_bytes];
+        while !receiver.take(&mut out).unwrap() {
+            thread::yield_now();
+        }
+        assert_eq!(out, bytes(number, len(number)), "message {number}");
+    }
+    sending.join().unwrap();
+}
+
+#[test]
+fn a_message_lies_in_memory_as_documented() {
+    let mut ring = fixture(2048, Visibility::Coherent);
+    let payload = bytes(3, 150);
+    assert_eq!(ring.sender.try_send(2, 7, &payload), Ok(true));
+    let (mut line, mut body) = ([0; 32], [0; 134]);
+    let segment = ring.wires[1].segment();
+    segment.get(RING, &mut line).unwrap();
+    // It is too long for half of the smaller area, of 256 bytes.
+    segment.get(EAGER + 256, &mut body).unwrap();
+    // Stamp 1, kind 0, 24 bytes in this line, the tag; 150 bytes, kind 2.
+    assert_eq!(
+        line[..16],
+        [1, 0, 24 << 3, 0, 7, 0, 0, 0, 150, 0, 0, 0, 2, 0, 0, 0]
+    );
+    assert_eq!(line[16..], payload[..16]);
+    assert_eq!(body[..], payload[16..]);
+}
+
+#[test]
+fn other_memory_takes_all_messages_in_lines() {
+    for visibility in [Visibility::Flushed, Visibility::WriteCombining] {
+        let mut ring = fixture(2048, visibility);
+        assert_eq!(ring.sender.message_bytes_max(), 112);
+        let line = Header::new(Stamp::of_lap(0), KIND_CONTINUED, 24, 0);
+        ring.wires[0].store_word(1, RING, line.0).unwrap();
+        ring.wires[0].fence().unwrap();
+        let refused = ring.receiver.peek();
+        let Err(TransportError::PeerMisbehaved { pe: 0, how }) = refused else {
+            panic!("{refused:?}");
+        };
+        assert!(matches!(how, Misbehaviour::FirstLine { .. }), "{how}");
+    }
+}
+
+/// A receiver that takes no messages is heard of when the buffer is full, at the latest.
+#[test]
+fn a_hold_stops_eager_messages() {
+    let mut ring = fixture(2048, Visibility::Coherent);
+    ring.receiver.hold(true).unwrap();
+    let mut sent = 0;
+    while ring.sender.try_send(1, 0, &[1; 1000]).unwrap() {
+        sent += 1;
+        assert!(sent < 4);
+    }
+    assert!(ring.sender.is_held());
+    assert_eq!(ring.sender.try_send_held(6, 0, b"answer"), Ok(true));
+    for _ in 0..sent {
+        assert_eq!(ring.receiver.take(&mut [0; 1000]), Ok(true));
+    }
+    ring.receiver.hold(false).unwrap();
+    assert_eq!(ring.sender.try_send(1, 0, &[1; 1000]), Ok(true));
+}
