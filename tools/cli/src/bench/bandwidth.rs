@@ -4,12 +4,10 @@
 //! other PE's memory. `bandwidth-staged` goes from private memory to private memory: two copies,
 //! made by two cores at the same time. Its limit does the same without messages.
 
-use hostwire::Result;
-use hostwire_transport::limits::staged::{Copies, Staging};
-use hostwire_transport::sync::Ordering;
-
 use super::measure::{Loop, Unit, measure};
 use super::pe::{Context, place, time};
+use super::two_core;
+use hostwire::Result;
 
 const TAG: u64 = 9;
 
@@ -17,10 +15,7 @@ pub fn run(bench: &Context) -> Result<()> {
     for size in bench.sizes(&[64 << 10, 1 << 20, 4 << 20]) {
         // All read this one: where in memory a source is decides how much of it a cache keeps.
         let source = vec![1_u8; size as usize];
-        let staged = vec![
-            staging(bench, &source, (32 << 10, 8), Copies::Ordinary)?,
-            staging(bench, &source, (64 << 10, 4), Copies::Staged)?,
-        ];
+        let staged = two_core::streams(bench, &source, &two_core::LONG)?;
         let kinds = [
             (
                 "bandwidth",
@@ -76,41 +71,6 @@ fn two_copies<'a>(bench: &'a Context, source: &'a [u8]) -> Loop<'a> {
             job.barrier()
         })
     })
-}
-
-/// The bytes go through pieces of PE 1's memory: so many bytes, and so many of them.
-fn staging<'a>(
-    bench: &'a Context,
-    source: &'a [u8],
-    pieces: (usize, u64),
-    copies: Copies,
-) -> Result<Loop<'a>> {
-    let (memory, base) = bench.memory(1)?;
-    let line = match copies {
-        Copies::Ordinary => place::STAGED,
-        Copies::Staged => place::STAGED + 1,
-    };
-    let counts = (bench.word(1, line)?, bench.word(0, line)?);
-    // Counts of a size that was measured before may be there.
-    bench.job.barrier()?;
-    if bench.is_first() {
-        counts.0.store(0, Ordering::Relaxed);
-        counts.1.store(0, Ordering::Relaxed);
-    }
-    bench.job.barrier()?;
-    let mut ends = Staging::new((memory, base + place::DATA), pieces, copies, counts);
-    let mut buffer = vec![0_u8; source.len()];
-    Ok(Box::new(move |n| {
-        time(|| {
-            for _ in 0..n {
-                match bench.is_first() {
-                    true => ends.send(source)?,
-                    false => ends.receive(&mut buffer)?,
-                }
-            }
-            bench.job.barrier()
-        })
-    }))
 }
 
 /// PE 0 copies; PE 1 looks on.

@@ -18,7 +18,7 @@ use super::stream::{Stream, word_of};
 
 /// IEEE 802: local experimental EtherType 2. The first one is the wire's.
 const ETHER_TYPE: u16 = 0x88b6;
-/// What is longer than this is longer than a frame of any wire, and goes over the stream.
+/// Longer data does not fit into a frame of any wire, and goes over the stream.
 const DATAGRAM_BYTES_MAX: usize = 1400;
 /// Ends a hang: no side is silent for so long.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -64,7 +64,7 @@ pub enum Bare {
     Ip {
         /// For what is as long as a frame.
         datagrams: Datagrams,
-        /// For what is longer: nobody streams by handing every datagram to the kernel alone.
+        /// For longer data: nobody sends a stream one datagram at a time.
         stream: Stream,
     },
 }
@@ -155,7 +155,7 @@ impl Datagrams {
         Ok(Self { socket, round: 0 })
     }
 
-    /// A cable with one datagram on it loses nothing.
+    /// One datagram at a time on a cable: none is lost.
     fn ping_pong<'a>(&'a mut self, bench: &'a Context, size: u64) -> Vec<Loop<'a>> {
         let mut out = vec![0; (size as usize).max(HEAD_BYTES)];
         vec![Box::new(move |n| {
@@ -175,7 +175,7 @@ impl Datagrams {
         })]
     }
 
-    /// A new round, so that what is left of the one before is no part of it.
+    /// Begins a round. Datagrams that are left from the round before do not count.
     fn begin(&mut self, out: &mut [u8]) {
         self.round = self.round.wrapping_add(1);
         if let Some(head) = out.first_mut() {
@@ -183,7 +183,7 @@ impl Datagrams {
         }
     }
 
-    /// Until it is taken.
+    /// Tries again until the kernel takes it.
     fn send(&self, datagram: &[u8]) -> Result<()> {
         until(|| match self.socket.send(datagram) {
             Ok(_) => Ok(Some(())),
@@ -192,7 +192,7 @@ impl Datagrams {
         })
     }
 
-    /// Until a datagram of this round has come.
+    /// Waits until a datagram of this round has come.
     fn receive(&self) -> Result<()> {
         let mut buffer = [0; DATAGRAM_BYTES_MAX];
         until(|| match self.socket.recv(&mut buffer) {
@@ -220,7 +220,7 @@ fn until(mut look: impl FnMut() -> Result<Option<()>>) -> Result<()> {
     Err(silent())
 }
 
-/// Whether there was no room, or nothing.
+/// Whether there was no room, or no datagram, at this moment.
 fn is_for_now(error: &io::Error) -> bool {
     use io::ErrorKind::{Interrupted, WouldBlock};
     let is_full = error.raw_os_error() == Some(rustix::io::Errno::NOBUFS.raw_os_error());

@@ -8,7 +8,7 @@ use super::pe::{Context, place, time};
 
 const UNIT: Unit = Unit::Ns { parts: 1.0 };
 
-/// More PEs than cores take their time.
+/// Fewer turns for more than two PEs: they may be more than the cores, and take long.
 fn turns(bench: &Context, few: u64) -> u64 {
     if bench.job.pes() == 2 { few } else { 20 }
 }
@@ -50,7 +50,7 @@ pub fn all_reduce(bench: &Context) -> Result<()> {
             turns(bench, if small && bench.is_mapped() { 500 } else { 20 }),
             2 * size,
         );
-        // A word each way is what a barrier is.
+        // A barrier of two PEs is a word each way.
         let limits = if small {
             flag_barrier(bench, &mut turn)?
         } else {

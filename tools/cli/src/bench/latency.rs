@@ -1,13 +1,16 @@
-//! Half round trip of a tagged, matched message, compared with a bare cache-line
-//! ping-pong.
+//! Half round trip of a tagged, matched message, compared with a bare ping-pong: of a line, and of longer messages with the
+//! best bare copies.
 
 use hostwire::Result;
 use hostwire_transport::limits;
 
 use super::measure::{Loop, Unit, measure};
 use super::pe::{Context, place, time};
+use super::two_core;
 
 const TAG: u64 = 7;
+/// The longest message that one line can carry, or nearly so: the limit is that of a line.
+const LINE_BYTES: u64 = 64;
 
 pub fn run(bench: &Context) -> Result<()> {
     let mine = if bench.is_first() {
@@ -20,13 +23,17 @@ pub fn run(bench: &Context) -> Result<()> {
     let mine = bench.word(bench.peer(), mine)?;
     let theirs = bench.word(bench.job.pe(), theirs)?;
     let mut turn = 0;
-    for size in bench.sizes(&[8, 64, 1024, 16 << 10]) {
+    for size in bench.sizes(&[8, 64, 1024, 4096, 16 << 10, 64 << 10]) {
         let turns = if size > 2048 { 50 } else { 400 };
         let mut limit = |n| {
             time(|| {
                 limits::ping_pong(bench.side(), mine, theirs, &mut turn, n);
                 Ok(())
             })
+        };
+        let limits = match size <= LINE_BYTES {
+            true => vec![Box::new(&mut limit) as Loop<'_>],
+            false => two_core::round_trips(bench, size as usize, &two_core::MESSAGES)?,
         };
         let line = measure(
             bench,
@@ -35,7 +42,7 @@ pub fn run(bench: &Context) -> Result<()> {
             Unit::Ns { parts: 2.0 },
             bench.plan(60, turns, 2 * size),
             ours(bench, size as usize),
-            vec![Box::new(&mut limit)],
+            limits,
         )?;
         bench.print(&line);
     }

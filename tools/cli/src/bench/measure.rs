@@ -55,9 +55,9 @@ pub struct Plan {
     pub turns: u64,
 }
 
-/// A timing moves no more, as long as it has a turn: milliseconds on any wire.
+/// The most bytes of a timing, which always has one turn: milliseconds on any wire.
 const BATCH_BYTES: u64 = 8 << 20;
-/// A repeat moves no more, as long as it has [`BATCHES_MIN`]: a second or so on the slowest wire.
+/// The most bytes of a repeat, which always has [`BATCHES_MIN`]: a second or so on the slowest wire.
 const REPEAT_BYTES: u64 = 128 << 20;
 const BATCHES_MIN: u32 = 3;
 

@@ -1,8 +1,8 @@
 //! `hostwire bench`: how fast this machine is, and how close hostwire comes to it.
 //!
-//! The command starts jobs of itself. In a job of two PEs, pinned to two CPUs, every
-//! figure is measured in turn with the physical limit, batch by batch, so that both see
-//! the machine in the same mood; what counts is their ratio.
+//! The command starts jobs of itself. In a job of two PEs, pinned to two CPUs, every figure is
+//! measured in turn with the physical limit, batch by batch, so that both see the machine in the
+//! same state; what counts is their ratio.
 //!
 //! | file | |
 //! |---|---|
@@ -33,6 +33,7 @@ mod rma;
 mod stream;
 mod tca;
 pub mod tca_model;
+mod two_core;
 
 use std::ffi::OsString;
 use std::io::IsTerminal;

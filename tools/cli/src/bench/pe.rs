@@ -100,7 +100,7 @@ type Run = fn(&Context) -> Result<()>;
 /// Room for the largest size twice.
 const ARENA_BYTES: usize = 160 << 20;
 
-/// Who looks on hears something as often.
+/// Progress is said at least this often.
 const SILENCE_MAX: Duration = Duration::from_secs(5);
 
 /// The state that all benchmarks share.
@@ -111,7 +111,7 @@ pub struct Context {
     sizes: Vec<u64>,
     repeats: u32,
     json: bool,
-    /// Somebody looks on.
+    /// Whether somebody watches the progress.
     says_progress: bool,
     /// When anything was said last.
     said: Cell<Instant>,
@@ -119,7 +119,7 @@ pub struct Context {
     pub opener: Opener,
     /// Files for the figures, in addition to standard output.
     record: Option<File>,
-    /// Of the last one-sided work.
+    /// The number of the last one-sided work.
     turn: Cell<u64>,
 }
 
@@ -288,7 +288,7 @@ pub mod place {
     pub const INDEX_CREDIT: usize = 5;
     pub const ATOMIC: usize = 6;
     pub const DONE: usize = 7;
-    /// And the line behind it: one for each way to copy.
+    /// And the lines behind it: two for each of three ways to copy, one for each receiver.
     pub const STAGED: usize = 8;
     /// Bytes: rings of the limits.
     pub const RING_1: usize = 1 << 12;

@@ -6,6 +6,7 @@ use hostwire_transport::ring::RING_BYTES_DEFAULT;
 
 use super::measure::{Loop, Unit, measure};
 use super::pe::{Context, place, time};
+use super::two_core;
 
 const TAG: u64 = 8;
 
@@ -26,7 +27,8 @@ pub fn run(bench: &Context) -> Result<()> {
         bench.word(0, place::INDEX_CREDIT)?,
     )?;
     let payload = [3; 8];
-    for size in bench.sizes(&[8, 64]) {
+    for size in bench.sizes(&[8, 64, 1024, 4096]) {
+        let source = vec![3_u8; size as usize];
         let mut limits: Vec<Loop<'_>> = Vec::new();
         if size <= 56 {
             limits.push(with_ack(bench, |n| match bench.is_first() {
@@ -44,6 +46,8 @@ pub fn run(bench: &Context) -> Result<()> {
                 true => index.send(&payload, n),
                 false => index.receive(n),
             }));
+        } else {
+            limits = two_core::streams(bench, &source, &two_core::MESSAGES)?;
         }
         let line = measure(
             bench,

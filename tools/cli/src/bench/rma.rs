@@ -149,8 +149,8 @@ fn put_bytes<'a>(bench: &'a Context, values: &'a [u8]) -> Loop<'a> {
 pub fn get(bench: &Context) -> Result<()> {
     for size in bench.sizes(&[8, 64, 4 << 10, 1 << 20]) {
         let (memory, base) = bench.memory(1)?;
-        // As of puts, but that it is written. One copy takes twice as long as another if it lies
-        // across two lines.
+        // As for puts, but this buffer is written. A copy takes twice as long if it lies across two
+        // lines.
         let buffer = RefCell::new(vec![0_u8; size as usize + LINE_BYTES]);
         let into = |buffer: &mut Vec<u8>| {
             let begin = buffer.as_ptr().align_offset(LINE_BYTES);

@@ -1,5 +1,5 @@
-//! A bare TCP stream between the two PEs of a benchmark: what the kernel gives who only wants
-//! bytes at the other end.
+//! A bare TCP stream between the two PEs of a benchmark: the speed of the kernel for programs that need nothing but a
+//! stream of bytes.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
