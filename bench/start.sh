@@ -17,7 +17,7 @@ if [[ -z ${BIN:-} ]]; then
     BIN=${CARGO_TARGET_DIR:-target}/release
 fi
 
-# Median of the numbers in column $1.
+# The median of the numbers in column $1.
 median() {
     awk -v column="$1" '{ print $column }' | sort -n | sed -n "$(((runs + 1) / 2))p"
 }

@@ -1,5 +1,5 @@
-/* How the benchmarks in C take times: rounds between barriers, of which the median counts. Where
- * TIME is used, BARRIER() is a barrier of all processes, and `me` is 0 in one of them. */
+/* How the benchmarks in C measure times: the median of rounds between barriers. Where TIME is used,
+ * BARRIER() is a barrier of all processes, and `me` is 0 in one of them. */
 #ifndef TIMING_H
 #define TIMING_H
 
@@ -32,8 +32,8 @@ static void sort(double *values, size_t count)
 #define FINISH() ((void)0)
 #endif
 
-/* Prints what one of `times` costs process 0, whose work is `body`; the others do theirs, too, if
- * `together`. If not, FINISH() ends what is still on its way. */
+/* Prints the mean time of one of `times` turns of `body` in process 0. The others run `body`, too,
+ * if `together`. If not, FINISH() completes what is still on its way. */
 #define TIME(name, times, together, body) \
     do { \
         double rounds[ROUNDS]; \

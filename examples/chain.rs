@@ -94,7 +94,7 @@ fn chain(job: &Job, args: Args) -> Result<(), Failure> {
         stream.start(&own)?;
         stream.signal(words_of[left as usize], step)?;
         words.wait_until(0, step)?;
-        // The left neighbour may overwrite its margin when it has been told so.
+        // A PE overwrites its left neighbour's margin only after this neighbour has said so.
         let right = (job.pe() + 1) % job.pes();
         stream.signal(words_of[right as usize].at(8), step)?;
         words.wait_until(8, step)?;

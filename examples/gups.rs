@@ -53,7 +53,7 @@ const AT_ONCE: usize = 128;
 const HELD_MAX: usize = LOOK_AHEAD - AT_ONCE;
 /// Updates per word of the table.
 const UPDATES_PER_WORD: u64 = 4;
-/// Of how many updates `--sabotage` leaves out one.
+/// `--sabotage` leaves out one of so many updates.
 const LEFT_OUT: u64 = 50;
 
 fn main() -> ExitCode {
@@ -201,8 +201,8 @@ impl Table {
         Ok(())
     }
 
-    /// Does the updates of all PEs a second time: each goes through all of them and takes those
-    /// of its own words. Nothing is sent, so a fault of the communication cannot hide itself.
+    /// Does the updates of all PEs a second time: each PE goes through all of them and takes those
+    /// of its own words. Nothing is sent, so no fault of the communication can hide.
     fn update_alone(&self, updates: u64) -> hostwire::Result<()> {
         const STEP: u64 = 1 << 20;
         let mut progress = Progress::new(self.pe == 0, updates);
@@ -294,7 +294,7 @@ struct Peer {
     has_ended: bool,
 }
 
-/// Of all rings of a PE together, in numbers, where that leaves enough for each.
+/// The numbers that all rings of a PE hold together, if that leaves enough for each.
 const RINGS: usize = 1 << 18;
 
 impl Buckets {

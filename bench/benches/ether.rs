@@ -94,7 +94,7 @@ fn bare(ends: &[Interface; 2], side: Side) -> Vec<(&'static str, f64)> {
     let own = &ends[number(side)];
     let peer = ends[1 - number(side)].station;
     let mut end = BareEther::open(own, BARE_TYPE, peer).unwrap();
-    // Until the other end is ready.
+    // The other end may not be ready yet.
     std::thread::sleep(Duration::from_millis(50));
     ping_pong(&mut end, side, 64, 200).unwrap();
     let half = ping_pong(&mut end, side, 64, ROUNDS).unwrap();
@@ -164,7 +164,7 @@ fn wire(ends: &[Interface; 2], side: Side, sealed: bool) -> Vec<(&'static str, f
     names.into_iter().zip(values).collect()
 }
 
-/// Until a word of the own segment is `value`.
+/// Waits until a word of the own segment is `value`.
 fn wait_for(wire: &Ether, at: usize, value: u64) {
     let mut looks = 0_u64;
     while wire.segment().load_word(at) != Ok(value) {

@@ -1,5 +1,5 @@
 /* Copies on a GPU by CUDA alone, as bench/peers/cuda.sh compares them: bytes per second and microseconds of one
- * copy, of which the next begins when it has ended.
+ * copy. The next copy begins when the one before has ended.
  *
  *     cuda peer SIZE...   cudaMemcpyPeer from device 0 to the last device (itself if there is one), in one process
  *     cuda ipc SIZE...    cudaMemcpyAsync to memory of another process, which it has as an IPC handle
@@ -32,7 +32,7 @@ static int compare(const void *one, const void *other) {
     return (a > b) - (a < b);
 }
 
-/* Copies of `size` bytes, each with its end awaited; the median of the rounds. */
+/* Copies of `size` bytes; each copy begins when the one before has ended. The median of the rounds. */
 static void measure(const char *name, void *to, const void *from, size_t size, int last, cudaStream_t stream) {
     double rounds[ROUNDS];
     int turns = size > (4 << 20) ? TURNS / 10 : TURNS;
@@ -77,7 +77,7 @@ int main(int count, char **words) {
             return 1;
         }
         if (other == 0) {
-            /* It has the memory until the first process has ended. */
+            /* Keeps the memory until the first process has ended. */
             close(done[1]);
             check(cudaMalloc(&to, most), "cudaMalloc");
             check(cudaIpcGetMemHandle(&handle, to), "cudaIpcGetMemHandle");

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Copies between memory of GPUs: hostwire's TCA interface between two PEs of a host, CUDA alone within a process
-# (cudaMemcpyPeer) and between two (an IPC handle), and UCX between two, in turn: so many rounds (5), of each the
-# median. One copy at a time, of which the next begins when it has ended.
+# (cudaMemcpyPeer) and between two (an IPC handle), and UCX between two, in turn. The median of ROUNDS (5)
+# rounds. One copy at a time: the next begins when the one before has ended.
 #
 # Needs a GPU, nvcc, and hostwire in release mode (HOSTWIRE, or target/release/hostwire). UCX is left out unless
 # UCX_PERFTEST names its ucx_perftest, built for CUDA, as the wheel libucx-cu13 of PyPI has it.

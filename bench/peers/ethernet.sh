@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Puts of hostwire between two hosts beside what others do over the same wire, in turn on the same
+# Puts of hostwire between two hosts beside other libraries over the same wire, in turn on the same
 # two CPUs, as root: bare frames and bare UDP datagrams, spinning, and for long puts over UDP a bare
 # TCP stream (the limits of hostwire bench), and over TCP
 #
@@ -7,7 +7,7 @@
 #     UCX          tagged messages (ucx-utils)
 #     libfabric    its provider tcp, fi_pingpong (libfabric-bin)
 #
-# What is not installed is left out, with a word. The two hosts are network namespaces joined by a
+# A peer that is not installed is left out, and the script says so. The two hosts are network namespaces joined by a
 # veth pair: those of tools/cli/tests/launchers/hosts.sh for the peers, hostwire bench makes its
 # own. Compare within a round. Let nothing else run meanwhile.
 #
@@ -32,7 +32,7 @@ fi
 have ucx_perftest UCX && peers+=(ucx)
 have fi_pingpong libfabric && peers+=(libfabric)
 
-# Each peer: BYTES -> its half round trip in ns, or in GB/s what it streams with 1 MiB.
+# Each peer: BYTES -> half a round trip in ns, or its rate in GB/s for a stream of 1 MiB messages.
 open_mpi() {
     local what=(latency "$1" 20000)
     [ "$1" = 1048576 ] && what=(bandwidth "$1" 480)
@@ -58,7 +58,7 @@ ucx() {
     wait "$server" || true
 }
 libfabric() {
-    # It has no test that streams.
+    # fi_pingpong has no streaming test.
     [ "$1" = 1048576 ] && return
     /run/agent fb exec taskset -c 1 fi_pingpong -p tcp -e msg -I 20000 -S "$1" >/dev/null 2>&1 &
     local server=$!
@@ -67,7 +67,7 @@ libfabric() {
         awk 'END { printf "%.0f\n", $(NF - 1) * 1000 }'
     wait "$server" || true
 }
-# Until somebody listens there: 5 s at most.
+# Waits until a process listens there: 5 s at most.
 await() {
     for _ in {1..100}; do
         /run/agent fb "ss -Hltn sport = :$1" | grep -q . && return
@@ -75,7 +75,7 @@ await() {
     done
 }
 
-# Collectives, per host so many PEs: what all of them take, in ns. Open MPI yields where PEs share a core.
+# Collectives, with that many PEs on each host: the time of all of them, in ns. Open MPI yields where PEs share a core.
 collectives() {
     local pes=$((2 * $1)) yields=$(($1 > 1))
     for what in barrier allreduce; do
@@ -95,7 +95,7 @@ collectives() {
     done
 }
 
-# What was not measured is "-".
+# A value that was not measured is "-".
 number() { awk -v x="$1" 'BEGIN { printf x + 0 ? (x < 100 ? "%.3f" : "%.0f") : "-", x }'; }
 field() { sed -E "s/.*\"$1\":([0-9.]+|null).*/\1/" <<<"$line"; }
 row() { printf '%5s  %-20s  %-30s %8s %8s %7s\n' "$@"; }

@@ -2,8 +2,8 @@
  *
  *     fabric PROVIDER OWN-IP latency|bandwidth BYTES COUNT [OTHER-IP]
  *
- * The one with OTHER-IP begins, and prints: latency, half a round trip of writes in ns, of which each
- * side waits for the last byte; bandwidth, what writes carry in GB/s until the last is delivered.
+ * The side with OTHER-IP begins, and prints: latency, half a round trip of writes in ns, where each
+ * side waits for the last byte; bandwidth, the rate of writes in GB/s until the last is delivered.
  * Names and keys go over a TCP connection, port 13997. Compile: cc -O2 fabric.c -lfabric
  */
 #include <arpa/inet.h>
@@ -129,7 +129,7 @@ int main(int argc, char **argv)
     ssize_t status;
     if (is_latency) {
         double begin = 0;
-        /* The one that begins connects alone. */
+        /* Only the side that begins connects. */
         for (size_t turn = 0; turn < count + count / 10; turn++) {
             unsigned char value = turn % 255 + 1;
             if (turn == count / 10)
@@ -178,7 +178,7 @@ int main(int argc, char **argv)
         }
         printf("%.3f\n", count * (double)bytes / (now_ns() - begin));
     }
-    /* The other one makes progress until this one has read all. */
+    /* The other side makes progress until this one has read all. */
     char end = 0;
     if (other)
         return write(fd, &end, 1) != 1;

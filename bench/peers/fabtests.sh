@@ -71,8 +71,7 @@ pair() { # LIMIT SERVER -- CLIENT: the statuses of both, in server and client
     until listens || ! kill -0 $pid 2>/dev/null; do sleep 0.02; done
     timeout -s KILL "$limit" stdbuf -oL "$@" >"$out/client" 2>&1
     client=$?
-    # A server does not hear that its client has failed.
-    # `timeout` leads a group.
+    # A server does not learn that its client has failed. `timeout` leads a process group.
     ((client)) && { sleep 1 && kill -9 -- -$pid; } 2>/dev/null
     wait $pid 2>/dev/null
     server=$?
@@ -116,11 +115,11 @@ ubertest() { # CONFIG
     [[ "fi_ubertest $1" =~ $only ]] || return 0
     ((++port))
     sed 's/prov_name:.*/prov_name: hostwire,/' "$configs/$1.test" >"$out/ubertest"
-    # It has a connection of its own, and names hosts to fi_getinfo.
+    # ubertest has a control connection of its own, and passes host names to fi_getinfo.
     local start=(env "LD_PRELOAD=$PWD/$out/ubertest.so" "$FABTESTS/bin/fi_ubertest" -q "$port")
     cc -shared -fPIC -O1 -o "$out/ubertest.so" bench/peers/ubertest.c -ldl || return
     pair "$UBER_LIMIT_S" "${start[@]}" -x -- "${start[@]}" -u "$out/ubertest" "$address"
-    # It counts what failed, and its status says nothing of it.
+    # ubertest counts its failures; its exit status does not report them.
     counted() { awk -F: -v name="$1" '$1 ~ name { n += $2 } END { print n + 0 }' "$out/client"; }
     local wrong
     wrong=$(($(counted ENOSYS) + $(counted ERROR)))

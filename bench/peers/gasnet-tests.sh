@@ -17,7 +17,7 @@ MPIEXEC=${MPIEXEC:-mpiexec.hydra}
 out=$PWD/out/gasnet
 mkdir -p "$out"
 source bench/peers/provider.sh
-# All messages by libfabric, and not by GASNet's own shared memory.
+# All messages go by libfabric, not by GASNet's own shared memory.
 export FI_PROVIDER_PATH=$PROVIDER FI_PROVIDER=hostwire GASNET_OFI_SPAWNER=mpi GASNET_SUPERNODE_MAXSIZE=1
 tests=("$@")
 ((${#tests[@]})) || tests=(testhello testgasnet testsmall testlarge testam testcore1 testcore2 testcore3 testbarrier

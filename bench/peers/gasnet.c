@@ -1,6 +1,6 @@
-/* Times what GASNet-EX has of the work of bench/shmem/shmem.c: the same lines, "NAME NANOSECONDS",
- * medians of as many rounds, for two processes of smp-conduit on CPUs of their own. Puts and gets
- * block until they are done, which is what shmem_put and shmem_quiet, or shmem_get, do. */
+/* Times the operations of bench/shmem/shmem.c that GASNet-EX has. Prints the same lines, "NAME
+ * NANOSECONDS", medians of as many rounds, for two processes of smp-conduit on CPUs of their own.
+ * Puts and gets block until they are done, as shmem_put with shmem_quiet, or shmem_get, does. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -98,7 +98,7 @@ int main(int argc, char **argv)
     TIME("reduce-8B", 10000, 1, REDUCE(1));
     TIME("reduce-64K", 500, 1, REDUCE((64 << 10) / 8));
 
-    /* Half of a round trip of 8 bytes whose arrival the other side sees by a second put. */
+    /* Half of a round trip of 8 bytes; the other side detects the arrival by a second put. */
     double rounds[ROUNDS];
     uint64_t count = 0;
     barrier();

@@ -29,7 +29,7 @@ def main():
         tensor = torch.zeros(size_bytes // 4)
         for group in groups:
             latency_us(tensor, 20, group)
-        # Who is first changes.
+        # The order changes from round to round.
         times = []
         for number in range(rounds):
             order = groups if number % 2 == 0 else groups[::-1]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# All-reduces of torch.distributed over hostwire and over gloo, sums of float32 tensors, in one job of
-# torchrun with a group of each, in turn: so many rounds (9), of each the median, and of the ratios the median.
-# By the environment that `scripts/python.sh release torch` makes, or that of PYTHON, an interpreter that has
+# All-reduces of torch.distributed over hostwire and over gloo, sums of float32 tensors. One job of torchrun
+# has a group of each, in turn. Prints the medians of ROUNDS (9) rounds, and the median of their ratios. Uses
+# the environment that `scripts/python.sh release torch` makes, or that of PYTHON, an interpreter that has
 # PyTorch and the package hostwire in release mode. Compare within a run. Let nothing else run meanwhile.
 #
 # With --hosts, half of the ranks are on another host, as root: network namespaces that a veth pair joins
@@ -37,7 +37,7 @@ host_of_two() {
 quietly() { "$@" 2> >(grep -v -e '^W' -e '^\s*$' >&2); }
 for count in "${ranks[@]}"; do
     if [ -n "$wire" ]; then
-        # It has the environment of this shell.
+        # The command uses the environment of this shell.
         # shellcheck disable=SC2046
         quietly /run/agent fb cd "$PWD" '&&' exec $(host_of_two "$count" 1) &
         # shellcheck disable=SC2046

@@ -24,12 +24,12 @@
 
 enum { LINES = 1024, LINE = 64, MESSAGE_MAX = 8192, QUEUE = 1 << 16, HEAD = 24 };
 
-/* In the memory of the receiver, written by the only sender but for `taken`. */
+/* In the memory of the receiver. Only the sender writes it, except `taken`. */
 struct ring {
     _Alignas(LINE) _Atomic uint64_t taken;
     _Alignas(LINE) char lines[LINES][LINE];
 };
-/* A message: what follows is its bytes. `stamp` is stored last, and no other message has the same. */
+/* The head of a message; its bytes follow. `stamp` is stored last, and is different for each message. */
 struct head {
     _Atomic uint64_t stamp;
     uint64_t tag, data;
@@ -48,7 +48,7 @@ struct aside {
     uint64_t tag, data;
     char bytes[];
 };
-/* A completion queue, read from `first`, and how it tells. */
+/* A completion queue, read from `first`, and the format of its entries. */
 struct queue {
     struct fid_cq cq;
     enum fi_cq_format format;
@@ -56,12 +56,12 @@ struct queue {
     struct fi_cq_tagged_entry ended[QUEUE];
 };
 
-/* One of each in a process. */
+/* A process has one of each. */
 static struct fid_fabric fabric;
 static struct fid_domain domain;
 static struct fid_av av;
 static struct fid_eq eq;
-/* Those of sends and of receives may be one. */
+/* Sends and receives may share one queue. */
 static struct queue queues[2], *of_sends, *of_receives;
 static int queues_open;
 static struct fid_ep ep;
@@ -76,7 +76,7 @@ static struct aside *asides, **asides_last = &asides;
 static int no(void) { return -FI_ENOSYS; }
 static int yes(void) { return 0; }
 
-/* Whether it is one that is not carried. */
+/* Whether messages with this tag are not carried. */
 static int is_nothing(uint64_t tag)
 {
     uint64_t world = tag & 0x0fffffffffffffff;
@@ -92,7 +92,7 @@ static void end(struct queue *queue, void *context, uint64_t flags, size_t len, 
 static uint64_t stamp(uint64_t line, size_t len) { return (line + 1) << 16 | len; }
 static uint64_t lines(size_t len) { return (len + HEAD + LINE - 1) / LINE; }
 
-/* The rest of a ring that a message does not fit is a message without an end. */
+/* If a message does not fit the rest of the ring, that rest is filled with a head that has this length. */
 enum { TURN = 0xffff };
 
 static ssize_t put(const void *bytes, size_t len, uint64_t data, uint64_t tag)
@@ -213,14 +213,14 @@ static ssize_t tinjectdata(struct fid_ep *e, const void *bytes, size_t len, uint
     return is_nothing(tag) ? 0 : put(bytes, len, data, tag);
 }
 
-/* mtl:ofi looks for messages without a receive by FI_PEEK. */
+/* mtl:ofi looks for unexpected messages by FI_PEEK. */
 static ssize_t trecvmsg(struct fid_ep *e, const struct fi_msg_tagged *m, uint64_t flags)
 {
     (void)e, (void)m, (void)flags;
     return -FI_ENOSYS;
 }
 
-/* As fi_pingpong has them: messages without a tag. */
+/* Untagged messages, for fi_pingpong. */
 static ssize_t mrecv(struct fid_ep *e, void *buffer, size_t len, void *desc, fi_addr_t from, void *context)
 {
     return trecv(e, buffer, len, desc, from, 0, 0, context);
@@ -325,7 +325,7 @@ static int close_ep(fid_t f)
     return shm_unlink(name);
 }
 
-/* Functions that nobody calls here give an error, whatever their arguments. */
+/* Functions that these programs do not call return an error, whatever their arguments. */
 #define NO ((void *)no)
 #define YES ((void *)yes)
 static struct fi_ops ops = {.size = sizeof ops, .close = YES, .bind = YES, .control = YES, .ops_open = NO};
@@ -407,7 +407,7 @@ static int getinfo(uint32_t version, const char *node, const char *service, uint
     (void)version, (void)node, (void)service, (void)flags;
     if (!hints || !(hints->caps & (FI_TAGGED | FI_MSG)))
         return -FI_ENODATA;
-    /* Others that stand on connections would stand on it. */
+    /* Otherwise providers that are layered on connections would use this one. */
     if (hints->ep_attr && hints->ep_attr->type != FI_EP_UNSPEC && hints->ep_attr->type != FI_EP_RDM)
         return -FI_ENODATA;
     struct fi_info *info = fi_dupinfo(NULL);

@@ -9,9 +9,11 @@
 # the kernel (`osc:rdma` over `btl:vader`), whatever provider it has; rows `by messages` are of `osc:pt2pt`, which sends messages over the provider. Debian's
 # Open MPI cannot take libfabric's shm provider (it asks for a provider that reaches other hosts), so shm and hostwire are also
 # compared by libfabric's own fi_pingpong. Rounds (ROUNDS, 9) are interleaved: each measures all, one after the other. The table has
-# medians, and their ratio to hostwire's. `least` is a provider that carries messages of two ranks and does nothing else (least.c, compiled
-# here against libfabric-dev), `nothing` the same without what is measured: what MPI above a provider takes by itself. With HOSTS=1, as root, there are rows of two hosts as well: network namespaces with a
-# cable between them, hostwire over ether, udp and tcp (encrypted, and bare) beside Open MPI over TCP. RUN is put in front of each program: `RUN="chrt -r 10"` gives it the cores of a busy machine.
+# medians, and their ratio to hostwire's. `least` is a provider that carries messages of two ranks and does nothing else
+# (least.c, compiled here against libfabric-dev); `nothing` is the same, but does not carry the measured messages: it
+# shows the time of MPI above a provider. With HOSTS=1, as root, there are rows of two hosts as well: network namespaces
+# with a cable between them, hostwire over ether, udp and tcp (encrypted, and bare) beside Open MPI over TCP. RUN is put
+# in front of each program: `RUN="chrt -r 10"` gives it the cores of a busy machine.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What jobs of hostwire leave to others on a network that they share, as root:
+# Measures how much of a shared network jobs of hostwire leave to others, as root:
 #
 #     bench/peers/neighbours.sh [SECONDS]
 #

@@ -29,7 +29,7 @@ counts=("$@")
 ((${#counts[@]})) || counts=(2 4 8)
 
 launch=("$MPIRUN")
-# Even to say its version it would have it.
+# Open MPI needs this even to print its version.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 kind=$("$MPIRUN" --version 2>&1)
 is_open=''
@@ -65,7 +65,7 @@ run() { # RANKS PROGRAM OPTION...
 }
 
 few=(-i "$TURNS" -x 5)
-# Its validation of characters fails over any transport.
+# Its validation of characters fails over every transport.
 numbers=(-T mpi_int)
 for program in latency bw bibw; do
     run 2 "$program" -c -m "$SIZES" "${few[@]}"

@@ -1,7 +1,8 @@
 /*
- * A probe for any source, and the receive after it, with a message of another rank and one of the rank itself waiting.
- * MPI demands that both find the same message. MPICH 5.0.2 without its own shared memory finds two in every turn, over
- * any provider: the probe looks at the network before the message to itself has come, and the receive the other way round.
+ * Runs a probe for any source, and the receive after it, while a message of another rank and one of the rank itself
+ * wait. MPI demands that both find the same message. MPICH 5.0.2 without its own shared memory finds two different ones
+ * in every turn, over any provider: the probe polls the network before the message to itself has come, and the receive
+ * does it in the other order.
  *
  *     mpicc -o probe_self bench/peers/probe_self.c
  *     for it in tcp hostwire; do
@@ -27,7 +28,7 @@ int main(int argc, char **argv) {
 			MPI_Send(&sent, 1, MPI_INT, 0, TAG, MPI_COMM_WORLD);
 		MPI_Barrier(MPI_COMM_WORLD);
 		if (rank == 0) {
-			/* Until the message of the other rank has come by the slowest provider. */
+			/* Waits until the message of the other rank has come, even by the slowest provider. */
 			usleep(2000);
 			MPI_Isend(&sent, 1, MPI_INT, 0, TAG, MPI_COMM_WORLD, &to_itself);
 			for (int message = 0; message < 2; message++) {

@@ -1,11 +1,12 @@
-/* What a message costs whose receive is posted by itself, beside one buffer for many (FI_MULTI_RECV), in bare
- * libfabric. docs/wire/fabric.md says what follows from it.
+/* The cost of a message in bare libfabric, with one posted receive for each message, beside one buffer for
+ * many (FI_MULTI_RECV). docs/wire/fabric.md says what follows from it.
  *
  *     receives PROVIDER OWN-IP single|multi latency|rate BYTES COUNT [OTHER-IP]
  *
- * The one with OTHER-IP begins, and prints: latency, half a round trip in ns; rate, messages per second of one
- * sender that does not wait. The other one prints medians, which say something on a busy machine, too: what it takes to
- * post a receive, and to read completions, for each message, with the receives that are posted meanwhile. Names go over a TCP connection, port 13996. Compile: cc -O2 receives.c -lfabric
+ * The side with OTHER-IP begins, and prints: latency, half a round trip in ns; rate, messages per second of one sender
+ * that does not wait. The other side prints medians, which are useful on a busy machine, too: the time to post a
+ * receive and to read completions, for each message, with the receives that are posted meanwhile. Names go over a TCP
+ * connection, port 13996. Compile: cc -O2 receives.c -lfabric
  */
 #include <arpa/inet.h>
 #include <rdma/fabric.h>
@@ -20,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* As the wire has them: so many receives of so many bytes. The same memory makes two buffers for many. */
+/* As many receives, of as many bytes, as the wire has. With FI_MULTI_RECV the same memory makes two buffers. */
 enum { PORT = 13996, RECEIVES = 64, MESSAGE = 8192, HALF = RECEIVES * MESSAGE / 2 };
 
 #define CHECK(call)                                                            \
@@ -39,7 +40,7 @@ static struct fi_context2 contexts[RECEIVES];
 static int is_multi;
 static uint64_t received;
 static char taken[MESSAGE];
-/* How long posts, and looks for each message, took. */
+/* The time of posts, and of polls for each message. */
 enum { SAMPLES = 1 << 20 };
 static double posts[SAMPLES], looks[SAMPLES];
 static size_t posted, looked;
@@ -208,7 +209,7 @@ int main(int argc, char **argv)
         until(1 + count);
         send_one(source, bytes, to);
     }
-    /* The other one makes progress until this one has read all. */
+    /* The other side makes progress until this one has read all. */
     char end = 0;
     if (other)
         return write(fd, &end, 1) != 1;

@@ -18,7 +18,7 @@ sets=("$@")
 ((${#sets[@]})) || sets=(unit shmemx spec-example apps)
 failed=0
 for set in "${sets[@]}"; do
-    # `make` says how each ended, and its status is that of any.
+    # `make` prints how each test ended; its status is an error if any has failed.
     make -s -k -C "$SOS/modules/tests-sos/test/$set" check TEST_RUNNER="timeout -k 5 $LIMIT_S $MPIEXEC -n $RANKS" 2>&1 |
         grep -E '^(FAIL|ERROR|# (TOTAL|PASS|SKIP|XFAIL|FAIL|XPASS|ERROR))' | sed "s|^|$set: |"
     ((PIPESTATUS[0] == 0)) || failed=1

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What sealing of the wire fabric would have to beat: libfabric without encryption, and frames with and without, between
+# Times that a sealed wire fabric would have to beat: libfabric without encryption, and frames with and without, between
 # two hosts that hostwire bench makes of this machine, in turn, as root. Puts of 8152 bytes are the longest messages of
-# the wire fabric: what a sealed one could carry at most. At the end what AES-GCM does on one core.
+# the wire fabric, and so the most that a sealed one could carry. At the end, the rate of AES-GCM on one core.
 #
 #     bench/peers/sealed-fabric.sh [ROUNDS]
 set -euo pipefail

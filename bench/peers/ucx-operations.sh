@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What ucx_perftest has of the work of bench/shmem/shmem.c: the same lines, "NAME NANOSECONDS".
-# Puts by their rate, all others by their latency; between CPUs 0 and 1, over shared memory.
+# Times the operations of bench/shmem/shmem.c that ucx_perftest has. Prints the same lines, "NAME
+# NANOSECONDS". Puts by their rate, all others by their latency; between CPUs 0 and 1, over shared
+# memory.
 set -euo pipefail
 . "$(dirname "$0")/perftest.sh"
 

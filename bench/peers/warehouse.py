@@ -50,7 +50,7 @@ def serve(path, columns, pe, owners):
     file = pq.ParquetFile(path)
     groups = range(pe - 1, file.num_row_groups, owners)
     table = file.read_row_groups(groups, columns=columns).combine_chunks()
-    # What Flight sends is what a warehouse keeps: no views.
+    # Flight sends the types that a warehouse keeps: no views.
     plain = [f.with_type(pa.string()) if f.type == pa.string_view() else f for f in table.schema]
     batches = table.cast(pa.schema(plain)).combine_chunks().to_batches(ROWS)
     pair = (Path("certificate.pem").read_bytes(), Path("key.pem").read_bytes())

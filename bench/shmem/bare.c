@@ -37,7 +37,7 @@ static char *const local = local_pages + LOCAL_OFFSET;
 static int me;
 static long barriers;
 
-/* Each stores into its own line and looks at the other's. */
+/* Each process stores into its own line and polls the other's. */
 static void barrier(void)
 {
     barriers++;
@@ -54,7 +54,7 @@ static void barrier(void)
 #define FETCH_ADD(value) call_fetch_add(0, (long *)word, value, 1)
 #define COMPARE_SWAP(old, new) call_compare_swap(0, (long *)word, old, new, 1)
 #else
-/* Not to be left out or joined by the compiler. */
+/* The compiler must neither remove nor merge this. */
 static __attribute__((noinline)) void copy(void *dest, const void *source, size_t bytes)
 {
     memcpy(dest, source, bytes);

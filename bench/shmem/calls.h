@@ -1,5 +1,5 @@
-/* The work of single operations, done by calls. `stride` is what a library would have to find out:
- * the distance from one PE's memory to the next. */
+/* Single operations, done by calls. `stride` is the distance from one PE's memory to the next,
+ * which a library would have to look up. */
 #ifndef CALLS_H
 #define CALLS_H
 

@@ -93,8 +93,8 @@ int main(void)
     flag = (long *)shmem_align(64, 64);
     if (!remote || !local || !word || !flag)
         shmem_global_exit(1);
-    /* A load behind a store to an address that agrees with its own in the low 12 bits waits for that
-     * store, on many CPUs. That is not what is to be measured: let them differ, as in bare.c. */
+    /* On many CPUs a load waits for an older store to an address that agrees with its own in the low
+     * 12 bits. That is not to be measured: let them differ, as in bare.c. */
     local += 17 * 64;
     word += 2176 / sizeof *word;
     memset(remote, 1, LARGE);
@@ -106,11 +106,11 @@ int main(void)
     shmem_barrier_all();
 
     volatile long sink;
-    /* In registers, as in bare.c: a load in front of each call would be timed, too. */
+    /* In registers, as in bare.c: otherwise a load in front of each call would be timed, too. */
     long *const at = word;
     char *const there = remote, *const here = local;
     const int to = peer;
-    /* Short operations alone. */
+    /* Only short operations. */
     long most = getenv("BENCH_SHORT") ? 16384 : LARGE;
     TIME("p", 1000000, 0, shmem_long_p(at, i, to));
     TIME("put64-1", 1000000, 0, shmem_put64(at, here, 1, to));

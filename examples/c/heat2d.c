@@ -18,7 +18,7 @@ int main(int argc, char **argv)
         shmem_global_exit(2);
     }
 
-    /* With a row of each neighbour in front and behind. */
+    /* With one row of each neighbour, before the own rows and after them. */
     size_t cells = (rows + 2) * width;
     double *now = shmem_calloc(cells, sizeof *now), *next = shmem_calloc(cells, sizeof *next);
     if (!now || !next)

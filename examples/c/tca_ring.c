@@ -63,7 +63,7 @@ int main(void)
         check(tcaBarrier(), "tcaBarrier");
     }
 
-    /* Mistakes are errors with a text. */
+    /* A misuse is an error with a text. */
     if (tcaMemcpyPeer(field, nodes, device, field, device, 1) != tcaErrorCaller ||
         tcaMemcpyPeer(fields[right], right, device, field, device, ROWS * PITCH + 1) != tcaErrorCaller ||
         tcaHostPointer(words) == NULL || tcaFree(field + 1, device) != tcaErrorCaller ||

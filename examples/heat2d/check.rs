@@ -99,7 +99,7 @@ pub fn waves(job: &Job, plate: &Plate, steps: u64) -> hostwire::Result<Waves> {
         };
         let expected = in_source * grown / decay;
         let distance = (in_field - expected).abs();
-        // Not a number is no agreement.
+        // A distance that is not a number counts as infinite.
         let parts = if distance.is_finite() {
             distance / allowed.max(f64::MIN_POSITIVE)
         } else {

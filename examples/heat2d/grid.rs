@@ -137,7 +137,7 @@ impl Plate {
         }
     }
 
-    /// Leaves the row that is this part of the plate's height down as it was, if it is here.
+    /// Does not update one row, this part of the plate's height down, if this PE has it.
     pub fn forget_row(&mut self, part: f64) {
         let row = (self.size.rows as f64 * part) as usize;
         if self.rows.contains(&row) {

@@ -68,7 +68,7 @@ const STEPS_PER_LOOK: u64 = 100;
 /// through the middle of a disc.
 const SABOTAGED_STEP: u64 = 3;
 const SABOTAGED_PART: f64 = 0.3;
-/// Up to so many cell updates, PE 0 does them all again alone.
+/// For up to so many cell updates, PE 0 does them all again alone.
 const SERIAL_UPDATES_MAX: u64 = 1_000_000_000;
 
 fn main() -> ExitCode {

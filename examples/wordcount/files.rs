@@ -1,4 +1,4 @@
-//! The input files, and who reads what of them.
+//! The input files, and which PE reads which part of them.
 
 use std::fs::File;
 use std::io;

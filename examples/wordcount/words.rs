@@ -44,7 +44,7 @@ pub fn count(
     let mut word = Vec::new();
     let mut buffer = vec![0; BUFFER_BYTES];
     let mut at = range.start;
-    // Behind the range, only to the end of the last word.
+    // After the range, only the rest of the last word is read.
     while at < range.end || (at < input.bytes && !word.is_empty()) {
         let got = read(input, at, &mut buffer)?;
         let inside = range.end.saturating_sub(at).min(got.len() as u64) as usize;

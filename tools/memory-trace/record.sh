@@ -18,7 +18,7 @@ if ! command -v valgrind >/dev/null; then
 fi
 out=$1
 shift
-# Half a trace must not pass for a whole one.
+# An incomplete trace must not look like a complete one.
 part=$out.part
 trap 'rm -f "$part"' EXIT
 status=0

@@ -1,4 +1,4 @@
-//! Copies from device to device, and what is left when somebody is killed.
+//! Copies from device to device, and what is left when a process is killed.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
@@ -45,7 +45,7 @@ fn a_device_that_is_not_there_is_named() {
     );
 }
 
-/// A job in whose middle there is time to kill somebody.
+/// A job that pauses in the middle, so that a process can be killed.
 struct Resting {
     launcher: Child,
     /// By PE.
@@ -115,7 +115,7 @@ impl Resting {
     }
 }
 
-/// Whether a process of that number is a device, and no corpse.
+/// Whether the process with this number is a device, and no zombie.
 fn is_running(process: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     stat.contains("(hostwire-device)") && !stat.contains(") Z ")

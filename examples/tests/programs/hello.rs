@@ -13,7 +13,7 @@ fn every_pe_hears_from_its_left_neighbour() {
     }
 }
 
-/// So that what the README shows is what was compiled and run above.
+/// The README shows the program that was compiled and run above.
 #[test]
 fn the_readme_shows_this_program() {
     let readme = include_str!("../../../README.md");

@@ -1,4 +1,4 @@
-//! What reads, writes and changes memory of others, and what tells that others have written here.
+//! Operations on memory of peers, and reports of what peers have done to memory here.
 
 use core::ffi::c_void;
 use std::sync::atomic::Ordering::Relaxed;
@@ -17,7 +17,7 @@ use crate::post::Code;
 /// An operation on memory of another, as the calls of libfabric have it.
 pub(crate) struct Access<'a> {
     pub(crate) deed: Deed,
-    /// What is put, or where what comes goes.
+    /// Where the bytes of a put are, or where those of a get go.
     pub(crate) loans: &'a [Loan],
     pub(crate) to: u64,
     pub(crate) there: Vec<RegionRange>,
@@ -25,7 +25,7 @@ pub(crate) struct Access<'a> {
     pub(crate) flags: u64,
     /// Flags of its completion.
     pub(crate) told: u64,
-    /// It never tells of its success.
+    /// Its success is never reported.
     pub(crate) is_silent: bool,
 }
 
@@ -75,7 +75,7 @@ impl Endpoint {
         })
     }
 
-    /// Tells of what was done with memory here. Returns whether anything was.
+    /// Reports what was done with memory here. Returns whether anything was.
     pub(crate) fn tell_uses(&self) -> bool {
         let mut any = false;
         while let Some(Use { did, witnesses }) = self.station.take_use() {
@@ -95,7 +95,7 @@ impl Endpoint {
         self.tell_events() || any
     }
 
-    /// Tells of data that came beside writes, as long as there is room for more.
+    /// Reports data that came with writes, as long as there is room for more.
     fn tell_events(&self) -> bool {
         let Some(bound) = self.rx.get() else {
             return false;

@@ -43,8 +43,8 @@ enum Form {
     Compare,
 }
 
-/// What numbers and operations of libfabric are here, if they are offered in this form. Numbers are
-/// those of `Number` and `Change`, which are in the order of libfabric.
+/// The atomic for a data type and an operation of libfabric, if it is offered in this form. The codes of `Number` and
+/// `Change` are in the order of libfabric.
 fn offered(form: Form, datatype: c_int, op: c_int) -> Option<Atomic> {
     let number = Number::from_code(u8::try_from(datatype).ok()?)?;
     let change = Change::from_code(u8::try_from(op).ok()?)?;
@@ -58,7 +58,7 @@ fn offered(form: Form, datatype: c_int, op: c_int) -> Option<Atomic> {
 
 const UNSUPPORTED: Code = -libc::EOPNOTSUPP;
 
-/// A call, as all of them have it.
+/// The arguments that all of these calls have.
 struct Call<'a> {
     form: Form,
     to: u64,
@@ -68,9 +68,9 @@ struct Call<'a> {
     operands: &'a [Ioc],
     compares: &'a [Ioc],
     results: &'a [Ioc],
-    /// Without one it never tells of its success.
+    /// Without a context its success is never reported.
     context: Option<*mut c_void>,
-    /// Those of an endpoint, if the call has none.
+    /// `None`: the flags of the endpoint hold.
     flags: Option<u64>,
 }
 

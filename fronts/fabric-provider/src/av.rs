@@ -1,4 +1,4 @@
-//! Addresses: names of stations, which the program calls by their place in a table.
+//! Addresses: names of stations, to which the program refers by their place in a table.
 
 use core::ffi::{c_char, c_int, c_void};
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ use hostwire_fabric_abi::{
 
 use crate::object::{Table, UNSUPPORTED, fid_ops_of, give, take};
 
-/// What endpoints look at.
+/// The part of a table that endpoints look at.
 #[derive(Default)]
 pub(crate) struct Addresses {
     books: Mutex<Books>,
@@ -23,7 +23,7 @@ pub(crate) struct Addresses {
 #[derive(Default)]
 struct Books {
     names: Vec<Option<Name>>,
-    /// By what tells stations apart: the place that it got first.
+    /// By the number of a station: the first place that it got.
     places: HashMap<u128, u64>,
 }
 
@@ -41,7 +41,7 @@ impl Addresses {
         self.books().names.get(place).copied().flatten()
     }
 
-    /// What the program calls that station, if it does.
+    /// The address that the program has for that station, if it has one.
     pub(crate) fn address(&self, name: &Name) -> Option<u64> {
         self.books().places.get(&name.id()).copied()
     }
@@ -55,7 +55,7 @@ impl Addresses {
         place
     }
 
-    /// Whether there was one.
+    /// Removes an address. Returns whether it was there.
     fn remove(&self, address: u64) -> bool {
         let mut books = self.books();
         let place = usize::try_from(address).unwrap_or(usize::MAX);

@@ -1,19 +1,19 @@
-//! Looks in backoff, and when a program that looks so gives its core away.
+//! Looks that find nothing, and when a program that looks again and again gives its core away.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// After the first time, the core is given away once in this part of the looks before it. Not at each look: a program
-/// also looks between steps of other work, for as long as nothing is to come. To give the core away takes as long as 20
+/// After the first time, the core is given away again after this part of the looks before it. Not after each look: a
+/// program also looks between steps of other work, as long as nothing comes. To give the core away takes as long as 20
 /// looks, and a third of the time of a short copy to another process by the kernel.
 const SHARE: u32 = 16;
 
-/// Looks in a row that have found nothing, about: threads that look at once may miss some.
+/// About how many looks in a row have found nothing: threads that look at the same time may miss some.
 #[derive(Default)]
 pub(crate) struct Backoff(AtomicU32);
 
 impl Backoff {
-    /// A look has found nothing. Whether the core should be given away before the next one: so it is after `looks_max` of
-    /// them, and then each time that a [share](SHARE) of as many has followed.
+    /// A look has found nothing. Returns whether the core should be given away before the next one: after `looks_max`
+    /// looks, and then each time that a [share](SHARE) of as many has followed.
     #[inline(always)]
     pub(crate) fn add(&self, looks_max: u32) -> bool {
         let looks = self.0.load(Relaxed).saturating_add(1);
@@ -37,7 +37,7 @@ impl Backoff {
 mod tests {
     use super::*;
 
-    /// At which of so many looks in backoff the core is given away.
+    /// At which of so many looks that find nothing the core is given away.
     fn given_away(backoff: &Backoff, looks: u32, looks_max: u32) -> Vec<u32> {
         (1..=looks).filter(|_| backoff.add(looks_max)).collect()
     }

@@ -1,4 +1,4 @@
-//! Memory of the program that is under way, and what is told when it comes back.
+//! Memory of the program that operations use, and what is reported when they end.
 
 use core::any::Any;
 use core::ffi::c_void;
@@ -94,15 +94,15 @@ pub(crate) enum OperationBytes {
     Kept(Vec<u8>, Vec<Loan>),
 }
 
-/// What an operation tells when it ends.
+/// What is reported when an operation ends.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Note {
     pub(crate) context: *mut c_void,
     /// Flags of its completion, and those of the operation that say how it ends.
     pub(crate) flags: u64,
-    /// Whether it tells of its success at all.
+    /// Whether its success is reported.
     pub(crate) tells: bool,
-    /// Whether it tells of nothing, of a failure either: it has no context to tell it with.
+    /// Whether nothing is reported, not even a failure: there is no context to report it with.
     pub(crate) is_silent: bool,
 }
 
@@ -127,7 +127,7 @@ pub(crate) struct MultiReceive {
 }
 
 impl MultiReceive {
-    /// Of memory that is one part yet.
+    /// The state of memory that is still one part.
     pub(crate) fn new(enough: &Arc<AtomicUsize>) -> Self {
         Self {
             parts: Arc::new(Mutex::new(1)),
@@ -135,8 +135,7 @@ impl MultiReceive {
         }
     }
 
-    /// A part has ended: tells of it, and whether it was the last. Whoever is told of the last has been told of all
-    /// others before.
+    /// A part has ended: reports it, and whether it was the last. The last one is reported after all others.
     pub(crate) fn end_part(&self, tell: impl FnOnce(bool)) {
         let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
         *parts = parts.saturating_sub(1);

@@ -16,13 +16,13 @@ use crate::post::Code;
 use crate::wait::{self, Waitable, Waits};
 use crate::waitset;
 
-/// What endpoints count with.
+/// The part of a counter that endpoints count with.
 pub(crate) struct Counter {
     done: AtomicU64,
     failed: AtomicU64,
     /// What the program has seen of both.
     seen: [AtomicU64; 2],
-    /// What a poll set has told of both.
+    /// What a poll set has reported of both.
     polled: [AtomicU64; 2],
     waits: Waits,
 }
@@ -38,12 +38,12 @@ impl Counter {
         }
     }
 
-    /// Who makes progress when somebody looks at it.
+    /// The endpoints that make progress when somebody looks at the counter.
     pub(crate) fn endpoints(&self) -> &Endpoints {
         &self.waits.endpoints
     }
 
-    /// Counts what was done to memory, of whatever endpoint: who sleeps at that one has to be woken.
+    /// Counts a use of memory, through any endpoint. Threads that sleep at that endpoint have to be woken.
     pub(crate) fn count_use(&self) {
         self.done.fetch_add(1, Ordering::SeqCst);
         self.waits.ring();
@@ -80,7 +80,7 @@ impl Counter {
         }
     }
 
-    /// What the program does to it is nothing that a poll set has to tell.
+    /// A change by the program is no news for a poll set.
     fn change(&self, change: impl FnOnce()) -> c_int {
         change();
         self.note(&self.polled);
@@ -88,17 +88,17 @@ impl Counter {
         0
     }
 
-    /// Progress, before the program looks. What is wrong is told by what ends.
+    /// Makes progress before the program looks. The operations that end report the errors.
     fn get_on(&self) {
         let _ = self.waits.endpoints.progress();
     }
 
-    /// How many have ended well, which the program has seen then. It has not seen how many failed.
+    /// How many have ended well. The program has seen this number then, but not how many failed.
     fn see_done(&self) -> u64 {
         self.see(&self.done, &self.seen[0])
     }
 
-    /// How many have failed, which the program has seen then. It has not seen how many ended well.
+    /// How many have failed. The program has seen this number then, but not how many ended well.
     fn see_failed(&self) -> u64 {
         self.see(&self.failed, &self.seen[1])
     }
@@ -196,7 +196,7 @@ impl Counters {
         }
     }
 
-    /// They make no progress for it any more.
+    /// The counters make no progress for it any more.
     pub(crate) fn leave(&self, endpoint: &Arc<Endpoint>) {
         for counter in self.0.iter().filter_map(OnceLock::get) {
             counter.waits.endpoints.remove(endpoint);

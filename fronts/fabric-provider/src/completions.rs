@@ -1,7 +1,8 @@
 //! Completions of operations, in their order. Each is made where it stays.
 //!
-//! A value that is moved right after it was made is loaded in larger pieces than it was stored in. Such a load waits until
-//! all stores before it have left the core, those of a message that was just sent as well: this takes as long as all else.
+//! A value that is moved right after it was made is loaded in larger pieces than it was stored in. Such a load waits
+//! until all earlier stores have left the core, also those of a message that was just sent. This would take as long as
+//! everything else.
 
 use crate::cq::Entry;
 
@@ -13,7 +14,7 @@ const ROOM: usize = 64;
 pub(crate) struct Completions {
     /// None, or a power of two of them.
     places: Vec<Entry>,
-    /// Of the first one, modulo the number of places.
+    /// The place of the first one, modulo the number of places.
     first: usize,
     len: usize,
 }

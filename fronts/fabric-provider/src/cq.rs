@@ -19,7 +19,7 @@ use crate::post::Code;
 use crate::wait::{self, Waitable, Waits};
 use crate::waitset;
 
-/// Of the longest format.
+/// Bytes of the longest format.
 const ENTRY_BYTES_MAX: usize = size_of::<CqTaggedEntry>();
 const _: () = assert!(CONTEXT_BYTES >= ENTRY_BYTES_MAX);
 
@@ -65,14 +65,14 @@ impl Entry {
     }
 }
 
-/// What endpoints put their completions into.
+/// The part of a queue into which endpoints put their completions.
 pub(crate) struct Queue {
     /// An atomic exchange here would wait for the lines that a send has just stored to another core.
     entries: OwnerLock<Completions>,
-    /// How many there are, for who looks without the lock. Written under it.
+    /// How many there are, for a look without the lock. Written under it.
     count: AtomicUsize,
     waits: Waits,
-    /// The program has asked that somebody who waits stops.
+    /// The program has asked a waiting thread to stop.
     is_signalled: AtomicBool,
     size: usize,
     format: c_int,
@@ -110,7 +110,7 @@ impl Queue {
         self.push_made(endpoint, |end| *end = entry);
     }
 
-    /// Tells of the success of an operation: `fill` says what there is to say of it.
+    /// Reports the success of an operation. `fill` fills in the details.
     #[inline(always)]
     pub(crate) fn push_done(
         &self,

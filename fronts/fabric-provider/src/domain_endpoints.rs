@@ -1,5 +1,5 @@
-//! The endpoints of a domain, and the counters of its memory: whoever looks at such a counter makes
-//! progress for all of them, since any may be the one that brings what it counts.
+//! The endpoints of a domain, and the counters of its memory. A look at such a counter makes
+//! progress for all of the endpoints, since any may bring what it counts.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 

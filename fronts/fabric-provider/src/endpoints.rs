@@ -32,8 +32,8 @@ impl Endpoints {
         self.all.lock()
     }
 
-    /// Makes the object of these endpoints one of `endpoint`, at all these places of it. It is one of
-    /// them only when a place has the object, since [`Endpoint::leave`] looks there.
+    /// Sets the object of these endpoints at all these places of `endpoint`. The endpoint is added only when a place
+    /// has the object, since [`Endpoint::leave`] looks there.
     pub(crate) fn bind<T>(
         &self,
         endpoint: &Arc<Endpoint>,
@@ -62,21 +62,21 @@ impl Endpoints {
         }
     }
 
-    /// From now on nobody who looks makes progress for it, and nobody is at it.
+    /// From now on no look makes progress for it, and none is under way.
     pub(crate) fn remove(&self, endpoint: &Arc<Endpoint>) {
         let retain =
             |all: &mut Vec<Arc<Endpoint>>| all.retain(|known| !Arc::ptr_eq(known, endpoint));
         if endpoint.is_here() {
             return retain(&mut self.all());
         }
-        // In a copy of the process there is no thread that gives the lock back, nor one that looks.
+        // In a copy of the process no thread gives the lock back, and none looks.
         if let Some(mut all) = self.all.try_lock_owned() {
             retain(&mut all);
         }
     }
 
-    /// Makes progress. Returns whether anything has ended. Who looks again and again in backoff [now and then](Backoff)
-    /// gives its core away between.
+    /// Makes progress. Returns whether anything has ended. A thread that looks again and again and finds nothing gives
+    /// its core away [now and then](Backoff).
     #[inline]
     pub(crate) fn progress(&self) -> Result<bool, Error> {
         let mut any = false;
@@ -93,7 +93,7 @@ impl Endpoints {
         Ok(any)
     }
 
-    /// Who looks has found something, by whatever way it came.
+    /// A look has found something, whichever way it came.
     #[inline(always)]
     pub(crate) fn have_brought(&self) {
         self.backoff.clear();

@@ -50,7 +50,7 @@ pub(crate) struct Endpoint {
     pub(crate) sending: AtomicUsize,
     /// A receive for several messages ends when less is left.
     pub(crate) min_multi_recv: Arc<AtomicUsize>,
-    /// As of a queue: no atomic exchange on the way of a message.
+    /// As in a queue: no atomic exchange on the way of a message.
     books: OwnerLock<Books>,
     /// It makes progress while nobody reads.
     is_automatic: bool,
@@ -70,7 +70,7 @@ struct Helpers {
 /// A queue for sends or receives.
 pub(crate) struct Bound {
     pub(crate) queue: Arc<Queue>,
-    /// Only operations that ask for it tell of their success.
+    /// Whether only operations that ask for it report their success.
     pub(crate) is_selective: bool,
 }
 
@@ -81,7 +81,7 @@ pub(crate) struct Books {
     pub(crate) numbers: Vec<Option<u32>>,
     /// By number: the address.
     pub(crate) sources: Vec<Option<u64>>,
-    /// Of the addresses that those two are about.
+    /// The version of the addresses that those two hold.
     pub(crate) version: u64,
     pub(crate) spare: Spare,
 }
@@ -95,8 +95,8 @@ impl Endpoint {
         self.helpers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From now on the next thing that comes from a peer raises that alarm. With automatic progress,
-    /// what it ends raises it.
+    /// The next thing that comes from a peer raises that alarm. With automatic progress, the end of an operation raises
+    /// it.
     pub(crate) fn watch(self: &Arc<Self>, alarm: &Arc<Alarm>) -> Result<(), Code> {
         if self.is_automatic {
             return Ok(());
@@ -131,7 +131,7 @@ impl Endpoint {
             if bound.get().is_some() {
                 continue;
             }
-            // It tells of what ends by a counter alone, or has nothing to tell.
+            // It reports by a counter alone, or has nothing to report.
             if self.has_messages && self.counters.of(kind).is_none() {
                 return Err(-FI_ENOCQ);
             }
@@ -147,7 +147,7 @@ impl Endpoint {
         Ok(())
     }
 
-    /// Completions its threads.
+    /// Ends its threads.
     fn stop(&self) {
         let Helpers { watcher, progress } = core::mem::take(&mut *self.helpers());
         if let Some(watcher) = watcher {
@@ -224,8 +224,8 @@ pub(crate) unsafe extern "C" fn open(
         Ok(station) => station,
         Err(error) => {
             if matches!(&error, Error::Setting(_)) || is_in_virtual_time() {
-                // A number says nothing of which variable is wrong, or that an endpoint is the second of
-                // its process. It is no error if nobody reads it.
+                // An error number does not say which variable is wrong, or that an endpoint is the second of its
+                // process. It is no error if nobody reads the line.
                 let _ = writeln!(std::io::stderr(), "hostwire: {error}");
             }
             return crate::code(&error);
@@ -380,7 +380,7 @@ unsafe extern "C" fn cancel(fid: *mut Fid, context: *mut c_void) -> isize {
     let ticket = endpoint.station.receive_marked(context as usize);
     match ticket.map(|ticket| endpoint.station.cancel(ticket)) {
         Some(Err(error)) => crate::code(&error) as isize,
-        // Its end is told by its queue.
+        // Its queue reports its end.
         Some(Ok(_)) => 0,
         None => -(libc::ENOENT as isize),
     }
@@ -432,7 +432,7 @@ unsafe extern "C" fn setopt(
     0
 }
 
-/// Whether an operation with these flags tells of its success.
+/// Whether the success of an operation with these flags is reported.
 pub(crate) fn tells(bound: &Bound, flags: u64) -> bool {
     !bound.is_selective || flags & FI_COMPLETION != 0
 }

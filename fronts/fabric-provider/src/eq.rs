@@ -1,4 +1,4 @@
-//! Event queues: nothing happens here that is told by one but what the program writes itself.
+//! Event queues. The only events are those that the program writes itself.
 
 use core::ffi::{c_char, c_int, c_void};
 use std::collections::VecDeque;

@@ -28,10 +28,10 @@ const TAG_FORMAT: u64 = 0xaaaa_aaaa_aaaa_aaaa;
 /// `FI_VERSION(1, 5)`: since then modes of registration are single ones.
 const MR_MODE_VERSION: u32 = 1 << 16 | 5;
 
-/// Capabilities that one has to ask for, or asks for nothing.
+/// Capabilities that a user has to ask for. A user that asks for none gets all of them.
 const PRIMARY: u64 =
     FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_DIRECTED_RECV | FI_MULTI_RECV | FI_RMA_EVENT;
-/// What has directions, and these: one has all of them, unless one asks for some.
+/// Capabilities with directions, and the directions. A user that asks for no direction gets both.
 const DIRECTIONS: [(u64, u64); 2] = [
     (FI_MSG | FI_TAGGED, FI_SEND | FI_RECV),
     (
@@ -42,16 +42,15 @@ const DIRECTIONS: [(u64, u64); 2] = [
 const ALL_DIRECTIONS: u64 = DIRECTIONS[0].1 | DIRECTIONS[1].1;
 /// Those that cost nothing.
 const SECONDARY: u64 = FI_SOURCE | REACHED;
-/// Whom a station reaches.
+/// Which peers a station reaches.
 const REACHED: u64 = FI_LOCAL_COMM | FI_REMOTE_COMM;
 const CAPS: u64 = PRIMARY | ALL_DIRECTIONS | SECONDARY;
 
-/// In which order a peer comes to what is sent to it, and to what is done with its memory: in that in
-/// which all of it was started.
+/// The order in which messages reach a peer and operations change its memory: the order in which they were started.
 const ORDERS: u64 = FI_ORDER_STRICT | ((FI_ORDER_ATOMIC_WAW << 1) - FI_ORDER_RMA_RAR);
-/// How sends may tell of their end. What a station has sent is in the memory of its peer, whatever
-/// happens to the sender, or, on another host, on its way there for as long as the sender lives; for
-/// `FI_DELIVERY_COMPLETE` a receive there has it.
+/// How sends may complete. Within a host, a sent message is in the memory of its peer, whatever happens to the sender.
+/// On another host, it is on its way there for as long as the sender lives. For `FI_DELIVERY_COMPLETE` a receive there
+/// has it.
 const TX_FLAGS: u64 =
     FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE;
 const RX_FLAGS: u64 = FI_COMPLETION | FI_MULTI_RECV;
@@ -65,8 +64,8 @@ pub(crate) unsafe extern "C" fn getinfo(
     hints: *const RawInfo,
     out: *mut *mut RawInfo,
 ) -> c_int {
-    // Stations have no names but those that they draw. Programs that exchange those by means of their
-    // own name a port of their own all the same: nothing depends on it.
+    // Stations draw their names. Programs that exchange these names themselves still name a port of their own, and
+    // nothing depends on it.
     let is_own_port = node.is_null() && flags & FI_SOURCE != 0;
     if !node.is_null() || (!service.is_null() && !is_own_port) {
         return -FI_ENODATA;
@@ -95,7 +94,7 @@ pub(crate) unsafe extern "C" fn getinfo(
 /// What is asked for. Each part may be missing.
 struct Hints<'a> {
     info: &'a RawInfo,
-    /// Where the user is was said otherwise.
+    /// The source was given in another way.
     is_source_said: bool,
 }
 
@@ -125,7 +124,7 @@ impl<'a> Hints<'a> {
         unsafe { self.info.fabric_attr.as_ref() }
     }
 
-    /// The name of whom it is for, if there is one; nothing in it if it is none.
+    /// The name of the peer, if there is one; `Some(None)` if it is not valid.
     #[allow(clippy::option_option, reason = "none is right, and none can be read")]
     fn destination(&self) -> Option<Option<Name>> {
         let bytes = address(self.info.dest_addr, self.info.dest_addrlen)?;
@@ -147,7 +146,7 @@ impl<'a> Hints<'a> {
     }
 }
 
-/// The bytes of an address, if there is one; nothing in it if it has not the length of a name.
+/// The bytes of an address, if there is one; `Some(None)` if it has not the length of a name.
 #[allow(clippy::option_option, reason = "none is right, and none can be read")]
 fn address(at: *const c_void, len: usize) -> Option<Option<[u8; Name::BYTES]>> {
     if at.is_null() || len == 0 {
@@ -158,8 +157,7 @@ fn address(at: *const c_void, len: usize) -> Option<Option<[u8; Name::BYTES]>> {
     Some(is_name.then(|| unsafe { at.cast::<[u8; Name::BYTES]>().read_unaligned() }))
 }
 
-/// Whether an endpoint can be where this says. Names are drawn when endpoints open; what is
-/// known before is the host.
+/// Whether an endpoint can be where this says. Names are drawn when endpoints open; only the host is known before.
 pub(crate) fn can_be_opened_at(info: &RawInfo) -> bool {
     match address(info.src_addr, info.src_addrlen) {
         None => true,
@@ -198,7 +196,7 @@ fn meets_ep(ep: &EpAttr) -> bool {
 }
 
 fn meets_domain(domain: &DomainAttr) -> bool {
-    // A thread beside that of the program would run when the machine lets it.
+    // In virtual time, a second thread would run at moments that the machine chooses.
     let is_model = is_in_virtual_time();
     let is_known = |progress| {
         (FI_PROGRESS_UNSPEC..=FI_PROGRESS_MANUAL).contains(&progress)
@@ -248,7 +246,7 @@ fn offer(library: &Library, hints: Option<&Hints<'_>>, version: u32) -> Option<*
     };
     info.caps = caps(hints.map_or(0, |hints| hints.info.caps));
     info.addr_format = ADDRESSES;
-    // Without it, who asks has to open an endpoint.
+    // Without it, the user would have to open an endpoint first.
     if let Ok(host) = Name::of_this_host() {
         (info.src_addr, info.src_addrlen) = copy_of(host);
     }
@@ -287,7 +285,7 @@ fn copy_of(bytes: [u8; Name::BYTES]) -> (*mut c_void, usize) {
     (place, Name::BYTES)
 }
 
-/// What is given to who asks for these capabilities.
+/// The capabilities of a user that asks for these.
 fn caps(asked: u64) -> u64 {
     if asked == 0 {
         return CAPS;
@@ -322,8 +320,8 @@ fn fill_rx(rx: &mut RxAttr, caps: u64, hints: Option<&RxAttr>) {
     rx.iov_limit = IOV_MAX;
 }
 
-/// How a client of this version names registered memory. What clients since 1.5 could do, nothing of it
-/// is needed: addresses are offsets, keys the user's, and nothing has to be allocated or bound.
+/// How a client of this version names registered memory. No mode that clients since 1.5 may offer is needed: addresses
+/// are offsets, keys the user's, and nothing has to be allocated or bound.
 fn mr_mode(version: u32, asked: c_int) -> c_int {
     match asked {
         FI_MR_BASIC | FI_MR_SCALABLE => asked,

@@ -13,7 +13,8 @@
 //! | `av` | addresses |
 //! | `cq`, `cntr`, `completions` | completions, and how many |
 //! | `wait`, `waitset`, `poll`, `watch` | waiting for them |
-//! | `endpoints`, `progress`, `thread` | who makes progress when somebody looks, or by itself |
+//! | `endpoints`, `progress`, `thread` | the endpoints that make progress at a look, and those that make it by
+//! themselves |
 //! | `backoff` | when a thread that looks for progress gives its core away |
 //! | `ep`, `post`, `calls` | endpoints: the object, what sends and receives, the functions of libfabric |
 //! | `access`, `rma`, `atomic` | memory of others: what uses it, the functions of libfabric |
@@ -82,7 +83,7 @@ pub unsafe extern "C" fn fi_prov_ini() -> *mut Provider {
     // libfabric writes to it: it is never freed.
     Box::into_raw(Box::new(Provider {
         version: info::PROVIDER_VERSION,
-        // Users may ask for all that their library knows; what that is to mean here, `info` says.
+        // Users may ask for all that their library knows; `info` says what is offered.
         fi_version: library.version(),
         context: [core::ptr::null_mut(); 4],
         name: NAME.as_ptr(),
@@ -116,8 +117,8 @@ fn code(error: &Error) -> i32 {
     }
 }
 
-/// As [`code`], of an operation on memory of a peer. Open MPI 5.0.11 ends a window's operation as if it had been done
-/// where it is told one of `ECONNRESET`, `EHOSTUNREACH` and their like, and ends the job where it is told another number.
+/// As [`code`], of an operation on memory of a peer. On `ECONNRESET`, `EHOSTUNREACH` and the like, Open MPI 5.0.11 ends
+/// a window's operation as if it had been done. On another number it ends the job.
 fn memory_code(error: &Error) -> i32 {
     match error {
         Error::PeerLost {

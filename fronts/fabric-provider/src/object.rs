@@ -10,15 +10,15 @@ pub(crate) struct Table<T>(pub(crate) T);
 // SAFETY: nothing writes to one, and its pointers lead to functions.
 unsafe impl<T> Sync for Table<T> {}
 
-/// Stands in every slot of what is not offered: libfabric calls most slots without a look. It takes no
-/// notice of its arguments, as the calling conventions of C on Linux allow.
+/// Fills every slot that is not offered: libfabric calls most slots without a check. It ignores its arguments, as the
+/// calling conventions of C on Linux allow.
 extern "C" fn unsupported() -> isize {
     -(libc::ENOSYS as isize)
 }
 
 pub(crate) const UNSUPPORTED: *const c_void = unsupported as *const c_void;
 
-/// Of an object to which nothing is bound.
+/// The function of an object to which nothing can be bound.
 pub(crate) unsafe extern "C" fn no_bind(_: *mut Fid, _: *mut Fid, _: u64) -> c_int {
     -libc::ENOSYS
 }
@@ -32,7 +32,7 @@ pub(crate) const fn fid_ops(close: CloseFn) -> FidOps {
     fid_ops_of(close, no_bind, control)
 }
 
-/// And bound, and controlled.
+/// As [`fid_ops`], for an object that can also be bound and controlled.
 pub(crate) const fn fid_ops_of(close: CloseFn, bind: BindFn, control: ControlFn) -> FidOps {
     FidOps {
         size: size_of::<FidOps>(),

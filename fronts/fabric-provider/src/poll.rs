@@ -125,7 +125,7 @@ unsafe extern "C" fn poll(set: *mut FidPoll, out: *mut *mut c_void, count: c_int
     }
     let mut told = 0;
     for member in &*members {
-        // What is not told now is new the next time.
+        // What is not reported now is new the next time.
         if told >= count {
             break;
         }

@@ -1,4 +1,4 @@
-//! What sends and receives, and what tells of their ends.
+//! Sends and receives, and the reports of their ends.
 
 use core::ffi::{c_int, c_void};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::wait::Waitable;
 /// The number of an error, negative.
 pub(crate) type Code = c_int;
 
-/// Completions that are told at a time, so that a flood of them does not keep a reader.
+/// Completions that are reported at a time, so that a flood of them does not keep a reader.
 const BATCH: usize = 64;
 /// An endpoint that is closed goes on for so long, if sends have not ended: the receiver may never
 /// want them.
@@ -35,7 +35,7 @@ pub(crate) struct Send<'a> {
     pub(crate) label: Label,
     pub(crate) context: *mut c_void,
     pub(crate) flags: u64,
-    /// It never tells of its success.
+    /// Its success is never reported.
     pub(crate) is_silent: bool,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Receive<'a> {
 }
 
 impl Receive<'_> {
-    /// What it tells by when it ends.
+    /// What is reported when it ends.
     #[inline(always)]
     fn note(&self, bound: &Bound) -> Note {
         Note {
@@ -128,7 +128,7 @@ impl Endpoint {
                 &gathered
             }
         };
-        // Nobody waits for the end of a send that tells of none.
+        // Nobody waits for the end of a send that is not reported.
         let is_confirmed = !send.is_silent && send.flags & FI_DELIVERY_COMPLETE != 0;
         if !is_confirmed {
             let sent = match self.station.send_at_once(to, send.label, bytes) {
@@ -200,7 +200,7 @@ impl Endpoint {
         }
     }
 
-    /// The short way of a receive whose message is there, or of whose sender nothing is.
+    /// The short way of a receive whose message is there, or whose sender has sent nothing.
     #[inline(always)]
     fn receive_at_once(&self, receive: &Receive<'_>) -> bool {
         let (Some(bound), [loan]) = (self.rx.get(), receive.loans) else {
@@ -302,7 +302,7 @@ impl Endpoint {
         posted.map(drop).map_err(|error| crate::code(&error))
     }
 
-    /// Tells of a message that is there, or that there is none.
+    /// Reports a message that is there, or that there is none.
     fn peek(&self, wanted: Wanted, note: Note, flags: u64) -> Result<(), Code> {
         let failed = |error: Error| crate::code(&error);
         let found = match flags & (FI_CLAIM | FI_DISCARD) {
@@ -310,7 +310,7 @@ impl Endpoint {
             _ => match self.station.claim(wanted).map_err(failed)? {
                 None => None,
                 Some((claim, envelope)) if flags & FI_DISCARD != 0 => {
-                    // Its sender may have ended: then it is gone all the same.
+                    // Its sender may have ended: then the message is gone, too.
                     let _ = self.station.receive_claimed(claim, None).map_err(failed)?;
                     Some(envelope)
                 }
@@ -369,7 +369,7 @@ impl Endpoint {
         entry.from = self.address(envelope.from).unwrap_or(FI_ADDR_UNSPEC);
     }
 
-    /// Makes progress, and tells of what has ended. Returns whether anything has.
+    /// Makes progress, and reports what has ended. Returns whether anything has.
     #[inline(always)]
     pub(crate) fn progress(&self) -> Result<bool, Error> {
         let mut any = false;
@@ -421,8 +421,7 @@ impl Endpoint {
         Ok(turn.has_notes && self.tell_uses() || any)
     }
 
-    /// As [`progress`](Self::progress), and waits for it for at most that long, or until that is
-    /// `enough`.
+    /// As [`progress`](Self::progress), but waits until something has ended, `enough` holds, or the limit is over.
     pub(crate) fn progress_unless(
         &self,
         limit: Duration,
@@ -436,7 +435,7 @@ impl Endpoint {
         Ok(self.tell_uses() || any)
     }
 
-    /// Tells of that and of what else has ended. Returns whether anything has.
+    /// Reports that and what else has ended. Returns whether anything has.
     fn tell_all(&self, first: Option<Finished>) -> bool {
         let mut any = first.is_some();
         if let Some(this) = first {
@@ -452,13 +451,14 @@ impl Endpoint {
         any
     }
 
-    /// The last progress: what was sent is to arrive if anybody wants it, and who has used memory here
-    /// is to know that it has.
+    /// The last progress: sent messages have to arrive if anybody wants them, and peers that have used memory here have
+    /// to learn that this is done.
     pub(crate) fn finish(&self) {
         if !self.is_here() {
             return;
         }
-        // What peers have asked behind messages that were taken is answered, whoever reads no more.
+        // Peers may have sent requests after messages that were taken. They are answered, even if the program reads no
+        // more.
         if self.progress().is_err() {
             return;
         }
@@ -521,7 +521,7 @@ impl Endpoint {
                     true => -crate::memory_code(&error),
                     false => -crate::code(&error),
                 };
-                // The next call for that peer says it.
+                // The next call for that peer reports it.
                 !note.is_silent
             }
         };
@@ -562,7 +562,7 @@ impl Endpoint {
         }
     }
 
-    /// Of whom a receive from this address takes messages.
+    /// From whom a receive from this address takes messages.
     #[inline(always)]
     fn source(&self, from: u64) -> Result<Source, Code> {
         match self.is_directed && from != FI_ADDR_UNSPEC {
@@ -635,7 +635,7 @@ impl Endpoint {
     }
 }
 
-/// What an envelope says, but for the address.
+/// What an envelope says, except the address.
 #[inline(always)]
 fn describe(entry: &mut Entry, envelope: &Envelope) {
     entry.entry.len = envelope.len_bytes;

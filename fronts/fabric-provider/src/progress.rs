@@ -1,5 +1,5 @@
-//! Automatic progress: a thread of an endpoint that does what has to be done whether anybody reads
-//! or not. It sleeps until a peer stores something.
+//! Automatic progress: a thread of an endpoint that makes progress whether the program reads or
+//! not. It sleeps until a peer stores something.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,14 +27,14 @@ impl Progress {
         Ok(Self { stop, thread })
     }
 
-    /// Completions the thread. A copy of the process has none.
+    /// Ends the thread. A copy of the process has none.
     pub(crate) fn stop(self, endpoint: &Endpoint) {
         if !endpoint.is_here() {
             return core::mem::forget(self);
         }
         self.stop.store(true, Ordering::SeqCst);
         endpoint.station.wake();
-        // It cannot have panicked with anything of ours to mend.
+        // If it panicked, nothing of ours has to be repaired.
         let _ = self.thread.join();
     }
 }
@@ -47,7 +47,7 @@ fn work(endpoint: &Endpoint, stop: &AtomicBool) {
             Ok(true) => std::thread::yield_now(),
             Ok(false) if stop.load(Ordering::SeqCst) => return,
             Ok(false) => endpoint.station.sleep(limit),
-            // Whoever reads gets it as well. It may pass.
+            // A reader gets the error as well. It may pass.
             Err(_) => endpoint.station.sleep(limit),
         }
     }

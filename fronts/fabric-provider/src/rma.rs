@@ -46,7 +46,7 @@ fn told(deed: &Deed) -> u64 {
     }
 }
 
-/// How a call without flags does it; without a context it never tells of its success.
+/// A call without flags. Without a context its success is never reported.
 ///
 /// # Safety
 /// The contract of that call.

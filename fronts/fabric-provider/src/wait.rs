@@ -1,9 +1,8 @@
 //! How a program waits for a queue or a counter.
 //!
-//! An object has an [`Alarm`] if anybody sleeps on a descriptor for it: an eventfd that becomes
-//! readable. Nothing rings it that was not asked to. So who waits [looks](is_idle) once more after it
-//! has armed the alarm, and the doorbells of the stations from which something may come: what
-//! comes before the look is found by it, and what comes later rings.
+//! An object has an [`Alarm`] if anybody sleeps on a descriptor for it: an eventfd that becomes readable. Nothing rings
+//! it without a request. So a waiting thread arms the alarm and the doorbells of the stations from which something may
+//! come, and [looks](is_idle) once more: the look finds what came before it, and what comes later rings.
 //!
 //! | what happens | what rings the alarm |
 //! |---|---|
@@ -11,8 +10,8 @@
 //! | a store of a peer, while nobody reads | a thread of the endpoint that sleeps on the doorbell: see [`watch`](crate::watch) |
 //! | the same with automatic progress | the thread that makes progress, if something has ended |
 //!
-//! A call that blocks in this library needs no descriptor where one endpoint is all that something can
-//! come from: it sleeps on the doorbell of that.
+//! A call that blocks in this library needs no descriptor if only one endpoint can bring anything: it sleeps on the
+//! doorbell of that endpoint.
 
 use core::ffi::{c_int, c_void};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -53,7 +52,7 @@ impl Alarm {
         }))
     }
 
-    /// From now on what happens rings.
+    /// From now on a change of the object rings.
     fn arm(&self) {
         let mut count = 0_u64;
         // SAFETY: 8 bytes are there. It fails where nothing has rung.
@@ -92,18 +91,18 @@ impl Alarm {
 pub(crate) struct Waits {
     kind: c_int,
     alarm: OnceLock<Arc<Alarm>>,
-    /// Where what it tells of comes from.
+    /// The endpoints that bring what it reports.
     pub(crate) endpoints: Endpoints,
     /// Threads that sleep on the doorbell of an endpoint.
     sleepers: AtomicUsize,
 }
 
 impl Waits {
-    /// Of an object whose attributes ask for this kind; `shared` is the alarm of its wait set.
+    /// Waits of an object whose attributes ask for this kind; `shared` is the alarm of its wait set.
     pub(crate) fn new(kind: c_int, shared: Option<Arc<Alarm>>) -> Result<Self, Code> {
         let alarm = OnceLock::new();
         let own = match (kind, shared) {
-            // A thread that rings would run when the machine lets it.
+            // In virtual time, the ringing thread would run at moments that the machine chooses.
             (FI_WAIT_FD | FI_WAIT_SET, _) if is_in_virtual_time() => return Err(-libc::ENOSYS),
             (FI_WAIT_SET, Some(shared)) => Some(shared),
             (FI_WAIT_SET, None) => return Err(-libc::EINVAL),
@@ -130,7 +129,7 @@ impl Waits {
         Ok(self.alarm.get_or_init(|| alarm))
     }
 
-    /// Tells who sleeps on its descriptor that the object has changed.
+    /// Wakes threads that sleep on its descriptor: the object has changed.
     #[inline(always)]
     pub(crate) fn ring(&self) {
         if let Some(alarm) = self.alarm.get() {
@@ -138,7 +137,7 @@ impl Waits {
         }
     }
 
-    /// Tells who waits that the object has changed: by `endpoint`, or by a call of the program.
+    /// Wakes threads that wait: the object has changed, by `endpoint` or by a call of the program.
     #[inline(always)]
     pub(crate) fn tell(&self, endpoint: Option<&Endpoint>) {
         self.ring();
@@ -227,14 +226,14 @@ pub(crate) unsafe fn give_descriptor(alarm: &Alarm, out: *mut c_void) -> c_int {
     0
 }
 
-/// A queue or a counter, for who waits for several.
+/// A queue or a counter, for threads that wait for several.
 pub(crate) trait Waitable: Send + Sync {
     fn waits(&self) -> &Waits;
 
     /// There is something that the program has not seen.
     fn is_ready(&self) -> bool;
 
-    /// As [`is_ready`](Self::is_ready), for a poll set: what it has told of once may be old.
+    /// As [`is_ready`](Self::is_ready), for a poll set: it need not report the same thing twice.
     fn is_new(&self) -> bool {
         self.is_ready()
     }
@@ -252,7 +251,7 @@ fn look_again(
     alarm: &Arc<Alarm>,
 ) -> Result<bool, Code> {
     waits.endpoints.each(|endpoint| endpoint.watch(alarm))?;
-    // What has ended may have been what something else here waited for.
+    // Something else here may have waited for what has ended.
     while !is_ready() {
         let went_on = waits.endpoints.progress();
         if !went_on.map_err(|error| crate::code(&error))? {

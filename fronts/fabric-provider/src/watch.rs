@@ -31,7 +31,7 @@ struct WatchShared {
 
 #[derive(Default)]
 struct Books {
-    /// Who is to be told of the next ring.
+    /// The alarms to raise at the next ring.
     alarms: Vec<Arc<Alarm>>,
     /// How long it is safe to sleep.
     limit: Duration,
@@ -55,7 +55,7 @@ impl WatchShared {
             }
             let limit = books.limit;
             drop(books);
-            // It is armed: by who added the first of them, before that one looked for the last time.
+            // It is armed: the thread that added the first alarm did this before its last look.
             endpoint.station.sleep(limit);
             let alarms = core::mem::take(&mut self.books().alarms);
             for alarm in alarms {
@@ -73,7 +73,7 @@ impl Watcher {
         Ok(Self { shared, thread })
     }
 
-    /// Tells that alarm of the next ring.
+    /// Raises that alarm at the next ring.
     pub(crate) fn add(&self, endpoint: &Endpoint, alarm: &Arc<Alarm>) {
         let limit = endpoint.station.arm(SLEEP_MAX);
         let mut books = self.shared.books();
@@ -84,7 +84,7 @@ impl Watcher {
         }
     }
 
-    /// Completions the thread. A copy of the process has none.
+    /// Ends the thread. A copy of the process has none.
     pub(crate) fn stop(self, endpoint: &Endpoint) {
         if !endpoint.is_here() {
             return core::mem::forget(self);
@@ -92,7 +92,7 @@ impl Watcher {
         self.shared.books().stop = true;
         self.shared.changed.notify_one();
         endpoint.station.wake();
-        // It cannot have panicked with anything of ours to mend.
+        // If it panicked, nothing of ours has to be repaired.
         let _ = self.thread.join();
     }
 }

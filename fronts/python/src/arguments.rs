@@ -14,7 +14,8 @@ pub(crate) struct Whole(pub(crate) u64);
 impl Whole {
     pub(crate) const ZERO: Self = Self(0);
 
-    /// As an index or a count. What no memory has is refused where it is compared with a length.
+    /// As an index or a count. Where it is compared with a length, a number that is too large is
+    /// refused.
     #[inline]
     pub(crate) fn index(self) -> usize {
         usize::try_from(self.0).unwrap_or(usize::MAX)

@@ -107,10 +107,10 @@ impl Array {
         &self.shared
     }
 
-    /// The memory, for who may keep it.
+    /// The memory, for callers that may keep it.
     fn open<'a, 'py>(&'a self, py: Python<'py>) -> PyResult<&'a Bound<'py, PyAny>> {
         self.shared.check(py)?;
-        // Of nothing: refused in a copy of the process, which shares the memory with the PE.
+        // An empty get is refused in a copy of the process, which shares the memory with the PE.
         let got = self.bytes.get(self.pe, 0, &mut []);
         got.map_err(|error| errors::raise(py, &error))?;
         Ok(self.local.bind(py))

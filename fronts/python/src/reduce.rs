@@ -86,7 +86,7 @@ impl Operation for Scan<'_> {
 }
 
 pub(crate) fn elements<T: Element>(bytes: &[u8]) -> Result<&[T]> {
-    // Where none are may be anywhere.
+    // An empty slice may lie anywhere.
     if bytes.is_empty() {
         return Ok(&[]);
     }

@@ -75,7 +75,7 @@ impl SharedJob {
         Ok(Operation(self))
     }
 
-    /// The job, for its end in peace: nobody is in an operation of it.
+    /// The job, to end it in order: no thread is in an operation of it.
     ///
     /// # Errors
     /// If it is closed, or another thread is in an operation of it.
@@ -87,7 +87,7 @@ impl SharedJob {
         }
     }
 
-    /// The job, for its end: nobody has it then.
+    /// The job, to end it: no other thread has it.
     ///
     /// # Errors
     /// If it is closed, or another thread has it.

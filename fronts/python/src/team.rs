@@ -62,7 +62,7 @@ fn input<'py>(values: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     dtype::values(values.py(), "as_input", (values,))
 }
 
-/// Of bytes.
+/// Checks a length in bytes.
 fn check_length(what: &'static str, expected: usize, got: usize) -> hostwire::Result<()> {
     match expected == got {
         true => Ok(()),
@@ -320,7 +320,7 @@ impl Team {
                 return Err(errors::caller(py, &text));
             }
         }
-        // What a peer says is checked by what comes from it.
+        // These numbers of the peers are checked by the data that come.
         let counts = all.chunks_exact(2).map(|of_rank| of_rank[1]);
         let rows = counts.clone().fold(0, u64::saturating_add);
         let counts = counts.map(|rows| rows.saturating_mul(row_bytes) as usize);

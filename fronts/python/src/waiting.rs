@@ -14,9 +14,8 @@ use crate::errors;
 const SLEEPS_BEFORE_LOOK: u32 = 4;
 
 thread_local! {
-    /// Sleeps of the operation that this thread is in. Nothing in a thread that Python does not
-    /// wait in, as those of the core: they must not wait for the interpreter's lock, since who
-    /// holds it may wait for them to end.
+    /// Sleeps of the operation that this thread is in. `None` in threads in which Python does not wait, such as those
+    /// of the core: they must not wait for the interpreter's lock, whose holder may wait for them to end.
     static SLEEPS: Cell<Option<u32>> = const { Cell::new(None) };
     /// What a signal handler raised in the wait.
     static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };

@@ -73,7 +73,7 @@ pub(crate) enum HowMany {
     All,
 }
 
-/// Where an operation goes. `far` is nothing where the CPU does it, which takes no time.
+/// Where an operation goes. `far` is `None` where the CPU does it, which takes no time.
 pub(crate) struct WordTarget<'a> {
     pub(crate) pe: u32,
     pub(crate) index: usize,

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-# Of the environment that the tests run in: the launcher that the wheel has installed.
+# The launcher that the wheel has installed in the environment of the tests.
 HOSTWIRE = Path(sys.executable).with_name("hostwire")
 
-# No test of these takes this long, on the slowest machine.
+# No test takes this long, even on the slowest machine.
 LIMIT_S = 120
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-# What PE 0 calls, what PE 1 calls, and what the errors have to say, of which one is seen.
+# The calls of PE 0 and of PE 1, and the possible texts of the error, one of which is seen.
 PAIRS = {
     "dtype": (
         "world.all_reduce(np.ones(1, 'int64'))",

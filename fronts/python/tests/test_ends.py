@@ -37,7 +37,7 @@ def test_ctrl_c_ends_a_wait(run, wait):
         """,
         fails=True,
     )
-    # Giving the job up ends it, and is told.
+    # `abandon` ends the job, and the launcher reports it.
     assert "interrupted" in text and "Traceback" not in text, text
     assert status == 1 and "without finalizing" in text
 

@@ -49,7 +49,7 @@ def test_types_are_those_of_the_class(name):
     node, cls = stub_classes()[name], getattr(hostwire, name)
     typed = {item.name: item for item in node.body if hasattr(item, "name")}
     public = {member for member in dir(cls) if not member.startswith("_")}
-    # What a named tuple has by itself.
+    # Members that every named tuple has.
     public -= {"count", "index"} if issubclass(cls, tuple) else set()
     named = {item.target.id for item in node.body if isinstance(item, ast.AnnAssign)}
     assert public == {member for member in typed if not member.startswith("_")} | named
@@ -135,5 +135,5 @@ def test_virtual_time_is_the_same_each_time(run):
         """
     first = run(2, program, launcher=["--cluster", CLUSTER])
     assert first == run(2, program, launcher=["--cluster", CLUSTER])
-    # A round trip over a network of this kind takes microseconds at most, and more than none.
+    # A round trip over a network of this kind takes some microseconds.
     assert all(1_000 < int(line.split()[1]) < 1_000_000_000 for line in first)

@@ -4,26 +4,26 @@ import re
 import subprocess
 import sys
 
-# What stubtest says of stubs that are right.
+# Reports of stubtest about stubs that are right.
 RIGHT = re.compile(
     "|".join(
         [
-            # What needs PyTorch cannot be imported here.
+            # Modules that need PyTorch cannot be imported here.
             r"hostwire\.torch\b.* failed to import",
-            # Objects that programs get and do not make: warehouse/test_types.py looks at the rest of them.
+            # Programs get these objects and do not make them: warehouse/test_types.py checks the rest of them.
             r"^hostwire\.warehouse\.",
-            # The text of a native signature has no value for a default that is not of a Python type.
+            # The signature of a native function has no value for a default that is not of a Python type.
             r'parameter "\w+" has a default value of Ellipsis, which is different from stub parameter default 0$',
             # Python has it since 3.12.
             r"\.__buffer__ is not present at runtime$",
-            # Programs do not make these, or end them.
+            # Programs neither make nor end these.
             r"hostwire\.Request\.__init__ is inconsistent, stub does not have parameter",
             r"hostwire\.Job\.__del__ is not present in stub$",
         ]
     )
 )
 
-# What lies around the stubs is no concern of theirs.
+# Only the stubs are checked, not what they import.
 CONFIG = """
 [mypy]
 ignore_missing_imports = true
@@ -38,7 +38,7 @@ def test_the_stubs_agree_with_the_modules(tmp_path):
     command = [sys.executable, "-m", "mypy.stubtest", "hostwire", "--concise", "--mypy-config-file"]
     done = subprocess.run([*command, config], capture_output=True, text=True, cwd=tmp_path)
     said = done.stdout.splitlines()
-    # It has looked: a stub that it cannot read ends it before.
+    # stubtest has run to its end: a stub that it cannot read ends it before.
     assert any("Ellipsis" in line for line in said), done.stdout + done.stderr
     wrong = [line for line in said if not RIGHT.search(line)]
     assert not wrong, "\n".join(wrong)

@@ -1,4 +1,4 @@
-/* What Rust cannot say: `long double` by value and in arithmetic, and `...`. */
+/* Features that Rust lacks: `long double` by value and in arithmetic, and `...`. */
 #define _POSIX_C_SOURCE 200809L
 #include <stddef.h>
 #include <time.h>

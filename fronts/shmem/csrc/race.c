@@ -1,5 +1,5 @@
-/* What the compiler calls in a program that `oshcc --race` compiles: in front of each load and store,
- * and in place of each atomic, as it does for ThreadSanitizer. An access that can matter goes on to the
+/* The functions that the compiler calls in a program that `oshcc --race` compiles: before each load and
+ * store, and in place of each atomic, as for ThreadSanitizer. An access that can matter goes on to the
  * library; most cannot, and end here.
  *
  * The names are those of GCC (gcc/sanitizer.def) and Clang (ThreadSanitizer.cpp). */
@@ -23,12 +23,12 @@ static inline __attribute__((always_inline)) void seen(const void *address, size
             return;
         }
     }
-    /* Private memory matters while it is the buffer of something. */
+    /* Private memory matters while an operation uses it as a buffer. */
     if (shmemx_race_1.open)
         shmemx_race_access_1(address, len, how, pc);
 }
 
-/* In front of main, for each file that was compiled so. */
+/* Runs before main, for each file that was compiled so. */
 HOOK __tsan_init(void) { shmemx_race_1.is_instrumented = 1; }
 HOOK __tsan_func_entry(void *pc) { (void)pc; }
 HOOK __tsan_func_exit(void) {}
@@ -60,13 +60,13 @@ SIZE(4)
 SIZE(8)
 SIZE(16)
 
-/* Atomics of the language are done here: the compiler has left that to us. In the strongest order,
- * which is good for every other. What is read may be waited for. */
+/* Atomics of the language are done here, since the compiler leaves them to these functions: in the
+ * strongest order, which satisfies every other. A program may wait for a value that is read. */
 #define ORDER __ATOMIC_SEQ_CST
 #define HIDDEN(type) __attribute__((visibility("hidden"))) type
 
-/* What threads tell each other by an atomic has to be in the order in which they do it: one at a time,
- * of those that may be the same. */
+/* The detector has to see atomics in the order in which threads do them. So atomics on addresses that
+ * may be the same are done one at a time. */
 enum { READS = 1, WRITES = 2 };
 static volatile char busy[64];
 /* A signal handler may come in between. */
@@ -153,7 +153,7 @@ ATOMIC_OF(16, uint16_t)
 ATOMIC_OF(32, uint32_t)
 ATOMIC_OF(64, uint64_t)
 #if defined(__x86_64__) || defined(__GCC_HAVE_SYNC_COMPARE_AND_SWAP_16)
-/* By the instruction itself: not every machine has the library for it. */
+/* By the instruction itself, since not every machine has libatomic. */
 typedef unsigned __int128 wide;
 #if defined(__x86_64__)
 #define CX16 __attribute__((target("cx16")))

@@ -8,12 +8,12 @@ extern struct {
     volatile uint32_t is_on;
     volatile uint32_t open;
     volatile uint32_t is_instrumented;
-    /* Whether there is more than one thread that the detector has been told of. */
+    /* Whether the detector knows of more than one thread. */
     volatile uint32_t threads;
     volatile uintptr_t ranges[3][2];
 } shmemx_race_1;
 
-/* A language store is one in one piece. */
+/* LANGUAGE is a store by an atomic of the language. */
 enum access { LOAD, STORE, LOOK, LANGUAGE };
 extern void shmemx_race_access_1(const void *address, size_t len, int how, const void *pc);
 

@@ -1,5 +1,5 @@
-/* What stands in front of functions of the system and of OpenMP shares: how it finds those, and how it
- * tells the detector of races of what they order. */
+/* Shared code of the wrappers of system and OpenMP functions: it finds the real functions, and reports
+ * to the detector of races what they order. */
 #ifndef RACE_FRONT_H
 #define RACE_FRONT_H
 #include <dlfcn.h>
@@ -10,7 +10,7 @@
 #include "race.h"
 
 static inline bool is_on(void) { return shmemx_race_1.is_on; }
-/* Before there are other threads nobody has to be told. */
+/* Before there are other threads, no order has to be reported. */
 static inline bool are_told(void) { return is_on() && shmemx_race_1.threads; }
 
 static inline uint64_t sync_by(enum sync what, const volatile void *object, uint64_t detail)
@@ -35,7 +35,7 @@ static inline void *find(const char *name)
     return found ? found : dlsym(RTLD_NEXT, name);
 }
 
-/* The function behind the one of this name here. */
+/* The real function that has the same name. */
 #define REAL(name) \
     ({ \
         static __typeof__(&name) real; \
@@ -44,7 +44,7 @@ static inline void *find(const char *name)
         real; \
     })
 
-/* What is taken and given. */
+/* Functions that acquire an object, and those that release it. */
 #define TAKES(result, good, name, parameters, arguments, object) \
     result name parameters \
     { \

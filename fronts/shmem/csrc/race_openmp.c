@@ -1,22 +1,22 @@
-/* As race_threads.c, for OpenMP as GCC calls its library (libgomp). */
+/* Like race_threads.c, for OpenMP as GCC calls its library (libgomp). */
 #define _GNU_SOURCE
 #include <stdlib.h>
 
 #include "race_front.h"
 
-/* A team has one of these while its region runs. */
+/* One for each team, while its region runs. */
 struct team {
     void (*routine)(void *);
     void *data;
-    /* What members begin with, and what is known at the end. */
+    /* Objects: members adopt `start` when they begin, and release `end` when they end. */
     char start, end;
-    /* What is known of tasks, of those with dependences, of copies of `single`, of `ordered`. */
+    /* Objects of tasks, of tasks with dependences, of copies of `single`, and of `ordered`. */
     char tasks, depends, copies, ordered;
 };
-/* What runs now: the member of a team, or a task of it. */
+/* The running part: a member of a team, or a task of it. */
 struct task {
     struct team *team;
-    /* An object: what is known of its children. */
+    /* An object that its children release when they end. */
     uint64_t children;
     struct group *group;
 };
@@ -103,7 +103,7 @@ LOOP_OF_RUN(GOMP_parallel_loop_runtime)
 LOOP_OF_RUN(GOMP_parallel_loop_nonmonotonic_runtime)
 LOOP_OF_RUN(GOMP_parallel_loop_maybe_nonmonotonic_runtime)
 
-/* All members come, and all tasks are done. */
+/* All members arrive, and all tasks are complete. */
 #define MEETS(result, name, is, returned) \
     result name(void); \
     result name(void) \
@@ -158,7 +158,7 @@ TAKES(int, is != 0, omp_test_lock, (void *object), (object), object)
 int omp_test_nest_lock(void *object);
 TAKES(int, is != 0, omp_test_nest_lock, (void *object), (object), object)
 
-/* One member runs `single`, and the others copy what it has. */
+/* One member runs `single`, and the others copy its data. */
 void *GOMP_single_copy_start(void);
 void *GOMP_single_copy_start(void)
 {
@@ -181,16 +181,16 @@ void GOMP_single_copy_end(void *data)
         acquire(&at->copies);
 }
 
-/* A task that may run later, in front of its data. */
+/* The header of a task that may run later, in front of its data. */
 struct later {
-    /* Where a loop of tasks has the part of each: the first two words of its data. */
+    /* A loop of tasks stores the range of each in the first two words of its data. */
     long range[2];
     void (*routine)(void *);
     void (*copy)(void *, void *);
     const void *data;
     size_t data_bytes, before_bytes;
     struct task by;
-    /* What its creator knew. */
+    /* An object that its creator has released. */
     uint64_t object;
     bool is_loop, depends;
 };
@@ -215,7 +215,7 @@ static void run_later(void *from)
     struct task *outer = task, own = {later->by.team, new_object(), later->by.group};
     if (later->is_loop)
         memcpy(data, later->range, sizeof later->range);
-    /* It is a thread of its own, whichever thread runs it. */
+    /* A task is a thread of its own for the detector, whichever thread runs it. */
     uint64_t thread = shmemx_race_sync_1(TASK, later->object, 0);
     if (!later->is_loop)
         shmemx_race_sync_1(FORGET, later->object, 0);

@@ -1,5 +1,5 @@
-/* How the threads of a program that `oshcc --race` links learn of each other: functions of the system's
- * threads that stand in front of those of the same name. */
+/* How the detector learns the order between threads of a program that `oshcc --race` links: wrappers of
+ * the system's thread functions, which have the same names. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -51,7 +51,7 @@ static void *run(struct start *from)
 static void *started(void *from) { return run(from); }
 static int started_other(void *from) { return (int)(intptr_t)run(from); }
 
-/* NULL if nobody has to know of the thread. */
+/* NULL if the thread need not be reported. */
 static struct start *prepare(void *(*routine)(void *), thrd_start_t other, void *argument)
 {
     struct start *start = is_on() ? malloc(sizeof *start) : NULL;
@@ -84,7 +84,7 @@ int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument)
     return failed;
 }
 
-/* A function after which the thread is over, if it has returned what it returns then. */
+/* A function that ends the use of the thread if it returns a given value. */
 #define JOINS(result, good, name, parameters, arguments) \
     result name parameters \
     { \
@@ -127,8 +127,8 @@ TAKES(int, is == thrd_success, mtx_timedlock, (mtx_t *object, const struct times
 GIVES(mtx_unlock, mtx_t)
 
 
-/* Those who read know of those who wrote, and those who write know of all. Which of the two a thread is
- * it knows by what it has locked for writing: the latest of that. */
+/* Readers acquire from writers, and writers acquire from all. A thread knows which of the two it is by
+ * the latest locks that it has taken for writing. */
 enum { WRITTEN = 16 };
 static __thread const void *written[WRITTEN];
 #define WROTE(object) ((const char *)(object))
@@ -150,7 +150,7 @@ int pthread_rwlock_unlock(pthread_rwlock_t *object)
             written[i] = NULL;
         }
     release(has_written ? WROTE(object) : READ(object));
-    /* It may have been among more than are known. */
+    /* Its lock for writing may be older than all that are kept. */
     if (!has_written && written[WRITTEN - 1])
         release(WROTE(object));
     return REAL(pthread_rwlock_unlock)(object);
@@ -200,8 +200,8 @@ READS(pthread_rwlock_clockrdlock, UNTIL(pthread_rwlock_t), (object, clock, until
 WRITES(pthread_rwlock_clockwrlock, UNTIL(pthread_rwlock_t), (object, clock, until))
 #endif
 
-/* C++ sets a static object of a function up once. The program looks at the guard by an atomic, and its
- * library sets it. */
+/* C++ initialises a static object of a function once. The program reads the guard by an atomic, and
+ * its library sets it. */
 int __cxa_guard_acquire(uint64_t *object);
 TAKES(int, true, __cxa_guard_acquire, (uint64_t *object), (object), object)
 void __cxa_guard_release(uint64_t *object);
@@ -211,7 +211,7 @@ void __cxa_guard_release(uint64_t *object)
     REAL(__cxa_guard_release)(object);
 }
 
-/* Of threads that come to pthread_once, one does it, and the others know what it did. */
+/* One of the threads that call pthread_once runs the function, and the others acquire from it. */
 static __thread void (*once)(void);
 static __thread void *once_object;
 static void run_once(void)
@@ -262,7 +262,7 @@ static uint64_t barrier_threads(const void *object, uint64_t threads)
     return threads;
 }
 
-/* Where a thread is at a barrier: what to give back when it leaves. */
+/* Reports that a thread arrives at a barrier. Returns the round, for `leave`. */
 static uint64_t arrive(const void *object, uint64_t threads)
 {
     if (!are_told())

@@ -1,5 +1,5 @@
-/* In front of every file that `oshcc --race` compiles: copies go by functions that tell the detector
- * of races what they touch (csrc/race.c in the sources of hostwire). */
+/* Included before every file that `oshcc --race` compiles: copies go by functions that report to the
+ * detector of races what they touch (csrc/race.c in the sources of hostwire). */
 #if !defined(SHMEMX_RACE_H) && !defined(__ASSEMBLER__)
 #define SHMEMX_RACE_H
 #if defined(__cplusplus)

@@ -233,7 +233,7 @@ impl ActiveSet {
         let word = self.own(index);
         let attachment = &self.runtime.attachment;
         attachment.activity(Activity::Collective, None);
-        // Others may have been through and be leaving; who has to raise it must not.
+        // Others may have passed and be leaving. The PE that has to raise the counter must not be.
         let watch = Watch::Next {
             members: &self.members,
             next: self.members[rank],

@@ -57,7 +57,7 @@ pub(crate) fn members(team: Team) -> usize {
 /// Where memory lies around the address that a pointer holds, in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Extent {
-    /// Of the first element, relative to the address: not positive.
+    /// The place of the first element, relative to the address: not positive.
     first: isize,
     elements: usize,
 }

@@ -19,7 +19,7 @@ struct Call {
     runtime: &'static Runtime,
     team: &'static TeamState,
     what: &'static str,
-    /// Of the destination and the source, in a segment.
+    /// The offsets of the destination and the source in a segment.
     dest: usize,
     source: usize,
 }

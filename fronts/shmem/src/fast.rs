@@ -79,7 +79,7 @@ struct Fast {
     bytes: u32,
     /// PEs in reach: 0 while nothing is.
     pes: usize,
-    /// From one segment to the next.
+    /// The distance from one segment to the next.
     stride: usize,
     /// That of PE 0.
     doorbell: usize,

@@ -28,13 +28,13 @@ enum Snapshot {
 }
 
 thread_local! {
-    /// The copy that is under way. Of the thread that forks, whose memory is private: in a
-    /// program that has this library linked in, the library's own static objects are among
-    /// those that parent and child share until they are replaced.
+    /// The copy that is under way. It belongs to the thread that forks, because that memory is
+    /// private. In a program with this library linked in, parent and child share the library's own
+    /// static objects, too, until they are replaced.
     static COPY: Cell<Snapshot> = const { Cell::new(Snapshot::None) };
 }
 
-/// From now on children are looked after.
+/// Prepares for the children that the program forks from now on.
 ///
 /// # Errors
 /// There is no memory to remember that.
@@ -90,7 +90,7 @@ unsafe extern "C" fn in_child() {
 fn end(error: Errno) -> ! {
     let mut text = [0; 256];
     let mut rest = &mut text[..];
-    // It fits; what does not is cut off.
+    // If the text does not fit, it is cut off.
     let _ = writeln!(
         rest,
         "hostwire: fork: there is no memory for static objects of the child's own (error {}), and \

@@ -173,7 +173,7 @@ fn settings(bytes: &[u8]) {
         }
         Err(error) => blames(error, &["SYMMETRIC_SIZE=", "DEBUG=", "DEBUG_DELAYS="]),
     }
-    // What is read as a number of bytes is at most what the number in front can be.
+    // A number of bytes that was read is at most what the number in front allows.
     for line in text.lines() {
         let size = line.split_once('=').map_or(line, |(_, size)| size);
         if let Some(bytes) = parse_size(size) {

@@ -1,5 +1,5 @@
-//! The handles of C programs: contexts and teams, opaque. What is behind them is known to those
-//! who make them.
+//! The handles of C programs: contexts and teams, opaque. Only the modules that make them know what
+//! is behind them.
 
 use core::ffi::c_void;
 use core::ptr::{null_mut, without_provenance_mut};
@@ -10,11 +10,10 @@ use core::ptr::{null_mut, without_provenance_mut};
 pub struct Ctx(pub(crate) *mut c_void);
 
 impl Ctx {
-    /// The bit that says so of a context: contexts are aligned, so it is free.
+    /// The bit of a context that says that it is of the world: contexts are aligned, so it is free.
     pub(crate) const OF_WORLD: usize = 1;
 
-    /// Whether its PE numbers are those of the job: then operations need not read the
-    /// context.
+    /// Whether its PE numbers are those of the job. Then operations need not read the context.
     #[inline(always)]
     pub(crate) fn is_of_world(self) -> bool {
         self.0.addr() & Self::OF_WORLD != 0

@@ -13,11 +13,11 @@
 //! | `remote` | the long way: contexts, checks, wires that do not map memory |
 //! | `lifecycle`, `runtime`, `statics`, `fork` | start and end; static objects onto shared memory |
 //! | `heap` | the symmetric heap |
-//! | `team`, `context` | who talks to whom |
+//! | `team`, `context` | which PEs operations reach |
 //! | `collective`, `active` | collective operations of teams and of active sets |
 //! | `wait`, `lock` | waiting for own memory, and locks made of that |
-//! | `arguments` | what programs hand in, looked at with `SHMEM_DEBUG` |
-//! | `debug`, `settings`, `fail` | `SHMEM_DEBUG`, the environment, the words for what went wrong |
+//! | `arguments` | arguments of programs, checked with `SHMEM_DEBUG` |
+//! | `debug`, `settings`, `fail` | `SHMEM_DEBUG`, the environment, the error texts |
 
 pub mod abi;
 mod active;

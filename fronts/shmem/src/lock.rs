@@ -50,7 +50,7 @@ impl Lock {
         done(self.what, result)
     }
 
-    /// What the one who had it before did is known now.
+    /// This PE now knows what the previous holder did.
     fn taken(&self) {
         if let Some(race) = self.runtime.debug.race() {
             race.lock_taken(self.runtime, self.what, self.raw.home(), self.offset);
@@ -79,7 +79,7 @@ pub(crate) fn clear(lock: *mut u64) {
     if !lock.raw.is_taken_here() {
         fatal(lock.what, LockError::NotHeld);
     }
-    // What was done under the lock is there before the next one has it.
+    // All that was done under the lock has to arrive before the next PE gets it.
     done(lock.what, lock.runtime.attachment.quiet());
     if let Some(race) = lock.runtime.debug.race() {
         race.lock_given(lock.runtime, lock.what, lock.raw.home(), lock.offset);

@@ -1,5 +1,5 @@
-//! The long way to the memory of a PE. It checks everything, knows contexts and the wires that do not
-//! map memory, and says what went wrong.
+//! The long way to the memory of a PE. It checks everything, handles contexts and the wires that do not map memory, and
+//! reports what went wrong.
 
 mod atomics;
 mod order;

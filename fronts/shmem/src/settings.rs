@@ -115,7 +115,7 @@ impl Kind for SymmetricSize {
     }
 }
 
-/// Which mistakes are looked for.
+/// Which mistakes are searched for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Looks {
     pub(crate) checks: bool,
@@ -141,7 +141,7 @@ impl Kind for Looks {
                 "bounds" => looks.bounds = true,
                 "race" => looks.race = true,
                 "all" => (looks.bounds, looks.race) = (true, true),
-                // The specification has any value turn debugging on, and programs are started with 1.
+                // By the specification, any value turns debugging on, and programs are started with 1.
                 number if number.parse::<u32>().is_ok() => looks.checks = true,
                 _ => return Err(expected::<Self>()),
             }
@@ -151,7 +151,7 @@ impl Kind for Looks {
     }
 }
 
-/// What random numbers begin with.
+/// The start of random numbers.
 struct Seed;
 
 impl Kind for Seed {
@@ -166,7 +166,7 @@ impl Kind for Seed {
     }
 }
 
-/// What counts by being there.
+/// A setting that counts if it is set, to whatever value.
 struct Anything;
 
 impl Kind for Anything {

@@ -59,7 +59,7 @@ fn claim(gap: Range<usize>) -> bool {
     let flags = MapFlags::PRIVATE | MapFlags::FIXED_NOREPLACE | MapFlags::NORESERVE;
     // SAFETY: replaces nothing.
     let mapped = unsafe { rustix::mm::mmap_anonymous(address, gap.len(), ProtFlags::READ, flags) };
-    // Kernels before 4.17 take the address for a wish.
+    // Kernels before 4.17 may choose another address.
     if let Ok(elsewhere) = mapped
         && elsewhere != address
     {
@@ -69,8 +69,8 @@ fn claim(gap: Range<usize>) -> bool {
     mapped == Ok(address)
 }
 
-/// By the C library: other ways read the data that the loader was given, which may
-/// differ from the process (under Valgrind, for example).
+/// From the C library. Other ways read the data that the loader was given, which may differ from the process (under
+/// Valgrind, for example).
 pub(crate) fn page_bytes() -> usize {
     // SAFETY: `sysconf` with a constant name has no preconditions.
     let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
@@ -98,8 +98,8 @@ fn measure(
         .iter()
         .find(|header| header.p_type == libc::PT_GNU_RELRO)
         .map_or(0..0, span);
-    // Loaders leave a page writable that is protected only in part: linkers may align for pages that
-    // are smaller than those of this kernel (Arm has 4, 16 and 64 KiB).
+    // If a page is protected only in part, loaders leave it writable: linkers may align for pages that are smaller than
+    // those of this kernel (Arm has 4, 16 and 64 KiB).
     let protected = protected.start / page * page..protected.end / page * page;
     let (mut best, mut last) = (0..0, 0..0);
     for header in headers {

@@ -26,16 +26,16 @@ pub struct TeamState {
     /// Who is in it, and where they meet.
     pub(crate) core: teams::Team,
     config: TeamConfig,
-    /// Split from `SHMEM_TEAM_SHARED`, or that itself.
+    /// Whether it is `SHMEM_TEAM_SHARED` or was split from it.
     pub(crate) is_of_shared: bool,
 }
 
 /// The addresses of teams that the program has made.
 #[derive(Debug, Default)]
 pub(crate) struct Handles {
-    /// Of teams that were destroyed; kept, so that their use is noticed.
+    /// Teams that were destroyed; kept, so that their use is noticed.
     destroyed: Vec<usize>,
-    /// Of those that live.
+    /// Teams that live.
     live: Vec<usize>,
 }
 

@@ -108,7 +108,7 @@ fn check<C>(runtime: &Runtime, what: &str, word: &C) {
     }
 }
 
-/// Waits, with everything in place: any PE may end it.
+/// Waits, after all preparations: any PE may end it.
 fn wait<R>(
     runtime: &Runtime,
     what: &str,
@@ -176,8 +176,8 @@ pub(crate) fn test<T: Waitable>(what: &'static str, word: &T::Cell, cmp: c_int, 
 /// The number of tests in a row without success, of all threads.
 static IN_VAIN: AtomicU32 = AtomicU32::new(0);
 
-/// A program that loops over a test must see its job make progress, must leave a shared
-/// core to those it waits for, and must hear of the loss of a peer.
+/// A program that loops over a test must see its job make progress, must leave a shared core to
+/// those it waits for, and must learn of the loss of a peer.
 #[inline]
 fn tested_in_vain(what: &'static str) {
     let before = IN_VAIN.load(Ordering::Relaxed);
@@ -192,13 +192,13 @@ fn tested_in_vain(what: &'static str) {
 fn in_between(what: &'static str, tests: u32) {
     let runtime = runtime::get(what);
     done(what, runtime.attachment.progress());
-    // More PEs than cores: fewer polls are worth it.
+    // There are more PEs than cores, so fewer polls pay.
     if runtime.attachment.limits().pauses == 0 {
         runtime.attachment.wire().yield_now();
     }
     if tests.is_multiple_of(1 << 16) {
         match runtime.attachment.look_for_lost() {
-            // The value may have arrived before they left, or this PE may go on with other
+            // The value may have arrived before the others left, or this PE may go on with other
             // work: a test is not a wait.
             Err(Error::PeerLeft { .. }) => say_once_that_all_left(what),
             result => done(what, result),

@@ -10,7 +10,7 @@ use crate::job::give;
 use crate::state::{Session, spot, state};
 use crate::status::{Failure, Status, done};
 
-/// A chain that a program has. It keeps the job.
+/// The chain behind a handle of a program. It keeps the job.
 pub struct Held {
     chain: Mutex<Phase>,
     state: Arc<Session>,

@@ -9,7 +9,7 @@ use hostwire::tca::{Buffer, DeviceId, Spot, Stream, Tca};
 
 use crate::status::Failure;
 
-/// What there is between `tcaInit` and `tcaFinalize`. Parts are dropped in this order.
+/// The state between `tcaInit` and `tcaFinalize`. Parts are dropped in this order.
 pub struct Session {
     /// By device and address of the first byte.
     buffers: Mutex<BTreeMap<(DeviceId, u64), Arc<Buffer>>>,
@@ -34,7 +34,7 @@ pub fn state() -> Result<Arc<Session>, Failure> {
     state.ok_or_else(|| Failure::caller("expected a job: call tcaInit first"))
 }
 
-/// Puts it there.
+/// Makes the job of the process.
 ///
 /// # Errors
 /// If there is one.
@@ -49,7 +49,7 @@ pub fn begin(make: impl FnOnce() -> Result<Session, Failure>) -> Result<(), Fail
     Ok(())
 }
 
-/// Takes it away.
+/// Removes the job, to end it.
 ///
 /// # Errors
 /// If something uses it.
@@ -94,7 +94,7 @@ impl Session {
         }
     }
 
-    /// Ends all that stands on the job.
+    /// Ends everything that depends on the job.
     pub fn into_job(self) -> Job {
         let Self {
             buffers,

@@ -73,7 +73,7 @@ pub fn run(body: impl FnOnce() -> Result<Status, Failure>) -> Status {
     })
 }
 
-/// As [`run`], for what has nothing to return.
+/// As [`run`], for a body that returns nothing.
 pub fn done(body: impl FnOnce() -> Result<(), Failure>) -> Status {
     run(|| body().map(|()| Status::Success))
 }

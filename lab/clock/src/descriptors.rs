@@ -121,7 +121,7 @@ fn wait_in_model(limit: Duration, look: &mut dyn FnMut(Look) -> c_int) -> c_int 
     ended.unwrap_or(0)
 }
 
-/// As of the C library: what is left of the limit is left in `limit`.
+/// As of the C library: the remaining time is left in `limit`.
 ///
 /// # Safety
 /// As of the C library.

@@ -10,7 +10,7 @@ use libc::timespec;
 use crate::limit::{Look, Seen, real_moment, until, wait};
 use crate::{errno, fail, from_timespec, model, real};
 
-/// As of the C library, which passes on what does not wait for a word of memory with a time limit.
+/// As of the C library, which gets all calls except waits for a word of memory with a time limit.
 ///
 /// # Safety
 /// As of the C library.
@@ -46,7 +46,7 @@ pub unsafe extern "C-unwind" fn syscall(
         let ended = unsafe { real::syscall(libc::SYS_futex, a, bitset, c, place, e, bits) };
         let has_timed_out = ended < 0 && errno() == libc::ETIMEDOUT;
         match look {
-            // Whoever waits so looks at the word again.
+            // A thread that waits so looks at the word again.
             Look::Meanwhile(_) if has_timed_out => Seen::Again(0),
             _ => Seen::something_if(!has_timed_out, ended),
         }

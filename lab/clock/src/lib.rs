@@ -47,8 +47,8 @@ fn buffer_lines() {
     unsafe extern "C" {
         static mut stdout: *mut libc::FILE;
     }
-    // SAFETY: the C library sets it before any library is initialised that stands on it, as this one
-    // does, and no other thread runs yet.
+    // SAFETY: the C library sets it before it initialises libraries that depend on it, such as this one, and no other
+    // thread runs yet.
     let output = unsafe { stdout };
     if !output.is_null() {
         // SAFETY: it is the C library's open stream, on which nothing has been written yet; with no
@@ -77,7 +77,7 @@ fn now(id: clockid_t) -> Option<Duration> {
     Some(clock.now() + begin)
 }
 
-/// As [`now`], for what the program does not see as a look.
+/// As [`now`], without the time that a look at the clock takes.
 fn now_free(id: clockid_t) -> Option<Duration> {
     Some(model()?.time() + begin(id)?)
 }
@@ -98,9 +98,9 @@ fn begin(id: clockid_t) -> Option<Duration> {
     }
 }
 
-/// Looks of a thread beside the one that uses the job take no time, as their number depends on the
-/// host. But a loop of looks must have an end: when that thread sleeps, so that time stands still,
-/// a thousand of them take as long as a thousand of its own.
+/// Looks of a thread beside the one that uses the job take no time, as their number depends on the host. But a loop of
+/// looks must have an end: when the other thread sleeps and time stands still, a thousand looks take as long as a
+/// thousand of that thread.
 fn look_beside(clock: &Clock) {
     const LOOKS: u32 = 1000;
     thread_local! {
@@ -283,7 +283,7 @@ pub unsafe extern "C-unwind" fn clock_nanosleep(
     // SAFETY: as the caller promises.
     let real = |id, flags, time| unsafe { real::clock_nanosleep(id, flags, time, left) };
     if model().is_some() {
-        // SAFETY: it has no conditions. This sleep may end at once, and is a cancellation point all the same.
+        // SAFETY: it has no conditions. This sleep may end at once, but is still a cancellation point.
         unsafe { pthread_testcancel() };
     }
     match (model(), wanted) {

@@ -12,7 +12,7 @@ use libc::{c_int, timespec};
 
 use crate::{fail, from_timespec, model, now_free, real};
 
-/// How to look for what a wait is for.
+/// How to look for the event that a wait is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Look {
     /// As it is now.
@@ -37,7 +37,7 @@ impl Look {
 pub enum Seen<R> {
     Nothing,
     Something(R),
-    /// Nothing, and the program has to look by itself, for which the wait ends with this.
+    /// Nothing, and the program has to look by itself: the wait ends with this result.
     Again(R),
 }
 
@@ -77,8 +77,8 @@ thread_local! {
     /// program that looks by itself and waits again goes on with the same wait.
     static SAME_WAIT: Cell<(Duration, Duration)> = const { Cell::new((Duration::ZERO, Duration::ZERO)) };
 }
-/// Two waits until moments so near are one: between them the thread looks at clocks. What it computes
-/// comes to it.
+/// Two waits until moments so near are one: between them the thread only looks at clocks. The time that it computes is
+/// added.
 const SAME: Duration = Duration::from_micros(1);
 
 /// Waits until `look` finds something, for `limit` at most. Nothing if the limit has passed.
@@ -101,7 +101,7 @@ fn wait_as_user<R>(
     limit: Duration,
     look: &mut dyn FnMut(Look) -> Seen<R>,
 ) -> Option<R> {
-    // What the program has computed since it looked at a clock moves the end of a wait that it goes on with.
+    // The program has computed since it looked at a clock. This moves the end of a wait that it goes on with.
     let computed = clock.catch_up();
     let begin = clock.time();
     let until = begin.saturating_add(limit);
@@ -114,7 +114,7 @@ fn wait_as_user<R>(
         let now = clock.time();
         let left = until.saturating_sub(now);
         if left.is_zero() {
-            // One without a limit takes time too, so that a loop of them has an end.
+            // A wait with a limit of zero takes time too, so that a loop of them has an end.
             if limit.is_zero() {
                 clock.sleep(Clock::look());
             }
@@ -255,7 +255,7 @@ pub fn real_moment(time: Duration) -> timespec {
     }
 }
 
-/// What a wait without a model's limit says of it.
+/// Fails with the error of a wait whose limit has passed.
 pub fn timed_out() -> c_int {
     fail(libc::ETIMEDOUT)
 }

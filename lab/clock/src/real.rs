@@ -9,8 +9,8 @@ use libc::{
     sigset_t, timespec, timeval,
 };
 
-/// Makes a function that calls the one of the same name behind this library. What it returns if there
-/// is none stands at its end.
+/// Makes a function that calls the one of the same name behind this library. The value that it returns if there is none
+/// is at its end.
 macro_rules! behind {
     ($(fn $name:ident($($argument:ident: $type:ty),* $(,)?) -> $result:ty, or $missing:expr;)+) => {
         $(

@@ -70,8 +70,8 @@ pub fn printed(command: &mut Command, stop: &dyn Fn() -> bool) -> Result<String,
     Ok(String::from_utf8_lossy(&ended.stdout).into_owned())
 }
 
-/// What a program says of itself: lines such as `latency: 12.5 ns`. Of a name that comes several
-/// times, as each PE prints it, the first one counts.
+/// The figures that a program prints: lines such as `latency: 12.5 ns`. If a name comes several times, as each PE
+/// prints it, the first one counts.
 pub fn of(output: &str) -> Vec<Metric> {
     let mut found: Vec<Metric> = Vec::new();
     for metric in output.lines().filter_map(metric) {

@@ -43,7 +43,7 @@ struct Hardware {
     settings: Settings,
     recorded: Recorded,
     figures: Option<PathBuf>,
-    /// The heap of each PE, if the launcher has been told of it.
+    /// The heap of each PE, if the launcher knows it.
     heap_bytes: Option<usize>,
 }
 
@@ -154,7 +154,7 @@ impl virtual_time::Hardware for Hardware {
             let end = seat.wait_for((pe, pes), &stops);
             match end.map_err(|cause| said(&cause))? {
                 Some(end) => begun.push(end),
-                // It has ended without using the library; who waits for it will say so.
+                // It has ended without using the library. PEs that wait for it will report that.
                 None => {
                     if self.recorded.is_wanted() {
                         let why = format!("nothing is recorded: PE {pe} has not joined the job");
@@ -229,8 +229,7 @@ fn socket(text: &str, names: &[&str]) -> Result<usize, StartError> {
 
 const LARGE_PAGE_BYTES: u64 = 2 << 20;
 
-/// What is said of segments that are too large for the memory of a processor, which segments of
-/// `fits_bytes` fit.
+/// The error text for segments that are too large for the memory of a processor. Segments of `fits_bytes` would fit.
 fn too_large(
     (segment_bytes, memory_bytes, fits_bytes): (u64, u64, u64),
     heap_bytes: Option<u64>,
@@ -263,7 +262,7 @@ fn too_large(
 mod tests {
     use super::*;
 
-    /// What an option takes, a file takes too, and means the same.
+    /// A file takes the same values as an option, with the same meaning.
     #[test]
     fn files_have_sizes_as_options_do() {
         let option = |text: &str| hostwire::settings::parse_bytes(text).ok();

@@ -47,7 +47,7 @@ impl Recorded {
         self.wants_links() || self.events.is_some()
     }
 
-    /// Whether the files can be made: better said before a long run than behind it.
+    /// Checks that the files can be made, so that an error comes before a long run.
     ///
     /// # Errors
     /// A text that names the file.
@@ -58,7 +58,7 @@ impl Recorded {
         Ok(())
     }
 
-    /// Whether the event trace, if there is to be one, has events only of what is in `hardware`.
+    /// Checks that the wanted events, if there are any, are events of what is in `hardware`.
     ///
     /// # Errors
     /// A text that names what is not.
@@ -90,7 +90,7 @@ impl Recorded {
         Some(recording)
     }
 
-    /// Writes the files: also those behind one that cannot be written.
+    /// Writes the files, and goes on after one that cannot be written.
     ///
     /// # Errors
     /// A text that names the first file that could not be written.

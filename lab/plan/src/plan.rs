@@ -512,8 +512,8 @@ impl Plan {
         Some((peer as usize, link, role))
     }
 
-    /// Where a packet for `addr` arrives that leaves by a link: as [`peer`](Self::peer), and over
-    /// Ethernet, where the link leads to an adapter.
+    /// Where a packet for `addr` that leaves by a link arrives: at its [`peer`](Self::peer), or over the network if the
+    /// link leads to an adapter.
     pub(crate) fn across(
         &self,
         processor: usize,

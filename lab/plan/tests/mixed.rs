@@ -349,8 +349,8 @@ fn regions_have_addresses_and_a_way() {
     assert!(text.contains(line), "{text}");
 }
 
-/// Routes of one's own lead over networks of all kinds: by the link or the kind of the adapter, and
-/// where they come out is the destination, the only adapter of its island, or as they say.
+/// Routes of the file lead over networks of all kinds. Their way out is a link or the kind of an adapter. They come out
+/// at the destination, at the only adapter of its island, or where the route says.
 #[test]
 fn routes_of_the_file_lead_over_adapters() {
     let rule = |at: &str, by: &str, to: &str| {

@@ -147,7 +147,7 @@ proptest! {
         }
     }
 
-    /// What the planner chose, given as routes of the file, is taken as it is.
+    /// The planner takes its own choice, given as routes of a file, as it is.
     #[test]
     fn chosen_routes_as_routes_of_the_file(
         nodes in 2usize..12,

@@ -1,7 +1,7 @@
 //! Clusters in virtual time: HyperTransport, PEACH2, HyperTransport over Ethernet.
 //!
-//! - [`engine`]: integer picoseconds, a binary heap, components behind a trait.
-//!   Knows nothing of hardware.
+//! - [`engine`]: integer picoseconds, a calendar queue, components behind a trait. Knows nothing of
+//!   hardware.
 //! - [`models`]: links and devices by family: HyperTransport, PCI Express, HyperTransport over
 //!   Ethernet, Ethernet, links of today, memory. Every parameter has its source in a doc comment
 //!   and in `docs/sim/`.

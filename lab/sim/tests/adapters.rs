@@ -217,7 +217,7 @@ fn runs_are_the_same_each_time() {
 /// Without faults, with faults, and over islands.
 const PINNED: [&str; 3] = ["af0c5e8202111046", "cae2533e45f33124", "ff28d5bc3f0e259d"];
 
-/// A network that carries nothing: who waits is named, and why.
+/// A network that carries nothing: the report names all that wait, and why.
 #[test]
 fn a_dead_network_is_named() {
     let file = format!("[ethernet]\nlost_per_million = 1_000_000\n\n{EIGHT}");

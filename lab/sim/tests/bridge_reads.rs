@@ -239,7 +239,7 @@ fn reads_and_writes_that_cross_do_not_wait_for_each_other() {
     }
 }
 
-/// What is no memory of the own socket cannot be read, and the controller says so.
+/// The controller can read only memory of its own socket. It reports a read of anything else.
 #[test]
 fn reads_of_what_is_not_there_fail() {
     for (what, from) in [("no address", 1 << 36), ("the memory of a1", 4 << 30)] {

@@ -11,7 +11,7 @@ use hostwire_testing::or_long;
 use hostwire_transport::conformance::Case as WireCase;
 use hostwire_transport::conformance::Testbed;
 
-/// A run is the same each time, so one number of PEs finds what there is to find; alone, a pair and even where there is time.
+/// A run is the same each time, so one number of PEs is enough. More numbers are tried in `make test-long`.
 fn pes() -> &'static [u32] {
     or_long(&[3], &[1, 2, 3, 4])
 }
@@ -86,7 +86,7 @@ mod api {
             true => pes_of_long_cases(),
             false => pes(),
         };
-        // Of the rings the one with both kinds of puts and two PEs on each host; the wire has its own suite on all.
+        // The ring with both kinds of puts and two PEs on each host; the wire has its own suite on all.
         let rings = sub_clusters();
         let rings = rings[1..].iter().chain(&rings[..1]);
         let rings = rings.map(|ring| ring as &dyn Testbed).take(or_long(1, 3));

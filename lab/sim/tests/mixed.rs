@@ -245,7 +245,7 @@ fn runs_are_the_same_each_time() {
 
 const PINNED: [&str; 3] = ["b0a1e1c0c685ccce", "4f63856527ef6405", "15121d2d24e20a24"];
 
-/// A chip whose registers lead nowhere: who waits is named, and why.
+/// A chip whose registers lead nowhere: the report names all that wait, and why.
 #[test]
 fn a_chip_that_drops_is_named() {
     let mut machine = booted(MIXED).unwrap();

@@ -81,7 +81,7 @@ const CLUSTERS: [Cluster; 3] = [
     Cluster(&[A0, C0, 1]),
 ];
 
-// Of the API: both ends, and two on a socket.
+// The cases of the API: both ends, and two on a socket.
 suites!(CLUSTERS, [(CLUSTERS[0], 2), (CLUSTERS[1], 3)]);
 
 /// The time of a put from PE 0 to PE 1 with its quiet, and the run.
@@ -213,7 +213,7 @@ fn random_puts_arrive_whole() {
     }
 }
 
-/// A controller whose table nobody can read: who waits is named, and where the requests were dropped.
+/// A controller whose table nobody can read: the report names who waits, and where requests were dropped.
 #[test]
 fn a_controller_without_memory_is_named() {
     let mut machine = machine(4096);

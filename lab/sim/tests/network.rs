@@ -305,7 +305,7 @@ fn the_parts_of_a_ping_pong_sum_up() {
         ..paper
     };
     let half = time(paper, PortKind::Atoll, 16);
-    // As looped back in one host, but for the phase of the polls.
+    // As looped back in one host, except for the phase of the polls.
     let looped = hostwire_sim::experiments::htx_board::end_to_end(&paper).unwrap();
     assert!((half - looped.latency_ns).abs() < 30.0, "{half} {looped:?}");
     assert!(half < 750.0, "{half}");

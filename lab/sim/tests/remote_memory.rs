@@ -385,8 +385,8 @@ fn hashes_are_pinned() {
 }
 
 /// One processor that blocks finds on the links what the memory system charges, if that has the
-/// costs of one load and one store: for loads to the picosecond, but for the link's bit times and
-/// NOPs.
+/// costs of one load and one store: for loads to the picosecond, except for the link's bit times
+/// and NOPs.
 #[test]
 fn the_fast_model_agrees_with_unloaded_links() {
     let alone = value(&result("loads = 1\nsize = \"8B\"", None), "latency_mean");

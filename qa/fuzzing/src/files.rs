@@ -247,12 +247,12 @@ pub(crate) const TARGETS: &[Target] = &[
 
 /// The name of the files, which errors have to repeat.
 const NAME: &str = "fuzz.toml";
-/// Most lines of all that is wrong with a file: twenty findings with their places.
+/// Most lines of an error text about a file: twenty findings with their places.
 const LINES_MAX: usize = 400;
 /// Values of a sweep.
 const VALUES_MAX: usize = 1000;
 
-/// Of several lines, each fit for a terminal; it says `place`, which is where to look.
+/// An error text of several lines: each is fit for a terminal, and the text names `place`.
 fn page(text: &str, place: &str) {
     assert!(text.contains(place), "{place:?} is not in {text:?}");
     mark(text.lines().next().unwrap_or_default());
@@ -386,7 +386,7 @@ fn event_trace(bytes: &[u8]) {
                 matches!(error, TraceError::NoEnd { .. }),
                 rest.len() < TRACE_RECORD_BYTES,
             );
-            // It says where.
+            // The line has to say where.
             let at = match rest.starts_with(&end) {
                 true => at + end.len(),
                 false => at,

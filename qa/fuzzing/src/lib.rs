@@ -1,12 +1,11 @@
-//! Every check of what comes from outside: files, frames, texts of launchers, memory that peers
-//! write.
+//! Every check of input from outside: files, frames, texts of launchers, memory that peers write.
 //!
 //! A check takes any bytes and returns, or panics with the fault. libFuzzer (`qa/fuzz/`), which needs
 //! a nightly compiler, and [`run`], which does not, run the same checks. [`run`] changes the files
 //! of the corpus at random a number of times, in the same way in every run.
 //!
-//! Checks of what a crate keeps to itself are in that crate, in its module `fuzzing` behind the
-//! feature of that name; those of public functions are here. `qa/fuzz/README.md` lists them all.
+//! Checks of private parts of a crate are in that crate, in its module `fuzzing` behind the feature of that name.
+//! Checks of public functions are here. `qa/fuzz/README.md` lists them all.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Runs the checks of what comes from outside.
+//! Runs the checks of input from outside.
 //!
 //! ```text
 //! hostwire-fuzzing list                    the targets

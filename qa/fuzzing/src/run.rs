@@ -23,9 +23,9 @@ pub const MEMORY_BYTES_MAX: usize = 64 << 20;
 /// The most memory that a process of checks may have. An input with an endless allocation ends
 /// the process before the machine runs out of memory.
 pub const PROCESS_BYTES_MAX: usize = 1 << 30;
-/// Most processor time of one input. A hundred thousand times the usual one.
+/// Most processor time of one input: a hundred thousand times the usual one.
 pub const CPU_MAX: Duration = Duration::from_secs(20);
-/// Longest time of one input, on a machine of any load: it waits for what never comes.
+/// Longest time of one input on a loaded machine: it waits for something that never comes.
 pub const WAIT_MAX: Duration = Duration::from_secs(300);
 /// Tries to make a failing input shorter.
 const SHORTENED_MAX: usize = 2_000;
@@ -44,7 +44,7 @@ pub struct Meter {
 pub struct Plan {
     /// Inputs made for each check; expensive ones get fewer.
     pub cases: u64,
-    /// Decides all of them.
+    /// The seed of all inputs.
     pub seed: u64,
     /// The file with the present input, for the process that finds this one dead.
     pub at_hand: Option<File>,
@@ -132,7 +132,7 @@ pub fn run(target: &Target, plan: &Plan, meter: Meter) -> io::Result<Outcome> {
         known.extend(kit::take_marks());
         inputs.push(bytes);
     }
-    // Each target has inputs of its own, whatever others there are.
+    // The inputs of a target do not depend on the other targets.
     let seed = target.name.bytes().fold(plan.seed, |seed, byte| {
         seed.wrapping_mul(31).wrapping_add(byte.into())
     });
@@ -169,7 +169,7 @@ pub fn run(target: &Target, plan: &Plan, meter: Meter) -> io::Result<Outcome> {
 pub fn fails(target: &Target, bytes: &[u8], plan: &Plan, meter: Meter) -> Option<String> {
     BEGUN.fetch_add(1, Ordering::Relaxed);
     if let Some(file) = &plan.at_hand {
-        // Without it, only the input is missing in the report of a process that dies.
+        // If this fails, only the report of a process that dies lacks the input.
         let _ = file.write_all_at(&at_hand(target.name, bytes), 0);
     }
     (meter.reset)();

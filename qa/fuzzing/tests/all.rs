@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-/// The targets run in processes of their own; what they say is read here, since it is long if
+/// The targets run in processes of their own. Their output is read here, since it is long if
 /// something is wrong.
 fn fuzzing(arguments: &[&str]) -> (bool, String) {
     let program = env!("CARGO_BIN_EXE_hostwire-fuzzing");
@@ -16,7 +16,7 @@ fn fuzzing(arguments: &[&str]) -> (bool, String) {
 fn nothing_from_outside_breaks_a_check() {
     let (passed, text) = fuzzing(&["run"]);
     assert!(passed, "{text}");
-    // That it ran at all.
+    // Checks that it ran at all.
     let lines = text.lines().filter(|line| line.contains(" inputs, "));
     assert_eq!(lines.count(), hostwire_fuzzing::targets().len(), "{text}");
 }

@@ -18,7 +18,7 @@
 
 enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_READY = 600, MANY = 4096, COPY_NS = 8000, DEVICES = 2 };
 
-/* What is allocated, opened (`device` is -1), or pinned (`file` is, too). */
+/* Memory that is allocated, opened (`device` is -1), or pinned (`file` is, too). */
 struct range {
     uint64_t at;
     size_t len;
@@ -31,7 +31,7 @@ static struct range ranges[MANY];
 static int64_t idle_ns;
 /* A context is the address of what its device has access to. */
 static int access_to[DEVICES][DEVICES];
-/* What the thread has made current, the program itself none. */
+/* The context that the thread has made current; the program itself makes none current. */
 static _Thread_local int current = -1, stack[8], depth;
 
 static int64_t now_ns(void) {
@@ -62,7 +62,7 @@ static int add(uint64_t at, size_t len, int file, int device) {
     return status;
 }
 
-/* Takes a range away; its length is 0 if there is none. */
+/* Removes a range; its length is 0 if there is none. */
 static struct range take(uint64_t at, int is_pinned) {
     struct range found = {0, 0, -1, -1};
     pthread_mutex_lock(&turn);
@@ -75,7 +75,7 @@ static struct range take(uint64_t at, int is_pinned) {
     return found;
 }
 
-/* Whether one part of host memory is pinned, and another is not. */
+/* Whether a part of host memory is pinned, and the rest is not. */
 static int is_mixed(const void *host, size_t len) {
     uint64_t first = (uintptr_t)host, end = first + len;
     int mixed = 0;

@@ -12,14 +12,14 @@ pub const DESK: u32 = 1280;
 
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
 
-/// What the page says after its scripts and `probe` have run, in a frame of `width`. `None`, and
-/// a line that says so, where there is no browser. (A window has a least width that is more than
-/// a telephone's; a frame has none.)
+/// The text that the page sends after its scripts and `probe` have run, in a frame of `width`.
+/// `None`, and a line that says so, where there is no browser. (A window has a least width that is
+/// more than a telephone's; a frame has none.)
 pub fn dom(folder: &Path, html: &str, width: u32, probe: &str) -> Option<String> {
     let inner = html.replacen("</body>", &format!("<script>{probe}</script></body>"), 1);
     assert_ne!(inner, html);
     std::fs::write(folder.join("inner.html"), inner).unwrap();
-    // What the page inside leaves goes to the title of the one outside.
+    // The text of the page inside becomes the title of the page outside.
     let outer = format!(
         "<!DOCTYPE html><html><head><title>nothing</title></head><body>\
          <script>window.addEventListener('message', said => {{ document.title = said.data; }});</script>\
@@ -50,7 +50,7 @@ pub fn dom(folder: &Path, html: &str, width: u32, probe: &str) -> Option<String>
     None
 }
 
-/// Sends `text`, an expression of the page, to whoever reads [`dom`].
+/// Sends `text`, an expression of the page, to the reader of [`dom`].
 pub fn tell(text: &str) -> String {
     format!("parent.postMessage(String({text}), '*');")
 }

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// A library that programs load, with this name, beside the commands that look for it there. The package of the test that
-/// calls this is the library's, or has it as a dependency or dev-dependency, so cargo has built it; but cargo leaves it in the
-/// folder of what tests are made of.
+/// A library that programs load, with this name, beside the commands that look for it there. The package of the calling
+/// test is the library's, or depends on it, so cargo has built the library. But cargo leaves it in the folder for parts
+/// of tests.
 ///
 /// # Panics
 /// If it is not there.
@@ -23,8 +23,8 @@ pub fn library(file: &str) -> PathBuf {
     beside
 }
 
-/// The launcher. It belongs to a package of its own, which cargo builds for a test of the whole workspace, but not for
-/// one of another package alone: then it is built here, once.
+/// The launcher. It belongs to a package of its own. Cargo builds that for a test of the whole workspace, but not for a
+/// test of another package alone: then it is built here, once.
 ///
 /// # Panics
 /// If it cannot be built.
@@ -33,7 +33,7 @@ pub fn launcher() -> &'static Path {
     PATH.get_or_init(|| program("hostwire-cli", "hostwire"))
 }
 
-/// The program that plans and simulates, which the launcher starts for that, beside it. As [`launcher`].
+/// The program that plans and simulates, beside the launcher, which starts it. As [`launcher`].
 ///
 /// # Panics
 /// If it cannot be built.
@@ -62,8 +62,8 @@ fn program(package: &str, name: &str) -> PathBuf {
     path
 }
 
-/// A command of cargo, without the variables that cargo sets for the programs it starts: build scripts that look at them
-/// would take this for a change, and everything above them would be compiled again.
+/// A command of cargo, without the variables that cargo sets for the programs it starts. Build scripts that look at
+/// them would see a change, and everything above them would be compiled again.
 #[must_use]
 pub fn cargo() -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
@@ -95,7 +95,7 @@ fn place(from: &Path, to: &Path) {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let own = to.with_extension(std::process::id().to_string());
     let placed = fs::hard_link(from, &own).and_then(|()| fs::rename(&own, to));
-    // It is still there if both were one file before.
+    // It still exists if both names were one file before.
     let _ = fs::remove_file(&own);
     placed.unwrap_or_else(|error| panic!("{}: {error}", from.display()));
 }

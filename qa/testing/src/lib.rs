@@ -1,8 +1,9 @@
-//! What the tests of this repository need of a machine, and what happens where it is not there; what cargo has [`built`] for them.
+//! What the tests of this repository need of a machine, what happens if it is missing, and what cargo has [`built`] for
+//! them.
 //!
-//! A test that cannot run here says so by [`left_out`] and passes. Where the environment has
-//! [`DEMAND`], as `scripts/test.sh` sets it for continuous integration, it fails instead, unless
-//! the list in [`need`] excuses it: what nobody hears of is not tested for long.
+//! A test that cannot run here says so by [`left_out`] and passes. Where the environment has [`DEMAND`], as
+//! `scripts/test.sh` sets it for continuous integration, it fails instead, unless the list in [`need`] excuses it:
+//! otherwise nobody would notice that it does not run.
 //!
 //! ```
 //! use hostwire_testing::{is_installed, need};
@@ -32,15 +33,15 @@ pub use need::Need;
 
 /// The environment variable that makes tests fail that cannot run. Any value will do.
 pub const DEMAND: &str = "HOSTWIRE_TESTS_DEMAND";
-/// The environment variable with which tests do all that they can, instead of what finds most. `make test-long` sets it.
+/// The environment variable with which tests try all cases, and not only those that find most. `make test-long` sets
+/// it.
 pub const LONG: &str = "HOSTWIRE_TESTS_LONG";
 /// The environment variable with the folder of programs of an MPICH that is built for libfabric.
 pub const MPICH: &str = "HOSTWIRE_TESTS_MPICH";
 /// The same of Open MPI 5.0. Their names are those of other MPIs, so they are not to be on the path of every test.
 pub const OPEN_MPI_5: &str = "HOSTWIRE_TESTS_OPEN_MPI_5";
 
-/// Says that a test, or a part of it, is left out because `need` is not here, which shows by
-/// `why`.
+/// Says that a test, or a part of it, is left out because `need` is missing, as `why` shows.
 ///
 /// # Panics
 /// Where the environment demands what is needed.
@@ -53,8 +54,8 @@ pub fn left_out(need: &Need, why: impl Display) {
     }
 }
 
-/// The first, or the second where the environment has [`LONG`]: numbers of PEs, of cases, of turns. The first is what finds
-/// most in little time.
+/// The first number, or the second where the environment has [`LONG`]: numbers of PEs, of cases, of turns. The first
+/// one finds most in little time.
 ///
 /// ```
 /// let pes = hostwire_testing::or_long(&[2, 3][..], &[1, 2, 3, 4, 8]);
@@ -79,7 +80,7 @@ pub fn own_session<'a>(mpirun: &'a mut Command, folder: &Path) -> &'a mut Comman
 /// on the path, if it is one.
 ///
 /// # Errors
-/// Says what is there.
+/// Says what is there instead.
 pub fn mpich_over_libfabric() -> Result<PathBuf, String> {
     let folder = folder_with(MPICH, &["mpichversion", "mpiexec", "mpicc"])?;
     let said = Command::new(folder.join("mpichversion")).output();
@@ -150,7 +151,7 @@ pub fn ip(arguments: &str) -> Option<()> {
     None
 }
 
-/// What is to be said; an error if it is a failure.
+/// The line to print; an error if the test has to fail.
 fn said(need: &Need, why: &str, is_demanded: bool) -> Result<String, String> {
     let package = match need.package {
         Some(package) => format!(" (Debian package {package})"),

@@ -1,5 +1,5 @@
-//! All that tests need beyond a Rust toolchain. What `scripts/setup.sh test` installs, or every
-//! Debian has, is demanded; what has an excuse is not.
+//! All that tests need beyond a Rust toolchain. Needs that `scripts/setup.sh test` installs, or
+//! that every Debian has, are demanded; those with an excuse are not.
 
 /// Something that a machine may lack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use std::process::Command;
 
 use crate::{is_installed, need};
 
-/// A folder with a `libcuda.so.1` that needs no GPU, for `LD_LIBRARY_PATH` of a process that is started. What it does and
-/// does not do: `drivers/cuda.c` of this crate. `None` without a C compiler.
+/// A folder with a `libcuda.so.1` that needs no GPU, for `LD_LIBRARY_PATH` of a process that is started.
+/// `drivers/cuda.c` of this crate says what it does. `None` without a C compiler.
 ///
 /// # Panics
 /// If it does not compile; as [`left_out`](crate::left_out).

@@ -55,7 +55,7 @@ pub fn place(table: &Table, built: &Path, args: &Args) -> Result<(), Error> {
             .iter()
             .map(|(path, _)| Path::new("share/man").join(path)),
     );
-    // Those that say where they are.
+    // The wrappers and package files contain the prefix.
     library::wrappers(&place, &args.prefix)?;
     list.push(LIST.into());
     let lines: Vec<String> = list.iter().map(|path| path.display().to_string()).collect();

@@ -56,7 +56,7 @@ fn wrapper(index: usize, function: &Function<'_>) -> String {
     } else {
         "return "
     };
-    // What does not return ends the process without its destructors.
+    // A function that does not return ends the process without the destructors of the tool.
     let write = if function.family.is_noreturn {
         "write_calls(); "
     } else {

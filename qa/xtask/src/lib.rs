@@ -1,5 +1,5 @@
-//! Chores of this repository: what is generated from the table of OpenSHMEM functions, how
-//! libraries, headers and wrappers are put together, and what is checked of the sources.
+//! Chores of this repository: files that are generated from the table of OpenSHMEM functions, the
+//! tree of libraries, headers and wrappers, and checks of the sources.
 //!
 //! | module | `cargo xtask` | |
 //! |---|---|---|

@@ -10,8 +10,8 @@
 //!           hostwire/wireshark/hostwire.lua hostwire/clusters/*.toml
 //! ```
 //!
-//! The tree lies below the target folder and can be used from there. That for another machine has no
-//! launcher, nor what the launcher writes: it cannot run here. `HOSTWIRE` tells `oshrun` which one to take.
+//! The tree lies below the target folder and can be used from there. A tree for another machine has no launcher, nor
+//! the files that the launcher writes: it cannot run here. `HOSTWIRE` tells `oshrun` which launcher to take.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -316,8 +316,7 @@ impl Built<'_> {
     /// A static library of one object that exports only the symbols of the table, so that it
     /// can be linked into a program with other Rust libraries.
     ///
-    /// What nothing in it uses is left out, so that it asks a static C library for no more than it
-    /// needs.
+    /// Code that nothing in it uses is left out, so that it asks a static C library for no more than it needs.
     fn archive(&self) -> Result<(), Error> {
         let (object, kept) = (self.work.join("shmem.o"), self.work.join("symbols.list"));
         let names = symbols(self.table);

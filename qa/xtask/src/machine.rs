@@ -1,5 +1,4 @@
-//! The machine that libraries and programs are built for: this one, or another one that this one has
-//! a cross compiler for.
+//! The machine that libraries and programs are built for: this one, or another one with a cross compiler here.
 
 use std::env;
 use std::path::PathBuf;

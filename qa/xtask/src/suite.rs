@@ -1,4 +1,4 @@
-//! The C test suite of `fronts/shmem/tests/c`: what of it comes from the table.
+//! The C test suite of `fronts/shmem/tests/c`: the parts that come from the table.
 //!
 //! Its templates are included once for each type of a list, by `each_LIST.h`; `EACH_LIST(X)`
 //! expands `X(NAME, TYPE)` for each.
@@ -125,7 +125,7 @@ fn tries(table: &Table, function: &Function<'_>) -> Result<String, String> {
             out.push_str(&attempt(table, function, name, kind, name, value)?);
         }
     }
-    // Whichever of its pointers is looked at first.
+    // The function may check any of its pointers first.
     let mut counts: Vec<&str> = (pointers.iter())
         .filter_map(|(_, pointer)| pointer.count.parameter(&function.prototype))
         .collect();
@@ -176,7 +176,7 @@ fn attempt(
         .iter()
         .map(|of| if of.name == replaced { value } else { good(of) })
         .collect();
-    // Short ones have words of their own for what is the same in many.
+    // Short functions have common words for an operand that is the same in many.
     let also = match (function.family.is_short, pointer) {
         (true, "dest") => "the destination",
         (true, "source") => "the source",

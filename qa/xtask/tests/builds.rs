@@ -1,11 +1,11 @@
-//! What users are told to build is one set of packages, so that nothing is compiled again with other features.
+//! All places tell users to build the same set of packages, so that nothing is compiled again with other features.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use xtask::root;
 
-/// What builds for users, or tells them what to build.
+/// Files that build for users, or tell them what to build.
 const PLACES: [&str; 9] = [
     "README.md",
     "Containerfile",
@@ -18,7 +18,7 @@ const PLACES: [&str; 9] = [
     "scripts/vm-demo.sh",
 ];
 
-/// What was done then, at other commits.
+/// Records of what was done at other commits.
 const PAST: [&str; 2] = ["bench/results", "docs/decisions"];
 
 fn files(path: &Path, found: &mut Vec<PathBuf>) {
@@ -110,7 +110,7 @@ fn users_build_nothing_of_the_laboratory_and_of_tests() {
         assert!(is_there, "{part} is not in default-members of Cargo.toml");
     }
     for line in tree.lines().filter(|line| line.starts_with("hostwire")) {
-        // Whoever runs programs needs no simulator.
+        // Users who run programs need no simulator.
         for of_others in [
             "fuzzing",
             "conformance",

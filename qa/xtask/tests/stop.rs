@@ -9,8 +9,8 @@ use std::process::{Command, Stdio};
 
 const SIGTERM: i32 = 15;
 
-/// A program of tests that never ends, nor does what it starts. Both hold the pipe in which `xtask`
-/// prints, so whoever reads that sees when both have ended.
+/// A program of tests that never ends, and starts another one that never ends. Both hold the pipe
+/// in which `xtask` prints, so the reader of the pipe sees when both have ended.
 const PROGRAM: &str = r#"
 case "$*" in *--list*) echo 'sleeps: test'; exit ;; esac
 exec 3>"/proc/$PPID/fd/1"
@@ -64,7 +64,7 @@ fn programs_of_tests_end_before_it_does() {
     assert!(kill.expect("kill").success());
     let status = xtask.wait().expect("xtask");
     assert_eq!(status.signal(), Some(SIGTERM), "{status}");
-    // It ends only if the program and what that has started have ended.
+    // The pipe ends only if the program and its child have ended.
     let mut rest = String::new();
     prints.read_to_string(&mut rest).expect("the rest");
     assert!(rest.contains("sleeper sleeps: FAILED"), "{rest}");

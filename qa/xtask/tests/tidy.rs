@@ -21,7 +21,7 @@ fn found(table: &str, files: &[(&str, &str)]) -> Vec<String> {
     found.iter().map(ToString::to_string).collect()
 }
 
-/// What is found there, without what to do: `FILE:LINE RULE`.
+/// The findings there, without the advice: `FILE:LINE RULE`.
 fn places(table: &str, files: &[(&str, &str)]) -> Vec<String> {
     let place = |finding: String| {
         let mut parts = finding.splitn(3, ':');
@@ -288,7 +288,7 @@ fn long_functions_are_found() {
         found("", &[("a.rs", &text)]),
         ["a.rs:2: `long` has 81 lines, more than 80: give its parts names of their own [function]"]
     );
-    // Wherever it is.
+    // At any depth.
     let inside = format!("mod m {{ impl A {{\nproptest! {{\n{text}}}\n}} }}");
     assert_eq!(places("", &[("a.rs", &inside)]), ["a.rs:4 function"]);
 }

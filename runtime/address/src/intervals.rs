@@ -1,4 +1,4 @@
-//! Who owns which addresses.
+//! Which owner has which addresses.
 
 use crate::address::{AddressRange, GlobalAddress};
 
@@ -22,7 +22,7 @@ impl Intervals {
         self.ranges.len()
     }
 
-    /// Whether nobody owns anything.
+    /// Whether there are no owners.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }

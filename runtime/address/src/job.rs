@@ -1,9 +1,8 @@
 //! The map of a job: from a PE and a place to an address, and back.
 //!
-//! The segments that lie side by side are one range of addresses for each PE. The ranges begin at
-//! multiples of one power of two, the first at 0. So the addresses of jobs of common size fit the
-//! 40 bits that HyperTransport packets have without an address extension.
-//! Registered memory lies above all of that:
+//! The adjacent segments of a PE are one range of addresses. The ranges begin at multiples of one power
+//! of two, the first at 0. So the addresses of jobs of common size fit the 40 bits of HyperTransport
+//! packets without an address extension. Registered memory lies above these ranges:
 //!
 //! | bits | |
 //! |---|---|
@@ -12,8 +11,8 @@
 //! | 50 to 40 | number of the segment |
 //! | 39 to 0 | offset in it |
 //!
-//! Behind the ranges of all PEs lies one that belongs to no PE: the table in which each host notes which
-//! PEs have ended. Every host has its own at these addresses.
+//! After the ranges of all PEs comes a range that belongs to no PE: the table in which each host notes
+//! which PEs have ended. Every host has its own table at these addresses.
 
 use crate::address::{AddressRange, GlobalAddress};
 use crate::intervals::Intervals;
@@ -36,8 +35,8 @@ pub struct JobMap {
 const WORD_BYTES: u64 = 8;
 
 impl JobMap {
-    /// The map of `pes` PEs with `near_bytes` bytes of segments side by side each; `None` if
-    /// there are more than [`PES_MAX`], or the addresses do not suffice.
+    /// The map of `pes` PEs, each with `near_bytes` bytes of adjacent segments; `None` if there are more
+    /// than [`PES_MAX`], or not enough addresses.
     pub fn new(pes: u32, near_bytes: u64) -> Option<Self> {
         let stride = near_bytes.max(1).checked_next_power_of_two()?;
         let host_table = AddressRange {
@@ -61,7 +60,7 @@ impl JobMap {
         self.near.len() as u32
     }
 
-    /// The addresses of the segments of `pe` that lie side by side.
+    /// The addresses of the adjacent segments of `pe`.
     #[inline]
     pub fn near(&self, pe: u32) -> Option<AddressRange> {
         self.near.range(pe as usize)
@@ -89,7 +88,7 @@ impl JobMap {
         }
     }
 
-    /// Whose memory an address is, and which place there; `None` if it is nobody's.
+    /// The PE to which an address belongs, and the place there; `None` if it belongs to no PE.
     pub fn locate(&self, address: GlobalAddress) -> Option<(u32, Place)> {
         if address.0 < REGISTERED {
             let (pe, offset) = self.near.owner_of(address)?;

@@ -4,7 +4,7 @@
 //! | module | what it is |
 //! |---|---|
 //! | [`address`] | an address, and a range of addresses |
-//! | [`intervals`] | who owns which addresses |
+//! | [`intervals`] | which owner has which addresses |
 //! | [`place`] | a byte of a PE's memory: which segment, and where in it |
 //! | [`job`] | the map of a job: from a PE and a place to an address, and back |
 

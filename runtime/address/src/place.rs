@@ -1,9 +1,9 @@
 //! A byte of a PE's memory: which segment, and where in it.
 //!
 //! A place is one number, the *offset* that all stores, gets and atomics take. Below
-//! [`NEAR_BYTES_MAX`] it counts from the beginning of the segments that lie side by side and that
-//! every PE has (control, static objects, heap), which one window may map. Above that it names
-//! registered memory:
+//! [`NEAR_BYTES_MAX`] it counts from the beginning of the adjacent segments that every PE has
+//! (control, static objects, heap), which one window may map. Above that it names registered
+//! memory:
 //!
 //! | bits | |
 //! |---|---|
@@ -23,7 +23,7 @@ pub const SEGMENT_BITS: u32 = 11;
 pub const SEGMENTS_MAX: usize = 1 << SEGMENT_BITS;
 /// Set in places of registered memory.
 const REGISTERED: u64 = 1 << 62;
-/// The end of the segments that lie side by side.
+/// The end of the adjacent segments.
 pub const NEAR_BYTES_MAX: u64 = REGISTERED;
 
 /// The number of a registered segment of a PE: below [`SEGMENTS_MAX`].
@@ -60,7 +60,7 @@ impl fmt::Display for SegmentId {
 /// See the [module text](self).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// In the segments that lie side by side, so many bytes from their beginning.
+    /// In the adjacent segments, so many bytes from their beginning.
     Near(u64),
     /// In a registered segment, so many bytes from its beginning.
     Registered(SegmentId, u64),

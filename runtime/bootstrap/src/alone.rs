@@ -1,4 +1,4 @@
-//! The launcher of a process that nobody has started as one of a job.
+//! A [`Bootstrap`] for a process that no launcher has started.
 
 use std::collections::HashMap;
 

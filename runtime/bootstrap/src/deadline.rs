@@ -1,4 +1,4 @@
-//! Until when a process waits for its launcher and for the other processes.
+//! The deadline for waits for the launcher and for other processes.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -10,8 +10,8 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::variables::ATTACH_TIMEOUT;
 
-/// One moment for all waits of a process that joins a job. Every wait on the way uses it,
-/// so that none can last longer than the user has set.
+/// One moment for all waits of a process that joins a job. Every wait uses it, so that together
+/// they never last longer than the user has set.
 #[derive(Debug, Clone, Copy)]
 pub struct Deadline {
     /// As [`real_now`] counts.
@@ -19,8 +19,8 @@ pub struct Deadline {
     patience: Duration,
 }
 
-/// The time of this machine since it was started. Not [`Instant`]: that shows the time of the model
-/// in a process of which the hardware is one, and there each look takes time.
+/// The time of this machine since it was started. Not [`Instant`]: in a process whose hardware is a
+/// model, that is the time of the model, and each reading takes virtual time.
 fn real_now() -> Duration {
     let now = clock_gettime(ClockId::Monotonic);
     let (secs, nanos) = (u64::try_from(now.tv_sec), u32::try_from(now.tv_nsec));
@@ -28,7 +28,7 @@ fn real_now() -> Duration {
 }
 
 impl Deadline {
-    /// So long from now.
+    /// So much time from now.
     pub fn after(patience: Duration) -> Self {
         Self {
             at: real_now().saturating_add(patience),
@@ -36,7 +36,7 @@ impl Deadline {
         }
     }
 
-    /// As long again, from now: for another occasion than joining.
+    /// The same time again, from now: for other waits than joining.
     pub fn renewed(self) -> Self {
         Self::after(self.patience)
     }
@@ -44,7 +44,7 @@ impl Deadline {
     /// The moment.
     pub fn at(self) -> Instant {
         let now = Instant::now();
-        // Beyond what can be named is a year.
+        // A moment that cannot be represented counts as one in a year.
         let year = now + Duration::from_secs(365 * 86_400);
         now.checked_add(self.left()).unwrap_or(year)
     }

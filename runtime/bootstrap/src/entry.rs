@@ -10,53 +10,52 @@ use hostwire_transport::{PeId, TransportError, Wire};
 use crate::settings::{Setting, SettingError};
 use crate::{Bootstrap, LaunchError, Nodes};
 
-/// What the table of wires says of one.
+/// An entry of the table of wires.
 #[derive(Debug)]
 pub struct Entry {
-    /// Its name, as the setting `HOSTWIRE_WIRE` has it.
+    /// Its name in the setting `HOSTWIRE_WIRE`.
     pub name: &'static str,
     /// What it is, in a line.
     pub summary: &'static str,
     /// What a process has to have or be allowed to use it.
     pub needs: &'static str,
-    /// How its PEs come together.
+    /// How its PEs meet.
     pub meeting: Meets,
     /// Whether it goes through network interfaces.
     pub is_network: bool,
-    /// Whether it sends what it carries as it is, so that the settings have to allow that.
+    /// Whether it sends without encryption, so that the settings have to allow it.
     pub wants_insecure: bool,
-    /// Of those that are chosen by speed the one with the larger number is faster. One with 0 is taken only by
-    /// name.
+    /// For the choice by speed: a wire with a larger number is faster. A wire with 0 is used only by name.
     pub speed: u32,
     /// The setting that names it, if all PEs of a job have to name it, or none.
     pub named_by_all: Option<&'static str>,
     /// Whether it is for tests of the library alone.
     pub is_for_tests: bool,
-    /// What the environment may set of it. Wires of one crate have the same.
+    /// Its settings. Wires of one crate have the same.
     pub settings: &'static [&'static Setting],
-    /// The name and the meaning of what it counts. Wires of one crate have the same.
+    /// The name and the meaning of its counters. Wires of one crate have the same.
     pub counters: fn() -> Counters,
 }
 
-/// The name and the meaning of what is counted.
+/// The name and the meaning of counters.
 pub type Counters = Vec<(&'static str, &'static str)>;
 
-/// Makes a wire of shared memory.
+/// Makes a wire around shared memory.
 pub type Around = fn(Arc<dyn Wire>) -> Result<Arc<dyn Wire>, TransportError>;
 
-/// How the PEs of a job come together over a wire.
+/// How the PEs of a job meet over a wire.
 #[derive(Clone, Copy, Debug)]
 pub enum Meets {
-    /// All are on one host, and share memory. The wire is something around it.
+    /// All are on one host, and share memory. The wire is a wrapper around it.
     OnHost(Around),
-    /// By this, wherever they are.
+    /// By this function, wherever they are.
     Anywhere(fn(Joining<'_>) -> Result<Joined, JoinError>),
-    /// By shared memory if all are on one host, else by this.
+    /// By shared memory if all are on one host, else by this function.
     BetweenHosts(fn(Joining<'_>) -> Result<Joined, JoinError>),
 }
 
 impl Entry {
-    /// One that needs nothing and is nothing special.
+    /// An entry with defaults.
     pub const fn new(name: &'static str, summary: &'static str, meeting: Meets) -> Self {
         Self {
             name,
@@ -79,13 +78,13 @@ impl Entry {
     }
 }
 
-/// What a PE has in hand as it joins the others over a wire.
+/// The input of a PE that joins the others over a wire.
 pub struct Joining<'a> {
     /// The launcher.
     pub launcher: &'a mut dyn Bootstrap,
     /// Where the PEs are.
     pub nodes: &'a Nodes,
-    /// What all PEs must have alike, and until when they wait for each other.
+    /// The terms of the job, and until when PEs wait for each other.
     pub segment: &'a Segment,
     /// The name of the wire; `None`: the fastest.
     pub wire: Option<&'static str>,
@@ -97,11 +96,11 @@ pub struct Joining<'a> {
     pub is_insecure: bool,
     /// Whether PE 0 says which wire it takes, and why.
     pub says_choice: bool,
-    /// What the environment says of a variable: for the settings of the wire.
+    /// The value of a variable of the environment: for the settings of the wire.
     pub lookup: &'a dyn Fn(&str) -> Option<String>,
 }
 
-/// What a PE has when it has joined.
+/// The result of joining.
 pub struct Joined {
     /// The wire to all others.
     pub wire: Arc<dyn Wire>,
@@ -109,15 +108,15 @@ pub struct Joined {
     pub name: &'static str,
 }
 
-/// What all PEs must have alike, and the deadline for joining.
+/// The terms of the job, and the deadline for joining.
 pub struct Segment {
-    /// What all have alike.
+    /// The terms, which are the same at all PEs.
     pub terms: Terms,
     /// Until when they wait for each other.
     pub deadline: Instant,
 }
 
-/// A value of PE `pe` about itself makes no sense; `seen` is what there is, without its secrets.
+/// The error if a value of PE `pe` about itself makes no sense. `seen` is the value without its secrets.
 pub fn unclear(pe: PeId, seen: &str) -> LaunchError {
     let seen = seen.chars().take(80).collect();
     LaunchError::Card { pe, seen }
@@ -126,7 +125,7 @@ pub fn unclear(pe: PeId, seen: &str) -> LaunchError {
 /// Why a PE cannot join the others over a wire.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum JoinError {
-    /// The launcher, or what another PE says of itself.
+    /// The launcher, or a value of another PE about itself.
     #[error(transparent)]
     Launch(#[from] LaunchError),
     /// The machine, the network or a peer.

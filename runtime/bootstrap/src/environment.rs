@@ -21,8 +21,8 @@ pub enum LaunchEnv {
     Slurm,
     /// No launcher, or one that started this process alone: a job of one PE.
     Singleton,
-    /// A launcher started several tasks and offers no protocol that this process could
-    /// use. If each went on alone, the job would run once for each task.
+    /// A launcher started several tasks and offers no protocol that this process could use.
+    /// If each task continued alone, the job would run once for each task.
     Unsupported {
         /// The variables that say so, as `NAME=value`.
         variables: Vec<String>,
@@ -32,7 +32,7 @@ pub enum LaunchEnv {
 /// Facts that are not in the environment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Clues {
-    /// `hostwire run` has started this very process, not one between.
+    /// `hostwire run` has started this very process, not a parent of it.
     pub own: bool,
     /// The descriptor that `PMI_FD` names is an open socket.
     pub pmi_fd_is_open: bool,
@@ -43,7 +43,7 @@ const TASKS: [&str; 3] = ["PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SI
 /// Numbers of tasks of the job on this host. A 1 does not show the size of the job.
 const LOCAL_TASKS: [&str; 2] = ["MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE"];
 
-/// Looks at this process's environment. `own` as in [`Clues`].
+/// Reads this process's environment. `own` as in [`Clues`].
 pub fn launch_environment(own: bool) -> LaunchEnv {
     let lookup =
         |name: &str| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
@@ -55,20 +55,20 @@ pub fn launch_environment(own: bool) -> LaunchEnv {
     launch_environment_from(lookup, clues)
 }
 
-/// Looks at the environment that `lookup` answers for.
+/// Reads the environment through `lookup`.
 ///
-/// Launchers are started by launchers, and leave their variables behind. So the first of
+/// A launcher may be started by another launcher and inherit its variables. So the first of
 /// these counts:
 ///
-/// 1. `PMI_FD` of `hostwire run`, or of anybody if it is an open socket: launchers close
-///    what they have inherited, so it is from the innermost;
+/// 1. `PMI_FD` of `hostwire run`, or of any launcher if it is an open socket: launchers
+///    close inherited descriptors, so an open one is from the innermost launcher;
 /// 2. `PMIX_RANK` and `PMIX_NAMESPACE` (Open MPI, PRRTE, Slurm);
-/// 3. `PMI_FD`, which is then an error worth telling; `PMI_PORT` and `PMI_ID` (MPICH);
-/// 4. `SLURM_PROCID` in a step of several tasks; in a batch script it is no step;
+/// 3. `PMI_FD`, which then gives a useful error; `PMI_PORT` and `PMI_ID` (MPICH);
+/// 4. `SLURM_PROCID` in a step of several tasks; a batch script is no step;
 /// 5. any number of tasks above one: `PMI_SIZE`, `OMPI_COMM_WORLD_SIZE`,
 ///    `MV2_COMM_WORLD_SIZE`, `MPI_LOCALNRANKS`, `OMPI_COMM_WORLD_LOCAL_SIZE`, and
-///    `SLURM_STEP_NUM_TASKS` or else `SLURM_NTASKS` beside `SLURM_PROCID`. No launcher to
-///    use, and not a job of one PE.
+///    `SLURM_STEP_NUM_TASKS` or else `SLURM_NTASKS` beside `SLURM_PROCID`. This is no
+///    usable launcher, but also no job of one PE.
 ///
 /// A number that cannot be read counts as more than one.
 pub fn launch_environment_from(lookup: impl Fn(&str) -> Option<String>, clues: Clues) -> LaunchEnv {
@@ -96,8 +96,8 @@ pub fn launch_environment_from(lookup: impl Fn(&str) -> Option<String>, clues: C
         return LaunchEnv::Slurm;
     }
     if !several.is_empty() || !alone {
-        // PMIx does not put the number of tasks into the environment. Without another
-        // launcher's word for it, it may be any.
+        // PMIx does not put the number of tasks into the environment. Without a variable of
+        // another launcher it may be any number.
         for name in ["PMIX_RANK", "PMIX_NAMESPACE"] {
             several.extend(lookup(name).map(|value| format!("{name}={}", printable(&value))));
         }
@@ -125,7 +125,8 @@ fn tasks(lookup: impl Fn(&str) -> Option<String>) -> (bool, Vec<String>) {
             _ => several.push(format!("{name}={}", printable(&tasks))),
         }
     }
-    // Open MPI's word for its own job outweighs the step that its mpirun is in.
+    // Open MPI's variable for its own job counts more than the step in which its mpirun
+    // runs.
     if lookup("OMPI_COMM_WORLD_SIZE").as_deref() == Some("1") {
         several.retain(|variable| !variable.starts_with("SLURM_"));
     }

@@ -82,7 +82,7 @@ fn the_allocation_of_salloc_is_no_step() {
 
 #[test]
 fn a_batch_script_of_several_tasks_is_told_to_use_srun() {
-    // As a script sees it after sbatch -n2: it is no step, and one of two tasks or none.
+    // A batch script after sbatch -n2: it is no step, and may be a task or not.
     let script = [
         ("SLURM_PROCID", "0"),
         ("SLURM_NTASKS", "2"),

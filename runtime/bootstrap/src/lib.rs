@@ -1,11 +1,11 @@
-//! Finds the other processes of a job, whichever launcher has started them.
+//! Finds the other processes of a job, for any launcher.
 //!
-//! [`launch_environment`] says which launcher it was, [`connect`] talks to it, and what comes out
-//! is a [`Bootstrap`]: who am I, how many are we, and a place where all of us leave short
-//! values for each other. That is enough to set up faster ways. [`Nodes`] is the first
-//! thing that is made of it: which PEs share a host.
+//! [`launch_environment`] detects the launcher, and [`connect`] connects to it. The result is a
+//! [`Bootstrap`]: the number of this process, the number of processes, and a store for short
+//! values that all can read. This is enough to set up faster ways. [`Nodes`] is the first use: it
+//! finds which PEs share a host.
 //!
-//! | launcher | what the process sees | behind [`Bootstrap`] |
+//! | launcher | variables of the process | implementation of [`Bootstrap`] |
 //! |---|---|---|
 //! | `hostwire run`, `mpiexec.hydra`, `srun --mpi=pmi2` | `PMI_FD` | [`pmi`] |
 //! | `mpiexec.hydra -pmi-port` | `PMI_PORT`, `PMI_ID` | [`pmi`] |
@@ -70,8 +70,8 @@ pub const PES_MAX: u32 = 4096;
 
 /// The services of every launcher for the processes that it started.
 ///
-/// Every call blocks until the launcher has answered, or the [`Deadline`] has passed that it was
-/// made with. Dropping it without [`finalize`](Self::finalize) is treated by most launchers as a
+/// Every call blocks until the launcher has answered, or until the [`Deadline`] given at the
+/// connection. Dropping it without [`finalize`](Self::finalize) is treated by most launchers as a
 /// failure, which ends the job.
 pub trait Bootstrap: Send {
     /// The name of the protocol, for texts: `PMI-1`.
@@ -112,14 +112,14 @@ pub trait Bootstrap: Send {
     fn abort(&mut self, status: i32, message: &str) -> Result<(), LaunchError>;
 
     /// Leaves the job in good order. No other call may follow. Has the same time limit as
-    /// joining, again.
+    /// joining, counted anew.
     ///
     /// # Errors
     /// As the launcher answers.
     fn finalize(&mut self) -> Result<(), LaunchError>;
 }
 
-/// Why a process cannot find its job, or not join it.
+/// Why a process cannot find its job or join it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LaunchError {
@@ -144,11 +144,11 @@ pub enum LaunchError {
         /// The variables that say so, as `NAME=value`.
         variables: Vec<String>,
     },
-    /// Over PMI in text.
+    /// An error of PMI in text.
     #[cfg(target_os = "linux")]
     #[error("the launcher: {0}")]
     Pmi(#[from] PmiError),
-    /// Over PMIx.
+    /// An error of PMIx.
     #[cfg(target_os = "linux")]
     #[error("the launcher: {0}")]
     Pmix(#[from] PmixError),
@@ -158,14 +158,14 @@ pub enum LaunchError {
     Silent {
         /// The request.
         asked: &'static str,
-        /// How long there was to join.
+        /// The time limit for joining.
         waited_s: u64,
     },
-    /// Slurm without a plugin.
+    /// An error of Slurm without a plugin.
     #[cfg(target_os = "linux")]
     #[error("{0}")]
     Slurm(#[from] slurm::SlurmError),
-    /// A value that came through the launcher is not what a PE has put.
+    /// A value from the launcher is not one that a PE has put.
     #[error("the value {key:?} of PE {rank}: {source}")]
     Words {
         /// Its key.
@@ -187,10 +187,10 @@ pub enum LaunchError {
         nodes: Nodes,
         /// The wire that the settings name.
         wire: &'static str,
-        /// What a job of several hosts may have instead, to choose from.
+        /// The wires that a job of several hosts may use instead.
         between: String,
     },
-    /// PEs of several hosts can use no wire together.
+    /// There is no wire that PEs of all hosts can use.
     #[cfg(target_os = "linux")]
     #[error(
         "the PEs of this job have no wire between their hosts in common: {}; {WIRE} has to be the \
@@ -200,7 +200,7 @@ pub enum LaunchError {
         /// Why, for each wire.
         why: String,
     },
-    /// The job spans hosts, and its wire does not encrypt what it carries.
+    /// The job spans hosts, and its wire does not encrypt.
     #[cfg(target_os = "linux")]
     #[error(
         "the wire {wire} does not encrypt what it carries, so {INSECURE_WIRE_WARNING}; if that is \
@@ -215,12 +215,12 @@ pub enum LaunchError {
     Card {
         /// The PE.
         pe: PeId,
-        /// What there is, without its secrets.
+        /// The value, without its secrets.
         seen: String,
     },
 }
 
-/// The whole text from PE 0, so that a user reads it once.
+/// Only PE 0 gives the whole text, so that a user reads it once.
 fn several_hosts(pe: PeId, nodes: &Nodes, wire: &str, between: &str) -> String {
     let count = nodes.nodes().len();
     let own = nodes
@@ -251,7 +251,7 @@ fn several_hosts(pe: PeId, nodes: &Nodes, wire: &str, between: &str) -> String {
 
 /// The link of an attached process to its launcher.
 pub struct Launched {
-    /// There is no launcher in a job that was started without one.
+    /// `None` in a job that was started without a launcher.
     pub launcher: Option<Box<dyn Bootstrap>>,
     /// Where the PEs are.
     pub nodes: Nodes,
@@ -270,11 +270,11 @@ impl Launched {
 /// Connects to the launcher that the environment names; `None` for a job of one PE
 /// without a launcher.
 ///
-/// `own` says that `hostwire run` has started this very process, and `deadline` how long to
-/// wait for it and for the others.
+/// `own`: `hostwire run` has started this very process. `deadline`: how long to wait for the
+/// launcher and for the others.
 ///
 /// # Errors
-/// [`LaunchError`]; never a job of one where the environment shows more.
+/// [`LaunchError`]. Never gives a job of one PE if the environment shows more.
 #[cfg(target_os = "linux")]
 pub fn connect(own: bool, deadline: Deadline) -> Result<Option<Box<dyn Bootstrap>>, LaunchError> {
     match launch_environment(own) {
@@ -288,7 +288,7 @@ pub fn connect(own: bool, deadline: Deadline) -> Result<Option<Box<dyn Bootstrap
             Err(error) => Err(error.into()),
         },
         LaunchEnv::Pmix { alone, others } => match over_pmix::Process::init(deadline) {
-            // The launcher's own word on the board shows that no PE is lost.
+            // Another launcher says that the job has one task, so no PE is missing.
             Err(LaunchError::Pmix(PmixError::NoLibrary { .. })) if alone => Ok(None),
             Err(error) => Err(error),
             Ok(pmix) if pmix.size() == 1 && !others.is_empty() => {
@@ -301,7 +301,7 @@ pub fn connect(own: bool, deadline: Deadline) -> Result<Option<Box<dyn Bootstrap
     }
 }
 
-/// Whether all processes of the job agree; `key` is a word of its own for each question.
+/// Whether all processes of the job agree. `key` must be different for each question.
 ///
 /// # Errors
 /// As [`Bootstrap::put`], [`Bootstrap::fence`] and [`Bootstrap::get`].
@@ -315,7 +315,7 @@ pub fn all_agree(
     let all = format!("{key}-all");
     bootstrap.put(key, word(agrees))?;
     bootstrap.fence()?;
-    // One asks everybody, and everybody asks that one.
+    // Process 0 reads the answers of all, and all read its result.
     if bootstrap.rank() == 0 {
         let mut all_agree = true;
         for rank in 0..bootstrap.size() {
@@ -327,7 +327,7 @@ pub fn all_agree(
     Ok(bootstrap.get(0, &all)? == YES)
 }
 
-/// Lets every process of the job have a value of each: `value` is this one's.
+/// Gives every process of the job the values of all. `value` is the value of this process.
 ///
 /// # Errors
 /// As [`Bootstrap::put`], [`Bootstrap::fence`] and [`Bootstrap::get`].

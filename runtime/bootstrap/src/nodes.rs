@@ -1,10 +1,10 @@
 //! Which PEs share a host.
 //!
-//! Processes share memory here by handing descriptors over through a Unix socket without a
-//! file (`hostwire_transport::shm`). That works exactly within one network namespace of one
+//! Processes share memory here by passing descriptors through an abstract Unix socket
+//! (`hostwire_transport::shm`). This works exactly within one network namespace of one
 //! running kernel, whatever the host names, the launcher's nodes and other namespaces are.
-//! So that is a *node*: the boot id of the kernel and the number of the network namespace.
-//! Host names are only for texts; if a container shows no boot id, they are used instead.
+//! So a *node* is the boot id of the kernel plus the number of the network namespace. Host
+//! names are only for texts. If a container shows no boot id, they are used instead.
 
 use hostwire_transport::PeId;
 
@@ -15,12 +15,12 @@ use super::{Bootstrap, LaunchError};
 const HOST: &str = "hostwire-host";
 const NODES: &str = "hostwire-nodes";
 
-/// The longest host name that is kept, in bytes; the kernel has no longer ones.
+/// The longest host name that is kept, in bytes; the kernel has no longer names.
 const NAME_BYTES_MAX: usize = 64;
-/// Begins a table, with its version.
+/// The beginning of a table, with its version.
 const MAGIC: [u8; 4] = *b"hwn\x01";
 
-/// A host, or what counts as one.
+/// A host, or a part of one that counts as a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Node {
     /// The host name of its first PE. Not unique, and never empty.
@@ -30,7 +30,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// The PE with the smallest number: who does what is to be done once per node.
+    /// The PE with the smallest number. It does the work that is done once per node.
     pub fn first_pe(&self) -> PeId {
         self.pes.first().copied().unwrap_or(0)
     }
@@ -49,7 +49,7 @@ pub struct Nodes {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NodesError {
-    /// A PE's word about its host.
+    /// A PE's value about its host.
     #[error("PE {pe} does not say clearly what host it runs on: {seen:?}")]
     Host {
         /// Which one.
@@ -82,7 +82,7 @@ pub(crate) struct Host {
 }
 
 impl Nodes {
-    /// `pes` PEs, all here.
+    /// `pes` PEs, all on this node.
     pub fn one(pes: u32) -> Self {
         let here = Host::here();
         Self {
@@ -95,11 +95,11 @@ impl Nodes {
         }
     }
 
-    /// Finds out together with all other PEs of the job. Takes two fences, and `size` gets
-    /// of PE 0.
+    /// Finds the nodes together with all other PEs of the job. Takes two fences, and PE 0
+    /// makes `size` gets.
     ///
     /// # Errors
-    /// As the launcher answers, and [`NodesError`].
+    /// Errors of the launcher, and [`NodesError`].
     pub fn meet(bootstrap: &mut dyn Bootstrap) -> Result<Self, LaunchError> {
         let pes = bootstrap.size();
         if pes == 1 {
@@ -276,7 +276,7 @@ impl core::fmt::Display for Nodes {
 }
 
 impl Host {
-    /// Of this process.
+    /// The values of this process.
     fn here() -> Self {
         let read = |path| std::fs::read_to_string(path).unwrap_or_default();
         let name = rustix::system::uname();

@@ -1,4 +1,4 @@
-//! [`Bootstrap`] over the text protocols, whose values are short words: bytes travel as
+//! [`Bootstrap`] over the text protocols. Their values are short words, so bytes are sent as
 //! several values.
 //!
 //! The value `key` of PE 3 is under `key.3`; when it needs more than one word, the rest is

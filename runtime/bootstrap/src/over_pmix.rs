@@ -1,8 +1,8 @@
-//! [`Bootstrap`] over PMIx, which carries bytes as they are.
+//! [`Bootstrap`] over PMIx, which carries any bytes.
 //!
 //! Calls of the library have no time limit. So each call is made on a thread of its own,
-//! and this thread waits for it until the deadline. After a call that is late the library
-//! cannot be used.
+//! and this thread waits for it until the deadline. After a late call the library cannot
+//! be used any more.
 
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 
@@ -11,12 +11,12 @@ use hostwire_transport::worker;
 
 use super::{Bootstrap, Deadline, LaunchError};
 
-/// What a library of others may need.
+/// Enough for a foreign library.
 const STACK_BYTES: usize = 2 << 20;
 
-/// This process, as the launcher knows it.
+/// This process in the launcher's job.
 pub(super) struct Process {
-    /// `None` while a call is under way, and for ever after one that was late.
+    /// `None` while a call is under way, and for ever after a late call.
     pmix: Option<Pmix>,
     rank: u32,
     size: u32,

@@ -1,4 +1,4 @@
-//! How PEs of a host come together: by shared memory.
+//! How PEs of a host meet: by shared memory.
 
 use hostwire_transport::shm::{Gathering, Host, Meeting, Shm, ShmOptions, Ticket};
 use hostwire_transport::{PeId, TransportError};
@@ -6,7 +6,7 @@ use hostwire_transport::{PeId, TransportError};
 use crate::entry::unclear;
 use crate::{Entry, JoinError, LaunchError, Meets, Nodes, NodesError, Segment};
 
-/// Shared memory of a host, as it is.
+/// Plain shared memory of a host.
 pub const SHM: Entry = Entry {
     needs: "Linux 4.16",
     ..Entry::new("shm", "Shared memory of one host", Meets::OnHost(Ok))

@@ -1,7 +1,7 @@
-//! Any bytes as words that a text protocol carries.
+//! Encodes any bytes as words for a text protocol.
 //!
-//! The first word is `COUNT:HEX`, where COUNT says how many words there are, in decimal;
-//! the others are hexadecimal digits alone.
+//! The first word is `COUNT:HEX`, where COUNT is the decimal number of words. The others
+//! are only hexadecimal digits.
 
 /// The most words that a value of another process may have: 8 MiB and more.
 const WORDS_MAX: usize = 1 << 14;

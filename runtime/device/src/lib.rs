@@ -1,12 +1,12 @@
-//! Memory of accelerators, behind a queue of copies.
+//! Memory of accelerators, accessed through a queue of copies.
 //!
-//! A [`Device`] has memory that the CPU does not load from or store to: all that can be done is to start
-//! copies, which the device does in their order, and to ask how far it is. Two kinds:
+//! A [`Device`] has memory that the CPU cannot load from or store to. It can only start copies, which the device does
+//! in order, and ask how far the device is. Two kinds:
 //!
 //! | kind | what it is |
 //! |---|---|
-//! | [`modelled`] | a process of its own has the memory: it is for machines without an accelerator, and for tests |
-//! | [`cuda`] | a GPU, by the driver's library, which is loaded at run time |
+//! | [`modelled`] | a separate process has the memory: for machines without an accelerator, and for tests |
+//! | [`cuda`] | a GPU, through the driver's library, which is loaded at run time |
 //!
 //! All that is unsafe is in `modelled/process.rs`, `modelled/bounce.rs` and `cuda/driver.rs`: this crate is
 //! for the library `hostwire`, which has no unsafe code.
@@ -26,10 +26,10 @@ use hostwire_transport::Memory;
 /// The number of a copy on its device, from 1 on. Copies end in the order of their numbers.
 pub type Ticket = u64;
 
-/// Names memory that another process of this host may open: see [`Device::export`].
+/// A name of memory that another process of this host may open: see [`Device::export`].
 pub type Export = [u8; 64];
 
-/// What devices can open each other's memory.
+/// The kind of a device. Devices of one kind can open each other's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Kind {
@@ -39,10 +39,10 @@ pub enum Kind {
     Cuda = 2,
 }
 
-/// The result of what a device does.
+/// The result of an operation of a device.
 pub type Result<T> = core::result::Result<T, DeviceError>;
 
-/// Why a device does not do what it was asked for.
+/// Why a device cannot do an operation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeviceError {
@@ -87,14 +87,14 @@ pub enum DeviceError {
     /// The machine or the driver refuses something.
     #[error("{what}: {why}")]
     Refused {
-        /// What was to be done.
+        /// The attempted operation.
         what: String,
         /// The reason of the machine or of the driver.
         why: String,
     },
 }
 
-/// Blocks of one length, whose beginnings are so far apart.
+/// Blocks of one length at regular distances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blocks {
     /// Bytes of each.
@@ -108,17 +108,17 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// Bytes from the first one's first to the last one's last, if they are `step` apart.
+    /// Bytes from the beginning of the first block to the end of the last, if they are `step` apart.
     pub fn extent(&self, step: usize) -> Option<usize> {
         let steps = step.checked_mul(self.count.checked_sub(1)?)?;
         steps.checked_add(self.len)
     }
 }
 
-/// Memory that is reached by copies alone. Any thread may use it.
+/// Memory that is reached only by copies. Any thread may use it.
 ///
-/// Addresses are the device's own. Whoever starts a copy sees to it that the bytes of the host stay and
-/// are left alone until the copy has [finished](Self::finished).
+/// Addresses are the device's own. The caller of a copy must keep the host bytes alive and unchanged until the copy
+/// has [finished](Self::finished).
 pub trait Device: fmt::Debug + Send + Sync {
     /// What it is, for people.
     fn name(&self) -> String;
@@ -126,7 +126,7 @@ pub trait Device: fmt::Debug + Send + Sync {
     /// Which other devices can open its memory.
     fn kind(&self) -> Kind;
 
-    /// Bytes of the longest copy between host and device that it takes at once.
+    /// The longest copy between host and device that it takes at once, in bytes.
     fn piece_bytes_max(&self) -> usize;
 
     /// Zeroed memory at a multiple of `align`, a power of two.
@@ -135,13 +135,13 @@ pub trait Device: fmt::Debug + Send + Sync {
     /// [`DeviceError::OutOfMemory`], [`DeviceError::Lost`].
     fn allocate(&self, len: usize, align: usize) -> Result<u64>;
 
-    /// Gives memory back, after the copies that were started.
+    /// Frees memory, after the copies that were started before.
     ///
     /// # Errors
     /// [`DeviceError::OutOfRange`], [`DeviceError::Lost`].
     fn release(&self, at: u64) -> Result<()>;
 
-    /// Starts to copy bytes of the host to the device. `None`: it has too much to do; later.
+    /// Starts to copy bytes of the host to the device. `None`: the queue is full; try again later.
     ///
     /// # Errors
     /// [`DeviceError::OutOfRange`], [`DeviceError::Lost`].
@@ -166,8 +166,8 @@ pub trait Device: fmt::Debug + Send + Sync {
     /// [`DeviceError::Lost`].
     fn finished(&self) -> Result<Ticket>;
 
-    /// Starts to copy blocks as [`copy`](Self::copy) copies one: as many of them, from the first on, as it takes
-    /// at once. How many that are, at least one; `None` as `copy`.
+    /// Starts to copy blocks as [`copy`](Self::copy) copies one: as many of them, from the first on, as it takes at
+    /// once. Returns how many, at least one; `None` as `copy`.
     ///
     /// # Errors
     /// As `write`.
@@ -179,7 +179,7 @@ pub trait Device: fmt::Debug + Send + Sync {
             match self.copy(to, at(from, blocks.from_step), blocks.len) {
                 Ok(Some(ticket)) => begun = Some((ticket, block + 1)),
                 Ok(None) => break,
-                // Of the others it is told when they have their turn.
+                // The error will show when the remaining blocks have their turn.
                 Err(_) if begun.is_some() => break,
                 Err(error) => return Err(error),
             }
@@ -187,14 +187,14 @@ pub trait Device: fmt::Debug + Send + Sync {
         Ok(begun)
     }
 
-    /// Waits until copy `ticket` has finished, for `limit` at most, and keeps its core for up to `busy` of it. It may
-    /// come back early.
+    /// Waits until copy `ticket` has finished, at most for `limit`, and spins for up to `busy` of this time. It may
+    /// return early.
     fn wait(&self, ticket: Ticket, limit: Duration, busy: Duration);
 
-    /// Host memory that copies use often. It makes them faster where it can be.
+    /// Pins host memory that copies use often. This makes copies faster where it is possible.
     ///
     /// # Errors
-    /// [`DeviceError::Refused`]: copies work all the same.
+    /// [`DeviceError::Refused`]: copies still work.
     fn pin(&self, memory: &Memory, offset: usize, len: usize) -> Result<()> {
         let _ = (memory, offset, len);
         Ok(())
@@ -220,18 +220,18 @@ pub trait Device: fmt::Debug + Send + Sync {
     /// [`DeviceError::OutOfRange`], [`DeviceError::Refused`].
     fn export(&self, at: u64) -> Result<Export>;
 
-    /// Memory of `len` bytes of a device of the same kind and another process of this host, to
-    /// [copy](Self::copy) to; it has to be [closed](Self::close). The other process keeps it meanwhile.
+    /// Opens `len` bytes of memory of a device of the same kind in another process of this host, as a target of
+    /// [copies](Self::copy). It has to be [closed](Self::close). The other process must keep it meanwhile.
     ///
     /// # Errors
     /// [`DeviceError::Refused`].
     fn open(&self, export: &Export, len: usize) -> Result<u64>;
 
-    /// Gives back what was opened, after the copies that were started.
+    /// Closes opened memory, after the copies that were started before.
     fn close(&self, at: u64);
 }
 
-/// An error if no allocation, by its first byte and its length, has these bytes.
+/// An error if these bytes do not lie in one allocation; `allocations` has lengths by address.
 #[cfg(target_os = "linux")]
 fn check_range(
     allocations: &BTreeMap<u64, usize>,

@@ -1,12 +1,13 @@
-//! The C interface of libfabric: structures as ABI 1.0 to 1.8 lay them out, as far as they are used.
+//! The C interface of libfabric: the used structures, with the layout of ABI 1.0 to 1.8.
 //!
-//! The wire over libfabric (`hostwire-fabric`) calls it; the provider (`hostwire-fabric-provider`)
-//! is called by it. What only one of the two needs is here as well, so that nothing is written twice.
+//! The wire over libfabric (`hostwire-fabric`) calls libfabric, and libfabric calls the provider
+//! (`hostwire-fabric-provider`). The parts that only one of the two needs are here as well, so that
+//! nothing is written twice.
 //!
-//! Later versions add fields at the end of a structure only. So nothing here is ever allocated in
-//! place of the library where it may be longer: `fi_info` is made by `fi_dupinfo` of the library that
-//! runs, and entries that the library writes have room behind them. The tables of a provider are as
-//! long as those of libfabric 1.17, and say so: nobody looks behind that.
+//! Later versions only add fields at the end of a structure. So a structure that may be longer is
+//! never allocated here: `fi_dupinfo` of the running library makes `fi_info`, and entries that the
+//! library writes have spare room after them. The tables of a provider have the length of libfabric
+//! 1.17 and contain this length, so the library does not read beyond it.
 //!
 //! No headers are needed at build time: the tests compare with them where they are installed.
 #![allow(
@@ -24,7 +25,8 @@ use core::ffi::{c_char, c_int, c_void};
 pub use memory::*;
 pub use objects::*;
 
-/// `FI_VERSION(1, 9)`: what this code is written to; every library from 2019 on speaks it.
+/// `FI_VERSION(1, 9)`: the version for which this code is written. Every library since 2019 supports
+/// it.
 pub const API_VERSION: u32 = 1 << 16 | 9;
 
 pub const FI_MSG: u64 = 1 << 1;

@@ -1,4 +1,4 @@
-//! Memory of others: what only providers need of registration, RMA and atomic operations.
+//! Remote memory: the parts of registration, RMA and atomic operations that only providers need.
 
 use core::ffi::{c_int, c_void};
 
@@ -13,7 +13,7 @@ pub const FI_COMPARE_ATOMIC: u64 = 1 << 59;
 
 /// All orders among reads, writes and sends: `FI_ORDER_RAR` to `FI_ORDER_SAS`.
 pub const FI_ORDER_STRICT: u64 = 0x1ff;
-/// `FI_ORDER_RMA_RAR` to `FI_ORDER_ATOMIC_WAW`: those of RMA and of atomic operations alone.
+/// `FI_ORDER_RMA_RAR` to `FI_ORDER_ATOMIC_WAW`: those of only RMA and atomic operations.
 pub const FI_ORDER_RMA_RAR: u64 = 1 << 32;
 pub const FI_ORDER_ATOMIC_WAW: u64 = 1 << 39;
 

@@ -1,4 +1,5 @@
-//! Objects of libfabric, the tables of their functions, and what those take and give.
+//! Objects of libfabric, the tables of their functions, and the structures that these take and
+//! give.
 
 use core::ffi::{c_char, c_int, c_void};
 
@@ -233,12 +234,12 @@ pub struct CqDataEntry {
     pub op_context: *mut c_void,
     pub flags: u64,
     pub len: usize,
-    /// Of a message that shares its receive with others: where it lies.
+    /// The address of a message that shares its receive with others.
     pub buf: *mut c_void,
     pub data: u64,
 }
 
-/// `struct fi_cq_err_entry`, and room for what later versions have behind it.
+/// `struct fi_cq_err_entry`, and room for the fields that later versions add.
 #[repr(C)]
 pub struct CqErrEntry {
     pub op_context: *mut c_void,

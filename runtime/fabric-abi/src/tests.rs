@@ -258,7 +258,7 @@ fn numbers_of_memory() -> Vec<(String, u64)> {
     ]
 }
 
-/// What C says of some expressions; `None` without a compiler or the headers.
+/// The values of some expressions in C; `None` without a compiler or the headers.
 fn as_c_says(expressions: &[&str]) -> Option<Vec<u64>> {
     let prints: Vec<String> = expressions
         .iter()

@@ -2,8 +2,8 @@
 //!
 //! The asking PE stores one self-validating line into a *request line* that it has in
 //! the target's segment; the target's agent does the work on its own memory, stores any
-//! data back, and then the *reply line*. A PE has several requests under way per target, whose
-//! agent takes them in the order of their numbers: see `agent/asking.rs`.
+//! data back, and then the *reply line*. A PE may have several requests under way to one target. The
+//! target's agent serves them in the order of their numbers: see `agent/asking.rs`.
 //!
 //! | request line | | reply line | |
 //! |---|---|---|---|
@@ -13,11 +13,12 @@
 //! | word 2 | value to compare with, or where to store what was got: [`IN_LINE`] if that goes in the reply | words 2 to 6 | what was got, if it is short |
 //! | words 3 to 6 | what is put, if it is short | | |
 //!
-//! Registered memory that no wire stores to is put to by its agent as well ([`PUT`]): the data is in
-//! the request, or in the landing place of the asking PE, where the agent can load it.
+//! Where no wire stores to registered memory, the agent of its PE also does the puts ([`PUT`]). The
+//! data is in the request, or in the landing place of the asking PE if the agent can load from
+//! there.
 //!
-//! An agent runs as a thread of its own where the wire needs it, so that requests are
-//! served while the program computes; and it is polled by every wait.
+//! Where the wire needs it, an agent runs as a thread of its own, so that requests are served while
+//! the program computes. Every wait polls the agent as well.
 
 mod asking;
 mod getting;
@@ -43,7 +44,8 @@ const DONE: u64 = 1;
 const REFUSED: u64 = 2;
 /// Beside the operations of [`Operation`]: store to registered memory.
 const PUT: u8 = 14;
-/// As word 2: the data is in the line, of a put in the request, of a get in the reply.
+/// As word 2: the data is in the line. The data of a put is in the request, that of a get in the
+/// reply.
 const IN_LINE: u64 = u64::MAX;
 /// Bytes of a put that fit into a request.
 const IN_REQUEST_BYTES: usize = PAYLOAD_BYTES - 24;
@@ -133,13 +135,13 @@ impl Asked {
     }
 }
 
-/// Who does a PE's work in the background: serves what peers ask for, where the wire
-/// needs that, and looks whether they live.
+/// Who does a PE's work in the background: it serves the requests of peers, where the wire needs
+/// that, and checks that peers are alive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AgentMode {
     /// Threads.
     Thread,
-    /// Only the waits of the PE: for simulated time.
+    /// Only the waits of the PE. For simulated time.
     Polled,
 }
 
@@ -150,7 +152,7 @@ pub(crate) struct Agent {
     /// Memory of this PE that it has registered.
     registry: Arc<Registry>,
     needed: AtomicBool,
-    /// Per peer, the number of its next request; whoever serves holds the lock.
+    /// Per peer, the number of its next request. The thread that serves holds the lock.
     serving: Mutex<Vec<u32>>,
     asking: Asking,
     /// Whether a wait of the PE has served since the thread looked last.
@@ -158,11 +160,11 @@ pub(crate) struct Agent {
     stop: AtomicBool,
 }
 
-/// How long the thread leaves the requests to a PE that waits.
+/// How long the thread leaves the requests to a wait of the PE.
 const ASIDE: Duration = Duration::from_micros(250);
 
 impl Agent {
-    /// How this PE reaches others is how they reach it.
+    /// Reachability is symmetric: peers reach this PE in the way in which it reaches them.
     pub(crate) fn new(routes: &[Route], layout: Layout, registry: Arc<Registry>) -> Self {
         Self {
             layout,
@@ -175,7 +177,7 @@ impl Agent {
         }
     }
 
-    /// From now on there is something to serve, whatever the routes are.
+    /// An agent is needed from now on, even if the routes do not need one.
     pub(crate) fn need(&self) {
         self.needed.store(true, Ordering::Release);
     }
@@ -217,7 +219,7 @@ impl Agent {
             }
             match self.serve_some(wire) {
                 Ok(true) => backoff = Backoff::new(limits),
-                // A peer that cannot be answered notices by itself; the others go on.
+                // A peer that cannot be answered notices this itself; others are not affected.
                 Ok(false) | Err(_) => match backoff.step() {
                     WaitStep::Spin
                     | WaitStep::Pause
@@ -229,8 +231,8 @@ impl Agent {
                         let limit = wire.arm(limit.min(Duration::from_millis(20)));
                         let nothing = self.serve_some(wire) == Ok(false);
                         if nothing && !self.stop.load(Ordering::Acquire) && wire.sleep(limit) {
-                            // If it was no request, the next step is to look less often
-                            // rather than be woken by every put.
+                            // The wake-up brought no request. From now on the thread polls less
+                            // often, so that not every put wakes it.
                             backoff.rung_in_vain();
                         }
                     }
@@ -249,8 +251,8 @@ impl Agent {
         Ok(())
     }
 
-    /// Waits until whoever serves at the moment has finished: it may use memory that is no longer
-    /// registered.
+    /// Waits until the thread that serves now has finished: it may still use memory that is no
+    /// longer registered.
     pub(crate) fn finish_serving(&self) {
         drop(self.serving.lock().unwrap_or_else(PoisonError::into_inner));
     }
@@ -258,7 +260,7 @@ impl Agent {
     fn serve_some(&self, wire: &dyn Wire) -> Result<bool> {
         let mut next = match self.serving.try_lock() {
             Ok(next) => next,
-            // Somebody else is at it.
+            // Another thread serves.
             Err(TryLockError::WouldBlock) => return Ok(false),
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
         };
@@ -334,7 +336,8 @@ impl Agent {
         }
     }
 
-    /// Copies what is asked for to `in_line`, and says how many bytes, or to where it is asked for.
+    /// Answers a get: copies the bytes to `in_line` and returns their number, or stores them where
+    /// the request wants them.
     fn answer_get(
         &self,
         wire: &dyn Wire,
@@ -361,7 +364,7 @@ impl Agent {
         Some(0)
     }
 
-    /// Only to registered memory: what else a PE has, others store to by themselves.
+    /// Only to registered memory. Peers store to all other memory without the agent.
     fn answer_put(&self, wire: &dyn Wire, pe: PeId, asked: &Asked) -> Option<u64> {
         if !Place::is_registered(asked.offset_bytes as u64) {
             return None;
@@ -461,14 +464,15 @@ impl Agent {
         })
     }
 
-    /// Has `pe` answer, and nothing else: all that this PE has stored there before has then arrived.
+    /// Asks `pe` for an answer to nothing. After it, all earlier stores of this PE to `pe` have
+    /// arrived.
     pub(crate) fn hear_from(&self, inner: &Attachment, pe: PeId) -> Result<()> {
         let nothing = Asked::get(inner.layout.heap(), 0);
         let heard = self.ask_for(inner, pe, Data::NONE, nothing, |_, _| Ok(()));
         heard.map(|_| ())
     }
 
-    /// As [`ask`](Self::ask), of anything; `prepare` is told where its data is.
+    /// As [`ask`](Self::ask), for any request. `prepare` gets the place of its data.
     fn ask_for(
         &self,
         inner: &Attachment,
@@ -513,7 +517,7 @@ impl Agent {
         })
     }
 
-    /// Waits for what the agent of `pe` has to do.
+    /// Waits for the agent of `pe`.
     fn wait<R>(
         &self,
         inner: &Attachment,
@@ -537,7 +541,8 @@ impl Agent {
     }
 }
 
-/// Why an agent does not do what this PE asked for, which has checked what it asks of the heap.
+/// The error for a request that an agent refused. This PE checks requests to the heap before it
+/// sends them, so there a refusal is the peer's fault.
 #[cold]
 fn refused(pe: PeId, asked: &Asked) -> Error {
     if let Some(Place::Registered(segment, offset)) = Place::of(asked.offset_bytes as u64) {

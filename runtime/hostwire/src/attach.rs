@@ -25,15 +25,15 @@ use crate::settings::{
 };
 use crate::status::Status;
 
-/// What counters say of the wire of a PE in virtual time.
+/// The name of the wire in the counters of a PE in virtual time.
 const MODEL: &str = "model";
-/// Key of what PE 0 publishes.
+/// The launcher's key under which PE 0 publishes its ticket.
 const TICKET: &str = "hostwire-ticket";
 
 impl Attachment {
     /// Attaches to the job that this process was started in, as
-    /// [`Job::attach`](crate::Job::attach) does. `sizes` gets what the environment says
-    /// and the number of PEs. Nothing runs in the background yet:
+    /// [`Job::attach`](crate::Job::attach) does. `sizes` gets the sizes that the
+    /// environment says, and the number of PEs. Nothing runs in the background yet:
     /// [`start`](Self::start).
     pub fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<Self> {
         join(sizes)
@@ -84,7 +84,7 @@ fn connect(
     let is_alone = launcher.is_none();
     let mut launcher = launcher.unwrap_or_else(|| Box::new(Alone::default()));
     let (pe, pes) = (launcher.rank(), launcher.size());
-    // A launcher of virtual time says it beside the settings.
+    // A launcher of virtual time passes the model beside the settings.
     let mut model = modelled::inherited()?;
     let is_modelled = model.is_some();
     let mut within_host = |wire: Arc<dyn Wire>| {
@@ -130,7 +130,8 @@ fn connect(
     Ok((wire, Launched { launcher, nodes }, name))
 }
 
-/// Connects this PE with those of other hosts, and of its own, over the wire that is named, or the fastest.
+/// Connects this PE with all others, on its own host and on other hosts, over the wire
+/// that the settings name, or the fastest one.
 fn between_hosts(
     settings: &Settings,
     segment: &Segment,
@@ -304,8 +305,8 @@ fn warn_of_misspelt_settings() {
     }
 }
 
-/// One line from one PE, if the launcher is not `hostwire run`, which says it itself.
-/// It is no error if nobody reads it.
+/// One line from one PE. Not under `hostwire run`, which prints the warning itself. It is
+/// no error if nobody reads it.
 fn warn(what: &str) {
     let text = format!("hostwire: warning: {what}\n");
     let _ = std::io::stderr().write_all(text.as_bytes());

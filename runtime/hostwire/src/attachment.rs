@@ -1,8 +1,8 @@
-//! A process's place in its job, below every way to program it: the wire, the short way
-//! around it, the agent, who is lost, and waiting.
+//! A process's place in its job, below all programming interfaces: the wire, the direct way to mapped
+//! memory, the agent, lost peers, and waiting.
 //!
-//! [`Job`](crate::Job) stands on one, and so does the OpenSHMEM library. It is for those
-//! who build such a thing; programs want `Job`. Any number of threads may use it.
+//! [`Job`](crate::Job) stands on one, and so does the OpenSHMEM library. It is for libraries like these
+//! two; programs use `Job`. Any number of threads may use it.
 
 mod gone;
 mod lifecycle;
@@ -40,8 +40,8 @@ use crate::status::Status;
 
 /// See the [module text](self).
 ///
-/// In a copy of the process that joined, a child that it forks for one, operations give
-/// [`Error::Copied`], and dropping it does nothing to the PE.
+/// In a copy of the process that joined, for example a forked child, operations give [`Error::Copied`].
+/// Dropping the attachment there does not affect the PE.
 pub struct Attachment {
     fork_guard: ForkGuard,
     pub(crate) wire: Arc<dyn Wire>,
@@ -62,7 +62,7 @@ pub struct Attachment {
     is_in_virtual_time: bool,
     /// Stores to some PEs may stay here until something follows them.
     keeps_stores: bool,
-    /// By PE, where that is so.
+    /// By PE, for PEs to which stores are posted.
     posted: Box<[Posted]>,
     limits: WaitLimits,
     pub(crate) slots: Slots,
@@ -74,29 +74,29 @@ pub struct Attachment {
     /// Whether they are printed at the end, and have not been yet.
     prints: AtomicBool,
     launcher: Mutex<Option<Box<dyn Bootstrap>>>,
-    /// Whether a wait shall end: see [`end_waits_if`](Self::end_waits_if).
+    /// Whether a wait should end: see [`end_waits_if`](Self::end_waits_if).
     interrupt: OnceLock<Box<Interrupt>>,
     /// Locks of the job that threads of this PE hold or wait for.
     pub(crate) taken: HeldLocks,
 }
 
-/// Whether the wait that the calling thread is in shall end.
+/// Whether the current wait of the calling thread should end.
 type Interrupt = dyn Fn() -> bool + Send + Sync;
 
 /// The threads of an attachment.
 #[derive(Default)]
 struct Workers {
-    /// While they work: how.
+    /// How they work; nothing while they are stopped.
     mode: Option<AgentMode>,
     agent: Option<JoinHandle<()>>,
     watcher: Option<Watcher>,
 }
 
-/// Whose end ends a wait that nothing else has ended.
+/// Which PEs a wait depends on: it fails if they die or leave the job.
 #[derive(Debug, Clone, Copy)]
 pub enum Watch<'a> {
-    /// `next` has to do something: it must neither die nor leave the job. It does so for a
-    /// team of which all members must live, or for no team.
+    /// `next` has to do something: it must neither die nor leave the job. `members` must not die: the
+    /// team for which `next` acts, or nobody.
     Next {
         /// Who has to live.
         members: &'a [PeId],
@@ -114,15 +114,15 @@ pub enum Watch<'a> {
         /// The other one.
         from: (PeId, &'a Cell<bool>),
     },
-    /// All have to come to the end of the job.
+    /// All of these have to reach the end of the job.
     TheEnd(&'a [PeId]),
     /// All of these have to do something.
     All(&'a [PeId]),
-    /// Any PE may write the word waited for. Each loss is told once.
+    /// Any PE may write the awaited word. Each loss is reported once.
     Anybody,
 }
 
-/// How long a wait has taken, for what is done meanwhile.
+/// How long a wait has taken: what is done meanwhile depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pace {
     /// Not long.
@@ -264,8 +264,8 @@ impl Attachment {
         }
     }
 
-    /// In virtual time an operation that the CPU does alone is a look at memory: otherwise a program
-    /// that waits in a loop of such operations would wait for ever.
+    /// In virtual time an operation that only the CPU does lets time pass, as a load in a wait does.
+    /// Without this, a program that waits in a loop of such operations would never see time pass.
     #[inline(always)]
     fn let_time_pass(&self) -> Result<()> {
         match self.is_in_virtual_time {
@@ -280,8 +280,7 @@ impl Attachment {
         &self.segment
     }
 
-    /// Whether stores and loads of the CPU reach the segments of all PEs, and hardware keeps
-    /// all copies equal.
+    /// Whether the CPU stores to and loads from the segments of all PEs, and they are cache-coherent.
     #[inline(always)]
     pub fn is_plain(&self) -> bool {
         self.is_plain
@@ -293,8 +292,8 @@ impl Attachment {
         self.limits.pauses == 0
     }
 
-    /// Whether a word of the own segment can be marked before peers store there: by an atomic
-    /// operation, which their stores do not get between.
+    /// Whether a word of the own segment can be marked as unused by an atomic operation that is also
+    /// atomic with respect to the stores of peers.
     pub(crate) fn marks_words(&self) -> bool {
         self.segment.visibility() == Visibility::Coherent
     }
@@ -340,8 +339,8 @@ impl Attachment {
         }
     }
 
-    /// As [`put`](Self::put), for bytes that `pe` takes out soon, and hears of by a word that
-    /// has to follow.
+    /// As [`put`](Self::put), for staged bytes: a word that follows tells `pe` about them, and `pe`
+    /// takes them out soon.
     pub(crate) fn put_staged(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<()> {
         match self.window(pe) {
             Some(window) => Ok(window.put_staged(offset_bytes, src)?),
@@ -377,7 +376,7 @@ impl Attachment {
         src: &[u8],
         refused: Option<TransportError>,
     ) -> Result<()> {
-        // It lies outside of every window.
+        // Registered memory lies outside of every window.
         if Place::is_registered(offset_bytes as u64) {
             return self.put_registered(pe, offset_bytes, src);
         }
@@ -404,7 +403,7 @@ impl Attachment {
         }
     }
 
-    /// As [`put_word`](Self::put_word), of a word for which no quiet has to wait.
+    /// As [`put_word`](Self::put_word), but quiet does not wait for the word.
     #[inline(always)]
     pub fn signal_word(&self, pe: PeId, offset_bytes: usize, value: u64) -> Result<()> {
         match self.window(pe) {
@@ -454,8 +453,8 @@ impl Attachment {
         }
     }
 
-    /// As [`get`](Self::get), but what the agent of `pe` has to give is only asked for: the bytes are in
-    /// `dst` now, or come with [`Getting::finish`].
+    /// As [`get`](Self::get), but if the agent of `pe` has to give the bytes, they are only asked for.
+    /// Then they come with [`Getting::finish`]; otherwise they are in `dst` now.
     ///
     /// # Errors
     /// As `get`.

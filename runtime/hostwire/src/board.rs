@@ -16,12 +16,12 @@
 //! record full of zeros says [`Activity::NotAttached`].
 //!
 //! The launcher sees at once when a process ends. If the process had joined the job and
-//! not left it, the launcher stores [`ENDED`]. So PEs without a better sign need not wait
-//! until it has been silent for long.
+//! not left it, the launcher stores [`ENDED`]. So PEs that have no better sign of its end
+//! need not wait for a long silence.
 //!
-//! A PE that ends because it lost another one may end before that other one, as seen by the
-//! launcher: the locks and sockets of a dying process go first. The first PE that a PE has
-//! found lost shows which of two failures led to the other.
+//! The launcher may see two ends in the wrong order: the locks and sockets of a dying
+//! process go before the process, so a PE that noticed this may end first. The field `lost`
+//! shows which of two failures led to the other.
 
 use std::fmt;
 

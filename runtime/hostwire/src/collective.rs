@@ -212,7 +212,8 @@ impl Team {
         self.core.exchange_any(&*self.inner, out, into, operands)
     }
 
-    /// For fronts of other languages, whose elements are bytes here: what it is made of.
+    /// The untyped parts of this team, for fronts of other languages, whose elements are bytes
+    /// here.
     #[doc(hidden)]
     pub fn untyped(&self) -> Result<(&crate::core::Team, &(impl Messages + use<>))> {
         self.inner.check_is_here()?;
@@ -225,8 +226,8 @@ impl Team {
         Ok(vec![each; self.core.size()])
     }
 
-    /// The pieces of an operation with a root, if the own piece has its length, and at the root
-    /// those of all.
+    /// The pieces of an operation with a root. Checks the length of the own piece, and at the
+    /// root that of all.
     fn rooted<T>(
         &self,
         root: Rank,
@@ -268,7 +269,8 @@ fn untyped<T: Element, F: Fn(T, T) -> T, R>(
     untyped_as(Operands::combined::<T, F>(), combine, operation)
 }
 
-/// As well, of elements and a function that a front knows better than by their types.
+/// As `untyped`, with operands that a front gives because it knows them better than their types
+/// say.
 #[doc(hidden)]
 #[inline(always)]
 pub fn untyped_as<T: Element, R>(

@@ -17,8 +17,8 @@
 //! | others | 8..64 | its name, with zeros behind it; a slot without one is not used |
 //!
 //! Values are stored one by one, four times a second and at the end, so they need not be
-//! of one moment. What is there was written by a process of the job, and nobody but a
-//! reader of tables depends on it.
+//! of one moment. Processes of the job write the record, and only texts for people depend
+//! on it.
 
 #[cfg(target_os = "linux")]
 mod publisher;
@@ -58,7 +58,7 @@ pub fn counted() -> hostwire_bootstrap::Counters {
     all
 }
 
-/// There is nobody to show counters to without a launcher, and none without Linux.
+/// Counters are shown only under Linux.
 #[cfg(not(target_os = "linux"))]
 #[derive(Debug)]
 pub(crate) enum Publisher {}
@@ -104,7 +104,8 @@ impl Record {
         })
     }
 
-    /// The bytes of a record. Values that do not fit are left out, and so are ends of names.
+    /// The bytes of a record. Values that do not fit are left out; names that do not fit
+    /// are cut.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![0; RECORD_BYTES];
         let mut slots = bytes.chunks_exact_mut(SLOT_BYTES);
@@ -144,7 +145,7 @@ fn name(bytes: &[u8]) -> Option<String> {
     ok.then(|| name.iter().map(|byte| char::from(*byte)).collect())
 }
 
-/// What one PE has to say about itself, a line for all that is not 0.
+/// The counters of one PE as text: a line for each that is not 0.
 pub(crate) fn text(pe: PeId, values: &[(String, u64)]) -> String {
     let counted = values.iter().filter(|(_, value)| *value > 0);
     let words: Vec<String> = counted

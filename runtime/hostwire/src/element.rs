@@ -6,7 +6,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 ///
 /// Implemented for everything that has [zerocopy](crate::zerocopy)'s `FromBytes`, `IntoBytes`
 /// and `Immutable`: integers, floats, arrays of them, and structures that derive them.
-/// hostwire re-exports the three; one attribute tells the derives where they are:
+/// hostwire re-exports the three. One attribute tells the derives where to find them:
 ///
 /// ```
 /// use hostwire::{FromBytes, Immutable, IntoBytes, Job};

@@ -13,7 +13,7 @@ pub use tca::TcaError;
 
 use crate::settings::{LOST_AFTER, LOST_AFTER_S, SettingError};
 
-/// On which host the PEs of this process's job are, if it spans several: for texts.
+/// The host of each PE, if the job of this process spans several. For texts.
 static HOSTS: OnceLock<Vec<String>> = OnceLock::new();
 
 /// Lets errors name the hosts of PEs.
@@ -63,8 +63,8 @@ pub type Result<T> = core::result::Result<T, Error>;
 
 /// An error of hostwire. The first group of variants is the caller's fault, the second
 /// a peer's, the third that of the machine or the launcher.
-// A tag of its own: `Ok` of a put is then one short store. In the capacity of a string, where the
-// compiler would put the tag, `Ok` takes two instructions.
+// A tag of its own: `Ok` of a put is then one short store. The compiler would otherwise put the tag
+// into the capacity of a string, and `Ok` would take two instructions.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[repr(u16)]
@@ -133,7 +133,7 @@ pub enum Error {
         /// How long an element is.
         element_bytes: usize,
     },
-    /// The caller frees an array of symmetric memory of which it has other parts still.
+    /// The caller frees an array of symmetric memory while it still has other parts of it.
     #[error("the symmetric memory is in use: expected no other parts of it, got {others}")]
     InUse {
         /// How many there are.
@@ -150,14 +150,14 @@ pub enum Error {
     Interrupted,
     /// The PEs of a team called different collective operations, or one with different arguments: a
     /// length, a root, a type of elements, a function of [`op`](crate::op). Functions of the program
-    /// itself are not compared, since no two closures have one type. At least one PE gets this error,
-    /// also if they would wait for each other; PEs that each give another root get it in the next
-    /// operation that has none.
+    /// itself are not compared, because each closure has a type of its own. At least one PE gets this
+    /// error, also if the PEs would otherwise wait for each other. PEs that give different roots get
+    /// it at the latest in the next operation without a root.
     ///
-    /// If an operation that moves data of the program gives it (a broadcast, a gather, a reduction and
-    /// the like), the members are in different operations from then on, and not all of them know
-    /// it: what the team does next may fail or wait. Other teams, puts and messages are not
-    /// concerned. After one of making memory (`alloc`) all PEs know it, and may go on.
+    /// If an operation that moves data gives it (a broadcast, a gather, a reduction and the like), the
+    /// members are in different operations from then on, and not all of them know it. The next
+    /// operation of the team may fail or wait. Other teams, puts and messages are not affected. After
+    /// `alloc` all PEs know of the error, and may go on.
     #[error("the PEs disagree in {operation}: PE {pe} says {theirs}, this PE {ours}")]
     CollectiveMismatch {
         /// The operation.
@@ -169,7 +169,7 @@ pub enum Error {
         /// The value of this PE.
         ours: String,
     },
-    /// Lengths that have to agree do not.
+    /// Lengths differ that have to be equal.
     #[error("{what}: expected {expected} elements, got {got}")]
     Length {
         /// Which lengths.
@@ -238,7 +238,7 @@ pub enum Error {
         /// How that is known.
         loss: Loss,
     },
-    /// A peer that has to take part is in `finalize`, and takes part no more.
+    /// A peer that has to take part is in `finalize` and takes part no more.
     #[error("PE {pe} is leaving the job, while this PE still waits for it")]
     PeerLeft {
         /// The peer.
@@ -253,8 +253,8 @@ pub enum Error {
         how: Misbehaviour,
     },
 
-    /// The environment does not name the job of this process clearly, its launcher fails, or the
-    /// job is one that the settings do not allow.
+    /// The environment does not clearly name the job of this process, its launcher fails, or the
+    /// settings do not allow this job.
     #[error("{step}: {fault}")]
     Launch {
         /// What this PE wanted.
@@ -286,8 +286,8 @@ impl fmt::Debug for Error {
 }
 
 impl Error {
-    /// Itself as `Ok` if it refuses a message that does not fit, which stays where it is;
-    /// anything else is passed on.
+    /// `Ok` with the error itself if it refuses a message that does not fit: the message stays. Other
+    /// errors are passed on.
     pub(crate) fn into_refusal(self) -> Result<Self> {
         match self {
             Self::MessageTooLong { .. } | Self::MessageShape { .. } => Ok(self),
@@ -296,7 +296,7 @@ impl Error {
     }
 }
 
-/// What a process wants of its launcher.
+/// What a process asks of its launcher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LaunchStep {
@@ -358,7 +358,7 @@ impl From<TransportError> for Error {
 mod tests {
     use super::*;
 
-    /// It is returned by value, on the stack of every caller.
+    /// Errors are returned by value, on the stack of every caller.
     #[test]
     fn an_error_is_short() {
         assert_eq!(size_of::<Result<()>>(), 80);

@@ -1,8 +1,8 @@
 //! The allocator of the symmetric heap.
 //!
-//! Its records are in private memory. Every PE keeps its own, and all make the same
-//! calls in the same order, so all get the same offsets; nothing is exchanged and no
-//! peer can corrupt them. Best fit with immediate merging of neighbours.
+//! Its records are in private memory. Every PE keeps its own records. All make the same
+//! calls in the same order and so get the same offsets. PEs exchange nothing, and no peer
+//! can corrupt the records. Best fit with immediate merging of neighbours.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 /// Blocks are whole cache lines, so that two of them never share one.
 const GRAIN: usize = 64;
 
-/// The books of a symmetric heap: which blocks are free, which are not. They hold offsets,
-/// relative to the heap, and never touch its memory.
+/// The records of a symmetric heap: which blocks are free, and which are not. They hold
+/// offsets relative to the heap, and never touch its memory.
 #[derive(Debug)]
 pub struct Heap {
     heap_bytes: usize,
@@ -22,7 +22,8 @@ pub struct Heap {
     by_length: BTreeSet<(usize, usize)>,
     /// Allocated blocks by offset.
     live: BTreeMap<usize, Live>,
-    /// No byte at or behind this was ever handed out: it is still zero, and untouched.
+    /// No byte at or after this offset was ever handed out: these are still zero and
+    /// untouched.
     pristine: usize,
 }
 

@@ -5,10 +5,11 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use hostwire_transport::PeId;
 
-/// Locks that this PE holds or waits for: a thread of it has the turn, because the queue has PEs only.
+/// Locks that this PE holds or waits for. The queue of a lock contains PEs, so one thread of the PE at a time has the
+/// *turn*.
 #[derive(Debug, Default)]
 pub(crate) struct HeldLocks {
-    /// By where in the segment they are.
+    /// By the lock's offset in the segment.
     turns: Mutex<HashMap<usize, Turn>>,
     returned: Condvar,
 }
@@ -23,17 +24,17 @@ enum Turn {
 /// The place of this PE in the queue of a lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Queued {
-    /// The PE in front has still to be told.
+    /// In the queue; the PE in front does not know it yet.
     Behind(PeId),
-    /// It will pass the lock on.
+    /// The PE in front knows, and will pass the lock on.
     Known(PeId),
-    /// At the front: it could not be given back.
+    /// This PE has the lock: giving it back has failed.
     Held,
 }
 
 impl HeldLocks {
-    /// Waits until no other thread of this PE has the turn; without waiting, `None` if one has it. Says whether the PE is in the
-    /// queue already: a thread gave up while it waited there.
+    /// Waits until no other thread of this PE has the turn, and takes it. Without `waits`, `None` if another thread has
+    /// it. Returns the place of the PE in the queue, if a thread gave up while it waited there.
     pub(crate) fn take_turn(&self, offset_bytes: usize, waits: bool) -> Option<Option<Queued>> {
         let mut turns = self.turns();
         loop {
@@ -54,13 +55,13 @@ impl HeldLocks {
         }
     }
 
-    /// The turn is another thread's; the PE stays in the queue.
+    /// Gives the turn to another thread; the PE stays in the queue.
     pub(crate) fn leave_turn(&self, offset_bytes: usize, queued: Queued) {
         self.turns().insert(offset_bytes, Turn::Left(queued));
         self.returned.notify_all();
     }
 
-    /// The lock is another thread's again.
+    /// Ends the turn: the PE is not in the queue any more.
     pub(crate) fn end_turn(&self, offset_bytes: usize) {
         self.turns().remove(&offset_bytes);
         self.returned.notify_all();

@@ -1,4 +1,4 @@
-//! What all parts of a job share: its attachment, and what it keeps beside it.
+//! What all parts of a job share: its attachment, heap, messages and other state.
 //!
 //! Any thread may use it. Messages are behind one lock, which no thread holds while it waits: a wait
 //! takes it anew each time that it looks. Puts, gets, atomics and barriers take no lock.
@@ -61,7 +61,7 @@ impl Inner {
         }
     }
 
-    /// The books of the heap.
+    /// The records of the heap.
     pub(crate) fn heap(&self) -> MutexGuard<'_, Heap> {
         self.heap.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -71,7 +71,7 @@ impl Inner {
         self.dropped.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The messages, when no other thread is at them.
+    /// The messages; waits while another thread uses them.
     pub(crate) fn messages(&self) -> Held<'_> {
         Held {
             inner: self,
@@ -79,7 +79,7 @@ impl Inner {
         }
     }
 
-    /// The messages, if nobody is at them: another thread, or a caller of this one.
+    /// The messages, if neither another thread nor a caller of this function uses them.
     fn try_messages(&self) -> Option<Held<'_>> {
         let messages = self.messages.try_lock()?;
         Some(Held {
@@ -125,7 +125,7 @@ impl Inner {
         })
     }
 
-    /// As [`wait`](Self::wait), for what members of a team do together.
+    /// As [`wait`](Self::wait), for an operation of a team.
     #[inline]
     pub(crate) fn wait_in<R>(
         &self,
@@ -153,7 +153,8 @@ impl Inner {
         self.attachment.wait_before(deadline, watch, progress, poll)
     }
 
-    /// As [`progress`](Self::progress), and looks for what is missing in a long wait.
+    /// As [`progress`](Self::progress), for the helpers of waits as well. In a long wait it also runs the
+    /// audits of helpers and messages.
     pub(crate) fn get_on(&self, pace: Pace) -> Result<()> {
         self.progress()?;
         self.helpers.help()?;
@@ -178,8 +179,8 @@ impl Inner {
         self.turn(|_| false, |_| ()).map(drop)
     }
 
-    /// As [`progress`](Self::progress), which messages need not make if they have enough already; and looks
-    /// at them. Nothing if another thread is at them.
+    /// As [`progress`](Self::progress), and then looks at the messages. If they have enough already,
+    /// messages make no progress. Nothing if another thread uses them.
     #[inline]
     pub(crate) fn turn<R>(
         &self,
@@ -192,7 +193,7 @@ impl Inner {
         };
         if !has_enough(&messages) {
             if messages.are_weak() {
-                // What we wait for may be the answer to a message that is still here.
+                // The awaited event may be the answer to a message that is still here.
                 self.wire.fence()?;
             }
             messages.progress(self)?;
@@ -201,8 +202,8 @@ impl Inner {
     }
 }
 
-/// The messages, taken. Other threads of this PE that sleep learn from it what they may wait for:
-/// no store of a peer tells them.
+/// The messages, locked. When it is dropped, other threads of this PE that sleep are woken if their event
+/// may have come: no store of a peer wakes them.
 pub(crate) struct Held<'a> {
     inner: &'a Inner,
     messages: Guard<'a, Messages>,

@@ -29,14 +29,14 @@ use crate::team::Team;
 /// This process's attachment to its job: who it is, and all it can do.
 ///
 /// One per process; any number of its threads may use it. A program ends with
-/// [`finalize`](Self::finalize), which waits for the other PEs. A PE that drops its job
-/// without that, because of an error or a panic, waits for nobody: the others see it as
-/// lost, instead of waiting for what it will never do.
+/// [`finalize`](Self::finalize), which waits for the other PEs. A PE that drops its job without `finalize`,
+/// because of an error or a panic, does not wait. The others see it as lost, and so do not wait for it for
+/// ever.
 ///
 /// # Threads
-/// Threads share a job by reference or in an [`Arc`]. No lock is held while one of them waits. A
-/// team, and so the job with its world, can be in one collective operation at a time: that is for
-/// the program to see to. `docs/memory-model.md` says what threads may rely on.
+/// Threads share a job by reference or in an [`Arc`]. No lock is held while one of them waits. A team, also
+/// the world of a job, can be in one collective operation at a time: the program has to ensure this.
+/// `docs/memory-model.md` says what threads may rely on.
 ///
 /// ```
 /// # fn main() -> hostwire::Result<()> {
@@ -55,14 +55,13 @@ use crate::team::Team;
 /// ```
 ///
 /// # Programs that fork
-/// A PE may start other programs in any way. A child that goes on with the program itself
-/// (`fork` or `clone` without `exec`) is no PE: there, everything that can give an error
-/// gives [`Error::Copied`], nothing is stored, sent or received, and dropping the job or
-/// finalizing it does nothing to the parent's. So does a process that was restored from a
-/// checkpoint, on wires that encrypt. The child has copies of the parent's private memory
-/// as ever; what [`Symmetric::local_ptr`] gave before the fork still points into memory
-/// that the job shares. A child that shares its parent's memory (`vfork`, `clone` with
-/// `CLONE_VM`) cannot be told from its parent by looking, and must not touch the job.
+/// A PE may start other programs in any way. A child that continues the program itself (`fork` or `clone`
+/// without `exec`) is no PE. There, everything that can give an error gives [`Error::Copied`]; nothing is
+/// stored, sent or received; and dropping or finalizing the job does not affect the parent's job. The same
+/// holds for a process that was restored from a checkpoint, on wires that encrypt. The child has copies of
+/// the parent's private memory as usual, but pointers that [`Symmetric::local_ptr`] gave before the fork
+/// still lead into memory that the job shares. The library cannot distinguish a child that shares its
+/// parent's memory (`vfork`, `clone` with `CLONE_VM`) from the parent. Such a child must not touch the job.
 pub struct Job {
     pub(crate) inner: Arc<Inner>,
     world: Arc<Team>,
@@ -77,11 +76,11 @@ impl Job {
     /// `mpiexec.hydra`, Open MPI's `mpirun` or `srun`, or alone as a job of one PE.
     ///
     /// # Errors
-    /// [`Error::Launch`] if the environment shows a job of more tasks that this process
-    /// cannot join: never a job of one by mistake; with
-    /// [`LaunchError::SeveralHosts`](hostwire_bootstrap::LaunchError::SeveralHosts) if the wire
-    /// does not reach all PEs. [`Error::Setting`] for a variable
-    /// with an unusable value, [`Error::Environment`] for anything the machine refused.
+    /// [`Error::Launch`] if the environment shows a job of several tasks that this process cannot join (it
+    /// never becomes a job of one by mistake); with
+    /// [`LaunchError::SeveralHosts`](hostwire_bootstrap::LaunchError::SeveralHosts) if the wire does not
+    /// reach all PEs. [`Error::Setting`] for a variable with an unusable value, [`Error::Environment`] for
+    /// anything the machine refused.
     #[cfg(target_os = "linux")]
     pub fn attach() -> Result<Self> {
         Self::on(Attachment::join(|sizes, _| Ok(sizes))?, AgentMode::Thread)
@@ -141,9 +140,8 @@ impl Job {
         Symmetric::allocate(&self.world, len)
     }
 
-    /// Registers `len` zeroed elements of this PE: those to whom it gives the
-    /// [`key`](Registered::key) may put there, get from there and change it by atomics. At any
-    /// time, and not collective.
+    /// Registers `len` zeroed elements of this PE. PEs that get the [`key`](Registered::key) may put there,
+    /// get from there, and use atomics. At any time, and not collective.
     ///
     /// # Errors
     /// [`Error::TooManySegments`], [`Error::Environment`], [`Error::Copied`].
@@ -160,10 +158,9 @@ impl Job {
         self.register_memory(Memory::anonymous(len_bytes))
     }
 
-    /// As [`register`](Self::register), for memory that is there already, as many elements as fit
-    /// there. A `Memory` over any bytes of the program is made by
-    /// [`Memory::new`](hostwire_transport::Memory::new), which is unsafe: it says that no Rust
-    /// reference leads there.
+    /// As [`register`](Self::register), for existing memory: as many elements as fit.
+    /// [`Memory::new`](hostwire_transport::Memory::new) makes a `Memory` of any bytes of the program. It is
+    /// unsafe: the caller promises that no Rust reference leads there.
     ///
     /// # Errors
     /// As [`register`](Self::register).
@@ -171,7 +168,8 @@ impl Job {
         Registered::new(&self.inner, memory)
     }
 
-    /// Memory that some PE has registered. What is given the wrong type reads the bytes as that.
+    /// Memory that some PE has registered. With another type than the owner's, it reads the same bytes as
+    /// that type.
     ///
     /// # Errors
     /// [`Error::NoSuchPe`], [`Error::PeerLost`], [`Error::NotRegistered`] if no PE can have made
@@ -264,9 +262,8 @@ impl Job {
         self.world.scan(values, combine)
     }
 
-    /// How messages leave from now on, where the wire makes a difference; on shared memory
-    /// it makes none. With [`SendOrder::Weak`] a stream of messages ends with one
-    /// [`fence`](Self::fence).
+    /// How messages are ordered from now on. On shared memory this makes no difference. With
+    /// [`SendOrder::Weak`] a stream of messages ends with one [`fence`](Self::fence).
     ///
     /// # Source
     /// TCCluster, section VI: ordered and weakly ordered sends.
@@ -276,15 +273,14 @@ impl Job {
 
     /// Sends `values` to `to`, to be received with the same `tag`.
     ///
-    /// Returns when `values` may be reused. A message that does not fit half a ring
-    /// (2 KiB less 8 bytes a line, by default) waits until `to` receives it, and so does any
-    /// message while `to` keeps too many that it has not received: 64 MiB of all PEs
-    /// together, by equal shares, at least 64 KiB of each. So two PEs that both send long
-    /// messages before they receive wait for ever: use [`exchange`](Self::exchange) or a
-    /// [`queue`](Self::queue).
+    /// Returns when `values` may be reused. The call waits until `to` receives the message if it does not fit
+    /// half a ring (2 KiB less 8 bytes a line, by default). It also waits while `to` keeps too many messages
+    /// that its program has not received: 64 MiB from all PEs together, in equal shares, at least 64 KiB from
+    /// each. So two PEs that both send long messages before they receive wait for ever: use
+    /// [`exchange`](Self::exchange) or a [`queue`](Self::queue).
     ///
-    /// Messages of one pair do not overtake each other: a receive gets the first, in the
-    /// order of sending, of those that it takes.
+    /// Messages of one pair do not overtake each other: a receive gets the first matching message in the
+    /// order of sending.
     ///
     /// # Errors
     /// [`Error::NoSuchPe`]; [`Error::PeerLost`]; [`Error::PeerMisbehaved`].
@@ -294,8 +290,8 @@ impl Job {
             .send(Kind::User, Company::NONE, to, tag, values.as_bytes())
     }
 
-    /// As [`send`](Self::send), from own elements `index .. index + count`: a long
-    /// message is then copied once.
+    /// As [`send`](Self::send), from own elements `index .. index + count`: a long message is then copied
+    /// only once.
     pub fn send_from<T: Element>(
         &self,
         to: PeId,
@@ -328,9 +324,9 @@ impl Job {
     /// and says how many elements it has.
     ///
     /// # Errors
-    /// [`Error::MessageTooLong`] and [`Error::MessageShape`], with the length of the
-    /// message, which is left where it is; [`Error::PeerLost`] if `from` has died and
-    /// nothing is left of it; [`Error::PeerMisbehaved`].
+    /// [`Error::MessageTooLong`] and [`Error::MessageShape`], with the length of the message, which can still
+    /// be received; [`Error::PeerLost`] if `from` has died and no message of it is left;
+    /// [`Error::PeerMisbehaved`].
     #[inline]
     pub fn recv<T: Element>(&self, from: PeId, tag: u64, values: &mut [T]) -> Result<usize> {
         let element_bytes = size_of::<T>().max(1);
@@ -361,8 +357,8 @@ impl Job {
         Ok(received.count::<T>())
     }
 
-    /// As [`recv`](Self::recv) if a message that matches has arrived, else `None`. Does
-    /// not wait, but for the rest of a message whose beginning is there.
+    /// As [`recv`](Self::recv) if a message that matches has arrived, else `None`. Waits only for the rest of
+    /// a message whose beginning is there.
     #[inline]
     pub fn try_recv<T: Element>(
         &self,
@@ -374,11 +370,11 @@ impl Job {
         Ok(received.map(|envelope| envelope.count::<T>()))
     }
 
-    /// Receives the next message of any of some PEs, with any of some tags, into the front
-    /// of `values`, and says what is known of it.
+    /// Receives the next message from one of several PEs, with one of several tags, into the front of
+    /// `values`. Returns its [`Envelope`].
     ///
-    /// Of one PE it is the first, in the order of sending, of those that are asked for. Of
-    /// several PEs each gets its turn.
+    /// From one PE it is the first matching message in the order of sending. Several PEs get their turns in
+    /// rotation.
     ///
     /// # Errors
     /// As [`recv`](Self::recv). With [`Source::Any`], [`Error::PeerLost`] once for each PE
@@ -419,8 +415,8 @@ impl Job {
         Ok((envelope, values))
     }
 
-    /// As [`recv_any`](Self::recv_any) if a message that matches has arrived, else `None`.
-    /// Does not wait, but for the rest of a message whose beginning is there.
+    /// As [`recv_any`](Self::recv_any) if a message that matches has arrived, else `None`. Waits only for the
+    /// rest of a message whose beginning is there.
     pub fn try_recv_any<T: Element>(
         &self,
         from: impl Into<Source>,
@@ -441,7 +437,7 @@ impl Job {
         self.nothing_yet(from, got)
     }
 
-    /// What is known of the message that a receive with the same arguments gets; waits until there is
+    /// The envelope of the message that a receive with the same arguments would get. Waits until there is
     /// one. The message stays.
     ///
     /// # Errors
@@ -471,7 +467,7 @@ impl Job {
         self.nothing_yet(from, found)
     }
 
-    /// A program that only tries must see its job make progress, too, and its peers end.
+    /// Also in a program that only tries, the job must make progress, and the end of peers must be seen.
     fn nothing_yet(&self, from: Source, got: Option<Envelope>) -> Result<Option<Envelope>> {
         if got.is_none() {
             self.inner.progress()?;
@@ -493,8 +489,8 @@ impl Job {
         Queue::new(Arc::clone(&self.inner), self.is_watched)
     }
 
-    /// Sends `out` to `to` and receives from `from` at the same time; neither waits for
-    /// the other. Says how many elements were received.
+    /// Sends `out` to `to` and receives from `from` at the same time; neither waits for the other. Returns
+    /// the number of received elements.
     ///
     /// # Errors
     /// As [`send`](Self::send) and [`recv`](Self::recv). When the message is refused
@@ -538,8 +534,8 @@ impl Job {
     /// Leaves the job: waits for all PEs, then tells the launcher.
     ///
     /// # Errors
-    /// [`Error::PeerLost`] if a PE died before it came here, or what the launcher said. Also if the recording
-    /// of this PE (`HOSTWIRE_RECORD`) could not be written; it has left the job then.
+    /// [`Error::PeerLost`] if a PE died before it called this, or an error of the launcher. Also if the
+    /// recording of this PE (`HOSTWIRE_RECORD`) could not be written; the PE has left the job then.
     pub fn finalize(self) -> Result<()> {
         self.inner.check_is_here()?;
         self.inner.status.set(Activity::Finalizing, None);
@@ -548,7 +544,7 @@ impl Job {
         if met.is_ok() {
             self.inner.tell_departure(Departure::Gone);
         }
-        // The agents serve until everybody is through.
+        // The agents serve until all PEs have passed.
         self.inner.stop();
         met?;
         self.inner.leave_launcher()?;
@@ -558,14 +554,14 @@ impl Job {
     }
 
     /// Ends the whole job, by the launcher's own means: asks it to end all PEs, with exit
-    /// status `status` where it takes one. `message` is for its user, where it shows one.
+    /// status `status` where it takes one. `message` is for the user, if the launcher shows one.
     ///
-    /// It ends this process, too, in its own time; the caller should leave at once, with
-    /// `status`, which is also all that there is to do in a job that nobody launched.
+    /// The launcher also ends this process, but maybe later: the caller should exit at once with `status`. In
+    /// a job without a launcher this is all there is to do.
     ///
     /// # Errors
-    /// [`Error::Launch`] if the launcher is gone or cannot. The others then see this PE as
-    /// lost when it leaves.
+    /// [`Error::Launch`] if the launcher is gone or cannot do it. The others then see this PE as lost when it
+    /// exits.
     pub fn abort(&mut self, status: i32, message: &str) -> Result<()> {
         self.inner.abort(status, message).map(|_| ())
     }

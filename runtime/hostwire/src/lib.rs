@@ -1,5 +1,5 @@
-//! Programs whose processes share one address space that is only ever written across
-//! the wire.
+//! A partitioned global address space in which only writes cross the wire between
+//! processes.
 //!
 //! A *job* is a number of processes, its *PEs*. Each exposes a *segment* of its memory;
 //! symmetric objects lie at the same place in all of them. A PE *puts* values into the
@@ -21,7 +21,8 @@
 //! ```
 //!
 //! Run it with `hostwire run -n 4 ./program`, with `mpiexec.hydra`, `mpirun` of Open MPI or
-//! `srun`, or alone. What put, fence, quiet and signal promise is in `docs/memory-model.md`.
+//! `srun`, or alone. `docs/memory-model.md` describes the promises of put, fence, quiet and
+//! signal.
 //!
 //! | module | what it is |
 //! |---|---|
@@ -108,7 +109,7 @@ pub use registered::{Key, Opened, Registered};
 pub use sizes::{PES_MAX, Sizes};
 pub use symmetric::{Get, SignalOp, StartedGet, Symmetric};
 pub use team::{Rank, Team};
-/// The traits of [`Element`]s, for structures of the program: see there.
+/// The traits behind [`Element`], for structures of the program.
 pub use zerocopy::{self, FromBytes, FromZeros, Immutable, IntoBytes};
 
 pub use crate::core::Compare;

@@ -1,13 +1,13 @@
 //! Which peers are lost, and the thread that finds out.
 //!
-//! An operation that never waits has no occasion to look whether its peer lives, and a
-//! program may be built of nothing but those. So a thread of each PE looks, four times a
-//! second; the operations only read what it found.
+//! An operation that never waits does not check whether its peer lives, and a program may consist only
+//! of such operations. So a thread of each PE checks four times a second, and the operations read its
+//! results.
 //!
-//! To look at a peer of the same host is a system call that takes the longer the more PEs
-//! there are. If everybody looked at everybody, hundreds of PEs would do nothing else. So
-//! each looks at the few that follow it, and whoever finds a loss tells all others: on the
-//! membership of the host, where there is one, else by a store to each.
+//! A check of a peer on the same host is a system call, and its cost grows with the number of PEs. If
+//! each PE checked all others, hundreds of PEs would do nothing else. So each PE checks the few that
+//! follow it. A PE that finds a loss tells all others: through the membership of the host, where there
+//! is one, else by a store to each.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
@@ -36,22 +36,22 @@ pub enum Departure {
 }
 
 const INTERVAL: Duration = Duration::from_millis(250);
-/// How many peers of its host a PE looks at; it is told of the others. Those that are lost do
-/// not count, so somebody looks at each PE unless that many before it have stopped at once.
+/// How many living peers of its host a PE checks; others tell it of the rest. So each PE is checked by
+/// another one, unless this many PEs before it have stopped at once.
 const LOOKED_AT: usize = 8;
-/// Up to this many PEs of a host, a wait looks at all of those that it needs; beyond, it
-/// leaves that to the threads.
+/// With up to this many PEs on a host, a wait checks all PEs that it needs. With more, it leaves this
+/// to the threads.
 const LOOKED_AT_IN_WAITS_MAX: u32 = 64;
 
-/// See the [module text](self). A PE that is lost stays so. In a copy of the process all
-/// are, and so is the PE itself: the short ways end there.
+/// See the [module text](self). A lost PE stays lost. In a copy of the process all PEs count as lost,
+/// also the PE itself: so the short ways are not taken there.
 #[derive(Debug)]
 pub(crate) struct Lost {
     /// By PE: 1 while it is not lost.
     there: ProcessWords,
     /// How it was lost, where that is known.
     losses: Box<[OnceLock<Loss>]>,
-    /// Whether a wait for anybody has told of it.
+    /// Whether a wait for any PE has reported the loss.
     reported: Box<[AtomicBool]>,
     reach: Option<Arc<Reach>>,
     layout: Layout,
@@ -84,7 +84,7 @@ impl Lost {
         })
     }
 
-    /// From now on a thread looks for losses, in this PE and in all others; or no longer.
+    /// Whether threads look for losses from now on, in this PE and in all others.
     pub(crate) fn set_watched(&self, watched: bool) {
         self.watched.store(watched, Ordering::Relaxed);
     }
@@ -101,7 +101,7 @@ impl Lost {
             .is_some_and(|there| there.load(Ordering::Relaxed) == 0)
     }
 
-    /// That `pe` is lost, as an error.
+    /// The error that `pe` is lost.
     pub(crate) fn error(&self, pe: PeId) -> Error {
         let loss = self.losses.get(pe as usize).and_then(OnceLock::get);
         Error::PeerLost {
@@ -110,7 +110,7 @@ impl Lost {
         }
     }
 
-    /// The wire says that `pe` has ended, and nobody else has to be told.
+    /// Notes that `pe` has ended, as the wire says. No other PE has to be told.
     pub(crate) fn end(&self, pe: PeId, loss: Loss) {
         if let Some(known) = self.losses.get(pe as usize) {
             let _ = known.set(loss);
@@ -120,8 +120,8 @@ impl Lost {
         }
     }
 
-    /// Looks whether `pe` is lost, or, where that takes long and a thread of somebody does it
-    /// anyway, whether anybody says so.
+    /// Checks whether `pe` is lost. Where the check is slow and a thread of some PE does it anyway, it
+    /// only reads what others have told.
     pub(crate) fn look_or_hear(&self, wire: &dyn Wire, pe: PeId) -> Result<bool> {
         let own = wire.pe();
         let crowded = self.watched.load(Ordering::Relaxed)
@@ -148,7 +148,7 @@ impl Lost {
         let told = self.is_told(wire, pe)?;
         if told || !wire.is_alive(pe)? {
             if let Some(loss) = self.losses.get(pe as usize) {
-                // Before this wire gives up because of what others say.
+                // Before `give_up`, so that the reason is the wire's own.
                 let _ = loss.set(wire.loss(pe));
             }
             let known = there.swap(0, Ordering::Relaxed) == 0;
@@ -166,10 +166,10 @@ impl Lost {
         Ok(there.load(Ordering::Relaxed) == 0)
     }
 
-    /// Whether another PE of its host, or the launcher, has told that it is lost.
+    /// Whether another PE of its host, or the launcher, says that it is lost.
     fn is_told(&self, wire: &dyn Wire, pe: PeId) -> Result<bool> {
         // Where there is a membership, all PEs share memory, and their locks show whether they live. So
-        // nobody says it but on the membership.
+        // losses are told only through the membership.
         if let Some(membership) = self.membership() {
             return Ok(membership.said(pe, Entry::Others) == LOST);
         }
@@ -180,12 +180,12 @@ impl Lost {
         Ok(word == LOST)
     }
 
-    /// Whether `pe` has said goodbye to everybody.
+    /// Whether `pe` has left in good order.
     fn has_left(&self, wire: &dyn Wire, pe: PeId) -> bool {
         self.departure(wire, pe) == Ok(Departure::Gone as u64)
     }
 
-    /// How far `pe` says that it is on its way out: a [`Departure`], if it is a correct peer.
+    /// How far `pe` is on its way out, as it says: a [`Departure`], if the peer is correct.
     pub(crate) fn departure(&self, wire: &dyn Wire, pe: PeId) -> Result<u64> {
         match self.membership() {
             Some(membership) => Ok(membership.said(pe, Entry::Own)),
@@ -210,9 +210,9 @@ impl Lost {
         }
     }
 
-    /// Tells of a PE that has died on this host, where it shows at once: the PEs of other
-    /// hosts, who would have to wait until it has been silent for long, and those of this
-    /// one, unless it is from them that we know.
+    /// Tells others of a PE that has died on this host, where a death shows at once: the PEs of other
+    /// hosts, which would have to wait for a long silence, and those of this host, unless this PE knows
+    /// it from them.
     fn tell(&self, wire: &dyn Wire, pe: PeId, told: bool) {
         if let Some(membership) = self.membership() {
             membership.say(pe, Entry::Others, LOST);
@@ -229,8 +229,8 @@ impl Lost {
         }
     }
 
-    /// Looks at the PEs of other hosts, at the next few of this one, and at those that
-    /// others have found. An error shows itself in the operation that needs the peer.
+    /// Checks the PEs of other hosts, the next few of this host, and those that others have reported.
+    /// Errors are ignored: the operation that needs the peer will show them.
     fn look_around(&self, wire: &dyn Wire) {
         let own = wire.pe();
         let mut near = 0;
@@ -263,9 +263,9 @@ pub(crate) struct Watcher {
     thread: Option<JoinHandle<()>>,
 }
 
-/// By which a thread is told to end. Not a channel: in one, the last of the two to go frees what the
-/// other has allocated, and ThreadSanitizer, which sees a program's `free` and the joining of threads
-/// but not the atomics of this library, takes that for a race of the program.
+/// Tells a thread to end. Not a channel: there the side that ends last frees memory of the other side.
+/// ThreadSanitizer sees a program's `free` and the joining of threads but not the atomics of this
+/// library, and would report this as a race.
 #[derive(Debug, Default)]
 struct Stop {
     is_told: Mutex<bool>,
@@ -278,7 +278,7 @@ impl Stop {
         self.changed.notify_all();
     }
 
-    /// Waits that long to be told, and says whether it was.
+    /// Waits for at most `time`, and returns whether the thread was told to end.
     fn comes_within(&self, time: Duration) -> bool {
         let is_told = self.is_told.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self
@@ -289,7 +289,7 @@ impl Stop {
 }
 
 impl Watcher {
-    /// It also shows what the wire has counted.
+    /// Starts the thread. It also publishes the counters of the wire.
     pub(crate) fn start(
         wire: Arc<dyn Wire>,
         lost: Arc<Lost>,

@@ -79,14 +79,14 @@ pub fn product<T: Number>(a: T, b: T) -> T {
     a.times(b)
 }
 
-/// The lesser. Of floats as IEEE 754-2019 has it (`minimum`): a NaN if one of them is, and -0 is less than +0. So the
-/// result is the same whatever the order.
+/// The lesser. For floats this is `minimum` of IEEE 754-2019: a NaN if one of them is, and -0 is less than +0. So the
+/// result does not depend on the order.
 #[inline(always)]
 pub fn min<T: Number>(a: T, b: T) -> T {
     a.lesser(b)
 }
 
-/// The greater. Of floats as IEEE 754-2019 has it (`maximum`): a NaN if one of them is, and -0 is less than +0.
+/// The greater. For floats this is `maximum` of IEEE 754-2019: a NaN if one of them is, and -0 is less than +0.
 #[inline(always)]
 pub fn max<T: Number>(a: T, b: T) -> T {
     a.greater(b)

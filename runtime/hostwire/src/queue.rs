@@ -1,4 +1,4 @@
-//! Messages that are sent and received in the background, and what tells of their end.
+//! Messages that are sent and received in the background, and their completions.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -16,20 +16,20 @@ use crate::message::{
 };
 use crate::symmetric::Symmetric;
 
-/// Sends and receives of elements `T` that go on in the background, and the queue in which
-/// their ends are told. Made by [`Job::queue`](crate::Job::queue); any number may be
-/// outstanding.
+/// Sends and receives of elements `T` in the background, and the queue of their
+/// completions. Made by [`Job::queue`](crate::Job::queue); any number may be outstanding.
 ///
 /// They make progress whenever this PE waits for anything, in [`poll`](Self::poll) and in
-/// [`wait`](Self::wait). The values of a send and the room of a receive are given away and
-/// come back with the [`Completion`]; or they lie in symmetric memory, which then has to
-/// live, and to be left alone, until the end.
+/// [`wait`](Self::wait). The queue owns the values of a send and the room of a receive
+/// until the [`Completion`] gives them back. Or they lie in symmetric memory, which then
+/// has to live, and must not be accessed, until the completion.
 ///
 /// Messages to one PE arrive in the order in which they were sent, whether in the
 /// background or not. Of several receives that take a message, the one that was posted
 /// first gets it.
 ///
-/// Dropping a queue gives up its receives that have no message. All else goes on, unheard.
+/// Dropping a queue cancels its receives that have no message. Everything else continues,
+/// without a completion.
 ///
 /// ```
 /// use hostwire::{Job, Source, Tag};
@@ -50,26 +50,26 @@ pub struct Queue<T: Element> {
     id: QueueId,
     /// A thread looks for lost peers.
     is_watched: bool,
-    /// Those that found nothing.
+    /// Polls that found nothing.
     polls: AtomicU32,
     elements: PhantomData<T>,
 }
 
-/// Of so many polls that find nothing, one looks for peers that are lost.
+/// One of so many polls that find nothing checks for lost peers.
 const POLLS_PER_LOOK: u32 = 64;
 
 /// How a send or a receive in the background ended.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Completion<T> {
-    /// What it was called when it was started.
+    /// The ticket that the call gave.
     pub ticket: Ticket,
-    /// What is known of the message. [`Error::MessageTooLong`] and [`Error::MessageShape`]
-    /// leave it where it is, to be received by another receive; [`Error::PeerLost`] and
-    /// [`Error::PeerLeft`] if nothing will come of it.
+    /// What is known of the message. After [`Error::MessageTooLong`] and
+    /// [`Error::MessageShape`] another receive can get the message. [`Error::PeerLost`] and
+    /// [`Error::PeerLeft`]: it cannot complete any more.
     pub result: Result<Envelope>,
     /// What was sent; or what was received, which may be fewer elements than there was room
-    /// for. Empty if that is in symmetric memory.
+    /// for. Empty if the values are in symmetric memory.
     pub values: Vec<T>,
 }
 
@@ -94,7 +94,7 @@ impl<T: Element> Queue<T> {
         self.send_with_data(to, tag, 0, values)
     }
 
-    /// As [`send`](Self::send), with 8 bytes beside it, which are in the envelope.
+    /// As [`send`](Self::send), with 8 bytes beside the message, which are in its envelope.
     pub fn send_with_data(&self, to: PeId, tag: u64, data: u64, values: Vec<T>) -> Result<Ticket> {
         let payload = Payload::Owned(Box::new(values));
         self.start_send(
@@ -161,8 +161,9 @@ impl<T: Element> Queue<T> {
         messages.start_receive(&self.inner, self.id, receiving)
     }
 
-    /// Ends a receive that has no message yet, or a send of which nothing has left: `true`;
-    /// its end is then told with [`Error::Cancelled`]. Anything else goes on: `false`.
+    /// Cancels a receive that has no message yet, or a send of which nothing has left, and
+    /// returns `true`. It then completes with [`Error::Cancelled`]. Everything else
+    /// continues: `false`.
     ///
     /// # Errors
     /// [`Error::Copied`].
@@ -171,13 +172,13 @@ impl<T: Element> Queue<T> {
         self.inner.messages().cancel(self.id, ticket)
     }
 
-    /// How many have not ended.
+    /// How many sends and receives have not completed.
     pub fn outstanding(&self) -> usize {
         let messages = self.inner.messages();
         messages.requests.awaited(self.id).count
     }
 
-    /// The next that has ended, if there is one. Makes progress.
+    /// The next completion, if there is one. Makes progress.
     ///
     /// # Errors
     /// [`Error::PeerMisbehaved`]; [`Error::Copied`].
@@ -205,11 +206,12 @@ impl<T: Element> Queue<T> {
         Ok(self.finished())
     }
 
-    /// The next that has ended; waits for it. `None` if nothing is outstanding.
+    /// Waits for the next completion. `None` if nothing is outstanding.
     ///
     /// # Errors
     /// As [`poll`](Self::poll). [`Error::PeerLost`] for each PE that is newly lost while a
-    /// receive waits for a message of any PE: it goes on, since others may still send.
+    /// receive waits for a message from any PE. The receive continues, because others may
+    /// still send.
     pub fn wait(&self) -> Result<Option<Completion<T>>> {
         if let Some(done) = self.poll()? {
             return Ok(Some(done));
@@ -239,7 +241,7 @@ impl<T: Element> Queue<T> {
                 }
                 let requests = &mut self.inner.messages().requests;
                 let done = requests.finished(self.id);
-                // Another thread may have had the last one.
+                // Another thread may have taken the last one.
                 let is_over = done.is_none()
                     && self.inner.has_threads()
                     && requests.awaited(self.id).count == 0;
@@ -271,7 +273,8 @@ impl<T: Element> Queue<T> {
 
 impl<T: Element> Drop for Queue<T> {
     fn drop(&mut self) {
-        // In a copy of the process a thread that is not there may have the lock.
+        // In a copy of the process the lock may belong to a thread that does not exist
+        // there.
         if self.inner.is_here() {
             self.inner.messages().requests.close_queue(self.id);
         }

@@ -18,8 +18,8 @@ pub(crate) struct Registry {
 struct Slots {
     /// By number.
     segments: Vec<Option<Segment>>,
-    /// The number that was given last, and one more. Numbers come back as late as possible: who
-    /// uses one that is no longer registered should hear so, and not reach other memory.
+    /// The last number that was given, plus one. Numbers are reused as late as possible: a PE
+    /// that uses an old one should get an error and not reach other memory.
     next: usize,
 }
 

@@ -1,8 +1,9 @@
 //! What the environment may set: the table of all settings.
 //!
-//! A row of the table is all that there is to say of a setting. What reads it, its option of
-//! `hostwire run`, the help, `docs/environment.md`, what OpenSHMEM's `SHMEM_INFO` prints and what the
-//! launcher hands its PEs come from there. A variable that is empty counts as not set.
+//! A row of the table says everything about a setting. All of these come from it: the code that reads the
+//! setting, its option of `hostwire run`, the help, `docs/environment.md`, the output of OpenSHMEM's
+//! `SHMEM_INFO`, and the variables that the launcher passes to PEs. A variable that is empty counts as not
+//! set.
 //!
 //! | file | |
 //! |---|---|
@@ -63,8 +64,8 @@ impl Settings {
         Self::checked(in_environment)
     }
 
-    /// As [`from_lookup`](Self::from_lookup), and looks whether each wire can read what `lookup` says of its
-    /// settings, whichever wire it will be.
+    /// As [`from_lookup`](Self::from_lookup), and also checks the settings of every wire, whichever the job
+    /// will use.
     ///
     /// # Errors
     /// [`SettingError`] for the first variable whose value makes no sense.
@@ -88,7 +89,7 @@ impl Settings {
         self.lost_after_s
     }
 
-    /// The sizes of this process's segment, but for what a program asks for.
+    /// The sizes of this process's segment, without those that a program asks for.
     pub(crate) fn sizes(&self) -> Sizes {
         let usual = Sizes::default();
         Sizes {
@@ -132,7 +133,7 @@ mod tests {
         let nothing = Settings::from_lookup(|_| None).unwrap();
         assert_eq!(nothing.sizes(), Sizes::default());
         assert_eq!(nothing.wire, WireChoice::Auto);
-        // What the table says to hold without a setting is what does hold.
+        // The defaults in the table are the real ones.
         let holds = |settings: &Settings| {
             let sizes = (settings.sizes().heap_bytes, settings.sizes().ring_bytes);
             let times = (settings.lost_after_s, settings.attach_timeout_s);

@@ -4,12 +4,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::layout::SLOTS;
 
-/// That of all PEs.
+/// The slot of the team of all PEs.
 pub const WORLD: usize = 0;
-/// That of the PEs that share memory.
+/// The slot of the PEs that share memory.
 pub const SHARED: usize = 1;
-/// That of all PEs when they leave the job: a PE that is still in a barrier must not take the
-/// last one for it, and learns that a member is leaving.
+/// The slot of all PEs for leaving the job. It is not that of the world: a PE that is still
+/// in a barrier of the world must not mistake the last barrier for it, but must see that a
+/// member is leaving.
 pub const LEAVING: usize = 2;
 const RESERVED: u64 = 1 << WORLD | 1 << SHARED | 1 << LEAVING;
 

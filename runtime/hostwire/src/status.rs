@@ -61,8 +61,8 @@ impl Status {
     }
 }
 
-/// The PEs that have ended without leaving the job, by the launcher, and the one that this
-/// PE found first.
+/// The PEs that have ended without leaving the job, as the launcher says, and the first
+/// one that this PE has found.
 #[derive(Debug, Default)]
 pub(crate) struct Obituaries {
     board: Option<(Memory, usize)>,

@@ -1,4 +1,4 @@
-//! What else a wait of the PE lets work, beside the agent and messages: nothing in most programs.
+//! What a wait of the PE runs beside the agent and messages. In most programs this is nothing.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, TryLockError, Weak};
@@ -26,7 +26,7 @@ pub(crate) struct WaitHooks {
 }
 
 impl WaitHooks {
-    /// Waits let it work from now on, for as long as it is there. Once is enough.
+    /// Waits run this helper from now on, as long as it exists. One call is enough.
     pub(crate) fn add(&self, helper: Weak<dyn Helper>) {
         let mut all = self
             .all
@@ -39,7 +39,8 @@ impl WaitHooks {
         self.is_any.store(true, Ordering::Release);
     }
 
-    /// Lets all work, unless that happens already: in another thread, or because one of them waits.
+    /// Runs all helpers, unless they already run: in another thread, or because a helper itself
+    /// waits.
     #[inline]
     pub(crate) fn help(&self) -> Result<()> {
         self.each(|helper| helper.step())

@@ -1,5 +1,5 @@
-//! The suite of the API over shared memory that declares the contract of every kind of
-//! wire, and over shared memory with something around it.
+//! The suite of the API over shared memory that declares the contract of each kind of
+//! wire, and over shared memory inside wrappers.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ fn most() -> &'static [u32] {
     or_long(&[1, 2, 3, 8], ALL)
 }
 
-/// Odd, with a third party. What is wrong with a pair shows on the memory above.
+/// An odd number, with a third party. Errors of a pair show on the memory above.
 fn few() -> &'static [u32] {
     or_long(&[3], ALL)
 }
@@ -35,7 +35,7 @@ fn stores_only(wire: Brought) -> Brought {
     Arc::new(StoresOnly::new(wire).unwrap())
 }
 
-/// Only what a wire may do.
+/// Only faults that a wire may have.
 fn faulty(wire: Brought) -> Brought {
     let faults = "reorder=0.3,dup=0.3,seed=7".parse().unwrap();
     Arc::new(Faulty::new(wire, faults).unwrap())
@@ -72,7 +72,8 @@ macro_rules! over {
 }
 
 hostwire::conformance_cases!(over!(coherent, Coherent, as_it_is, Thread, most));
-// What it takes on such memory is tested in `model.rs`: this memory forgives whatever is forgotten.
+// `model.rs` tests what such memory requires: this memory works even if a flush or a
+// fence is missing.
 hostwire::conformance_cases!(over!(declared_flushed, Flushed, as_it_is, Thread, few));
 hostwire::conformance_cases!(over!(stores_only, Coherent, stores_only, Thread, few));
 hostwire::conformance_cases!(over!(
@@ -84,7 +85,7 @@ hostwire::conformance_cases!(over!(
 ));
 hostwire::conformance_cases!(over!(reordered_and_doubled, Coherent, faulty, Thread, few));
 
-/// PEs of several kernels, as far as they wake each other.
+/// PEs that wake each other as PEs of several kernels do.
 macro_rules! with_bells {
     (; $($case:ident,)*) => {
         mod with_bells {

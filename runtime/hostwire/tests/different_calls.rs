@@ -97,8 +97,8 @@ const CALLS: &[Call] = &[
     ("split", |job| job.world().split(Some(0), 0).map(drop)),
 ];
 
-/// At least one PE hears of it; the others, or that this one has gone. What they do next is the same, so a number
-/// that either of them gets there is one of two different operations.
+/// At least one PE gets the error; the other gets it too, or sees that this one has gone. Their next call is the
+/// same, so neither may get a number there: it would come from two different operations.
 #[test]
 fn two_pes_that_call_different_operations_hear_so() {
     let pairs = (0..CALLS.len()).flat_map(|one| (one + 1..CALLS.len()).map(move |two| (one, two)));
@@ -133,7 +133,7 @@ fn differ(one: Call, other: Call) {
     );
 }
 
-/// One of five is wrong, and all end.
+/// One of five calls another operation, and all end.
 #[test]
 fn one_of_several_pes_that_calls_another_operation_stops_all() {
     const SOME: [usize; 7] = [0, 1, 4, 6, 13, 22, 24];
@@ -180,11 +180,11 @@ fn the_error_says_what_both_call() {
         "the PEs disagree in a barrier: PE 1 says a reduction, maximum of float32, this PE a barrier",
         "the PEs disagree in a reduction: PE 0 says a barrier, this PE a reduction, maximum of float32",
     );
-    // Who looks later may find that the other has left already.
+    // The PE that looks later may find that the other has left already.
     assert!(said[0] == barrier || said[1] == reduction, "{said:?}");
 }
 
-/// However slow one of them is, nobody takes it for one that is wrong.
+/// A slow PE is never mistaken for one that calls something else.
 #[test]
 fn pes_that_come_late_are_waited_for() {
     let results = run(3, |job| {

@@ -1,4 +1,4 @@
-//! Documentation says of settings and wires what the tables say.
+//! The documentation of settings and wires agrees with the tables.
 //!
 //! Run with `HOSTWIRE_BLESS=1` to write the blocks of pages anew after a change of a table.
 
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use hostwire::settings::{self, WireName, page};
 
-/// Variables that are no settings: what the launcher hands its PEs, and what tests are told.
+/// Variables that are no settings: the launcher passes them to PEs, or they control tests.
 const OTHERS: [&str; 20] = [
     "HOSTWIRE_BLESS",
     "HOSTWIRE_BOARD_FD",
@@ -71,7 +71,7 @@ fn pages_name_every_wire_between_hosts() {
     }
 }
 
-/// `oshrun` hands options on, and has to know which of them have a value.
+/// `oshrun` passes options on, and has to know which of them have a value.
 #[test]
 fn oshrun_knows_the_options_of_settings() {
     let script = read("fronts/shmem/wrappers/oshrun");
@@ -124,7 +124,7 @@ fn words<'a>(text: &'a str, mark: &'a str, is_capital: bool) -> impl Iterator<It
     rest.map(move |rest| &rest[..rest.find(|c| !belongs(c)).unwrap_or(rest.len())])
 }
 
-/// Variables that are gone, which only history names: what follows `HOSTWIRE_`.
+/// Removed variables, which only the history names, without `HOSTWIRE_`.
 const GONE: [&str; 2] = ["LONG_PUTS", "LONG_BYTES"];
 
 fn is_history(file: &Path) -> bool {
@@ -164,7 +164,7 @@ fn whatever_names_a_variable_or_a_wire_names_one_that_is_there() {
             assert!(is_known, "{shown}: there is no {variable}");
             seen.extend(name);
         }
-        // Tests also say what is refused.
+        // Tests also name variables that are refused.
         if file.components().any(|part| part.as_os_str() == "tests") {
             continue;
         }

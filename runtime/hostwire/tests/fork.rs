@@ -189,7 +189,7 @@ impl Hands {
     }
 }
 
-/// The child drops its objects, as a program that ends; `false` if this gives a wrong
+/// The child drops its objects, as a program does that ends. `false` if this gives a wrong
 /// result.
 fn give_back(hands: Hands, finalizes: bool) -> bool {
     let Hands {
@@ -229,8 +229,8 @@ fn children_are_refused_and_harmless(fabric: &dyn Testbed, mode: AgentMode) {
             });
             assert_eq!(status, Ok(0), "{how:?}");
         }
-        // By `fork` alone: behind a bare `clone` another thread of this process may have left
-        // the allocator locked.
+        // Only with `fork`: after a bare `clone` the allocator may be locked by another
+        // thread of this process.
         for finalizes in [false, true] {
             let status = in_copy(Copying::Fork, || {
                 let hands = hands.take().unwrap();
@@ -247,7 +247,7 @@ fn children_are_refused_and_harmless(fabric: &dyn Testbed, mode: AgentMode) {
             lock,
             team,
         } = hands.unwrap();
-        // Nobody has it.
+        // The lock is free.
         let mut lock = lock.into_inner();
         lock.acquire().unwrap().release().unwrap();
         if job.pe() == 1 {
@@ -311,8 +311,8 @@ struct Recorder {
 }
 
 impl Recorder {
-    /// `ends` reach each other by the addresses returned: the first is what the first one
-    /// takes for the second.
+    /// `ends` reach each other by the returned addresses: the first end takes the first
+    /// address for that of the second end.
     fn new(ends: [SocketAddr; 2]) -> (Self, [SocketAddr; 2]) {
         let door = || UdpSocket::bind("127.0.0.1:0").unwrap();
         let doors = [door(), door()];
@@ -365,8 +365,8 @@ fn connect(pe: u32, socket: Socket, other: SocketAddr) -> Ether {
     .unwrap()
 }
 
-/// AES-GCM breaks where it happens: the exclusive or of two frames is that of their contents,
-/// and frames can be forged.
+/// Reuse of a number breaks AES-GCM: the exclusive or of two frames is that of their
+/// contents, and frames can be forged.
 #[test]
 fn no_frame_of_a_child_has_the_number_of_another_frame() {
     let socket = || Socket::of(FramePort::open("127.0.0.1".parse().unwrap()).unwrap());
@@ -417,7 +417,7 @@ fn store_in_parent_and_child(wire: Arc<dyn Wire>) {
     for round in 0..3 {
         store(round).unwrap();
         for &how in Copying::kinds() {
-            // It goes on storing, whatever the errors.
+            // The child continues to store, whatever errors it gets.
             let status = in_copy(how, || {
                 let stored = (0..10).filter(|i| store(1000 + i).is_ok()).count();
                 stored as i32

@@ -1,4 +1,4 @@
-//! Code that works differently from some number of PEs on. Here the PEs are threads.
+//! Code that works differently in large jobs. Here the PEs are threads.
 
 use std::time::{Duration, Instant};
 
@@ -24,7 +24,7 @@ fn run(pes: u32, program: impl Fn(Job) + Sync) {
     });
 }
 
-/// No PE looks at more than the next few PEs, and none waits here.
+/// No PE checks more than the next few PEs, and none waits here.
 #[test]
 fn everybody_hears_of_every_loss() {
     for dead in [10..11, 3..15] {
@@ -58,7 +58,8 @@ fn collectives_of_seventy() {
             let own: Vec<u32> = values(job.pe()).collect();
             job.all_gather(&own, &mut all).unwrap();
             assert!(all.iter().copied().eq((0..70).flat_map(values)), "{len}");
-            // Neither associative nor commutative: in the order of ranks, or it differs.
+            // Neither associative nor commutative: the result is right only in the order
+            // of ranks.
             let combine = |a: u32, b: u32| a.wrapping_mul(3) ^ b;
             let mut sum = own;
             job.all_reduce(&mut sum, combine).unwrap();
@@ -92,8 +93,8 @@ fn seventy_that_send_before_they_receive_make_room_for_each_other() {
     });
 }
 
-/// A PE that waits in a barrier looks at one PE, and is informed of the others. No other
-/// PE ends before all have.
+/// A PE that waits in a barrier checks one PE, and is told of the others. No other PE ends
+/// before the barrier has ended for all.
 #[test]
 fn a_death_among_seventy_ends_the_barrier_of_all() {
     let (all_are_there, all_know) = (std::sync::Barrier::new(70), std::sync::Barrier::new(69));

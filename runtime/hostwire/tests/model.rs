@@ -8,8 +8,8 @@ use hostwire::{AgentMode, Job, Layout, Sizes, Source};
 use hostwire_transport::Visibility;
 use hostwire_transport::model::Modelled;
 
-/// Those in which it matters that there are more than two; the model moves words one by one,
-/// and some of the others move many.
+/// Cases that need more than two PEs. The others run with two, because the model moves words
+/// one by one and some of them move many.
 const OF_THREE: [&str; 5] = [
     "broadcasts",
     "quiet_is_visible_to_third_parties",
@@ -21,7 +21,7 @@ const OF_THREE: [&str; 5] = [
 fn run(name: &str, visibility: Visibility) {
     let case = CASES.iter().find(|case| case.name == name).unwrap();
     let (pes, seeds) = match name {
-        // In which no PE hears from all others.
+        // A case in which no PE hears from all others.
         "barriers_separate" => (5, 12),
         name if OF_THREE.contains(&name) => (3, 12),
         _ => (2, 2),
@@ -34,7 +34,7 @@ fn run(name: &str, visibility: Visibility) {
     (case.run)(&Setup::new(&fabric, pes, AgentMode::Polled));
 }
 
-/// A PE of a large job hears, by words that lie apart, who uses the rings to it.
+/// In a large job a PE learns from words in separate lines which PEs use their rings to it.
 #[test]
 fn all_talkers_of_a_large_job_are_heard_on_flushed_memory() {
     const PES: u32 = 66;

@@ -18,7 +18,7 @@ fn run(pes: u32, program: impl Fn(Job) + Sync) {
     });
 }
 
-/// Ends as a killed process does: without a word to anybody.
+/// Ends as a killed process does: without telling any PE.
 fn die<T>(all_it_has: T) {
     drop(all_it_has);
 }
@@ -86,7 +86,7 @@ fn a_loss_that_another_call_has_noticed_still_ends_a_wait() {
                 assert_eq!(job.recv(1, 0, &mut [0u8]), Err(LOST(1)));
                 assert_eq!(word.wait_until(0, Compare::Eq, 7), Err(LOST(1)));
                 job.send(2, 0, &[0u8]).unwrap();
-                // Told once; others may still store.
+                // The loss is reported once; others may still store.
                 assert_eq!(word.wait_until(0, Compare::Eq, 7), Ok(()));
             }
         }
@@ -132,7 +132,7 @@ fn a_wait_for_a_lock_goes_on_after_a_loss() {
             }
             _ => {
                 job.recv(0, 0, &mut [0u8]).unwrap();
-                // The PE that has died has nothing to do with it.
+                // The PE that has died was not in the queue.
                 lock.acquire().unwrap().release().unwrap();
             }
         }
@@ -152,7 +152,7 @@ fn a_lock_is_lost_with_the_pe_that_had_it_and_all_are_told() {
             return die((lock, job));
         }
         job.recv(3, 0, &mut [0u8]).unwrap();
-        // Again and again: nobody sleeps for ever.
+        // Repeated: no PE sleeps for ever.
         for _ in 0..3 {
             assert_eq!(lock.acquire().map(drop), Err(LOST(3)));
         }
@@ -170,14 +170,14 @@ fn a_death_ends_collective_operations_on_all_pes() {
                 met.unwrap();
                 return die(job);
             }
-            // It may die while others are still on their way out of the barrier; tried again,
-            // that would be the same barrier.
+            // PE 2 may die while others still leave the barrier. To them a second try would
+            // be the same barrier.
             if met.is_err() {
                 return assert_lost(met);
             }
             let mut values = vec![1u64; len];
-            // PE 3 gets nothing from PE 1 itself; nor may it wait for PEs that have given
-            // up, and which it may find gone before PE 1.
+            // PE 3 gets nothing from PE 1 itself. It must not wait for PEs that have given
+            // up, and it may find these gone before PE 1.
             assert_lost(job.all_reduce(&mut values, |a, b| a + b));
             assert_lost(job.barrier());
             assert_lost(job.finalize());
@@ -252,7 +252,8 @@ fn leaving_in_any_order_and_at_any_pace_is_no_loss() {
     }
 }
 
-/// A queue tells the loss as the end of what it concerns, and everything else goes on.
+/// In a queue, sends and receives of a lost PE complete with the loss. Everything else
+/// continues.
 #[test]
 fn what_is_in_the_background_ends_with_its_peer() {
     run(3, |job| {
@@ -277,7 +278,7 @@ fn what_is_in_the_background_ends_with_its_peer() {
                 } else {
                     assert!(done.ticket == second || Some(done.ticket) == long);
                     assert_eq!(done.result, Err(LOST(1)));
-                    // What was given away comes back.
+                    // The values come back.
                     assert!(!done.values.is_empty());
                     // The loss is known by now: PE 2 may send.
                     if done.ticket == second {
@@ -295,7 +296,7 @@ fn what_is_in_the_background_ends_with_its_peer() {
     });
 }
 
-/// Who asks for messages of anybody is told of a death once, and can go on.
+/// A receive from any PE reports a death once, and can continue.
 #[test]
 fn a_receive_from_anybody_tells_a_death_once() {
     run(3, |job| {
@@ -318,8 +319,8 @@ fn a_receive_from_anybody_tells_a_death_once() {
     });
 }
 
-/// A sender that dies in the middle of a long message does not keep the memory through which
-/// the next one goes.
+/// A sender that dies in the middle of a long message does not hold the staging memory that
+/// the next message needs.
 #[test]
 fn a_long_message_whose_sender_dies_makes_room_for_the_next() {
     run(3, |job| match job.pe() {

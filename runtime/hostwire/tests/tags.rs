@@ -18,7 +18,7 @@ fn run(pes: u32, program: impl Fn(Job) + Sync) {
 const WORK: u64 = 1;
 const STOP: u64 = 2;
 
-/// Of short messages and of long ones, which travel another way.
+/// For short messages and for long ones, which travel another way.
 #[test]
 fn messages_of_one_pair_and_tag_arrive_in_the_order_in_which_they_were_sent() {
     let len = |number: u64| if number.is_multiple_of(7) { 3000 } else { 5 };

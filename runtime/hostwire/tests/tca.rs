@@ -116,7 +116,7 @@ fn exchanged(job: &Job, own: Spot) -> Spot {
 fn what_the_other_pe_does_not_have_is_told_by_it() {
     pair(1, |job, tca| {
         let device = DeviceId::new(0);
-        // One that has never had any does not even take pieces.
+        // A PE that has never had memory of a device does not even take pieces.
         let own = tca.malloc(DeviceId::HOST, 8, 8).unwrap();
         let nothing = Spot::new(1 - job.pe(), device, 1 << 62);
         let refused = tca
@@ -137,7 +137,7 @@ fn what_the_other_pe_does_not_have_is_told_by_it() {
             (Spot::new(there.pe(), device, 64), 8),
         ] {
             stream.memcpy_peer(to, memory.spot(), len).unwrap();
-            // It stands behind the one that fails.
+            // This copy comes after the one that fails.
             stream.memcpy_peer(there, memory.spot(), 8).unwrap();
             let refused = stream.synchronize().unwrap_err();
             let Error::Tca(fault) = &refused else {
@@ -158,7 +158,7 @@ fn what_the_other_pe_does_not_have_is_told_by_it() {
     });
 }
 
-/// The other PE waits for what is behind the copy, and so stores nothing here.
+/// The other PE waits for something after the copy, and so stores nothing here.
 #[test]
 fn a_wait_behind_a_copy_that_failed_ends() {
     pair(1, |job, tca| {
@@ -184,13 +184,13 @@ fn a_wait_behind_a_copy_that_failed_ends() {
             stream.signal(word, 1).unwrap();
             stream.synchronize().unwrap();
         } else {
-            // It was told.
+            // The error was reported.
             words.wait_until(0, 1).unwrap();
         }
     });
 }
 
-/// One PE is in a barrier when its copy has failed; the other waits for what is behind that copy.
+/// One PE is in a barrier when its copy has failed. The other waits for something after that copy.
 #[test]
 fn a_wait_of_another_pe_behind_a_copy_that_failed_ends() {
     pair(1, |job, tca| {
@@ -200,7 +200,7 @@ fn a_wait_of_another_pe_behind_a_copy_that_failed_ends() {
         let (to, word) = (exchanged(job, field.spot()), exchanged(job, words.spot()));
         let stream = tca.stream();
         if job.pe() == 0 {
-            // It ends behind the memory that is there.
+            // The copy ends beyond the allocated memory.
             stream.memcpy_peer(to.at(8), field.spot(), 64).unwrap();
             stream.signal(word, 1).unwrap();
         } else {

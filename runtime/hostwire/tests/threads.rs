@@ -58,7 +58,7 @@ fn left(job: &Job) -> u32 {
     (job.pe() + job.pes() - 1) % job.pes()
 }
 
-/// What all handles of a program may do.
+/// All handles of a program may be sent to other threads.
 #[test]
 fn handles_go_to_other_threads() {
     fn all<T: Send + Sync>() {}
@@ -92,7 +92,7 @@ fn a_wait_ends_when_the_program_wants_it_and_what_was_waited_for_still_comes() {
     });
 }
 
-/// Its receiver gets it all the same, and the staging memory is free again.
+/// Its receiver still gets it, and the staging memory becomes free.
 #[test]
 fn a_long_send_that_the_program_gives_up_arrives() {
     const LEN: usize = 1 << 20;
@@ -114,7 +114,7 @@ fn a_long_send_that_the_program_gives_up_arrives() {
     });
 }
 
-/// Of an array as elements of another type, both see the same memory.
+/// An array and its cast to another type see the same memory.
 #[test]
 fn casts_are_the_same_memory_and_those_that_do_not_fit_are_refused() {
     run(1, |job| {
@@ -137,7 +137,7 @@ fn casts_are_the_same_memory_and_those_that_do_not_fit_are_refused() {
         ));
         let odd = bytes.part(1..9).unwrap().cast::<u64>().err();
         assert!(matches!(odd, Some(Error::Misused(_))));
-        // It holds the memory as any part does.
+        // A cast holds the memory as any part does.
         assert!(matches!(bytes.free(), Err(Error::InUse { others: 1 })));
         assert_eq!(words.load(3), Ok(0x0403_0201));
     });
@@ -202,7 +202,7 @@ fn a_receive_that_waits_does_not_stop_a_send() {
     });
 }
 
-/// Messages to the own PE come by no store that would wake the thread that waits for them.
+/// Messages to the own PE involve no store that would wake the waiting thread.
 #[test]
 fn threads_of_one_pe_send_to_each_other() {
     const TURNS: u64 = 200;
@@ -270,7 +270,7 @@ fn a_pool_of_threads_serves_all_messages_once() {
     });
 }
 
-/// Threads put, get and add with no word to each other.
+/// Threads put, get and add without any coordination.
 #[test]
 fn puts_gets_and_atomics_of_threads_do_not_disturb_each_other() {
     const THREADS: usize = 3;
@@ -339,7 +339,8 @@ fn threads_wait_for_words_of_their_own() {
     });
 }
 
-/// Several threads start, one hears of all ends; and all of several wait for the ends.
+/// Several threads start operations and one takes all completions; then several threads wait for
+/// completions.
 #[test]
 fn threads_share_a_queue() {
     const THREADS: u64 = 3;

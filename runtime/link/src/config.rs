@@ -10,8 +10,8 @@ pub const FRAME_LEN_MIN: usize = 128;
 /// Most bytes that may be added to each frame on its way.
 pub const ADDED_BYTES_MAX: usize = 256;
 
-/// Most frames in flight per link: the numbers of a session have to be far
-/// from those of the one before it, see `docs/link.md`.
+/// Most frames in flight per link. The bound keeps the numbers of a session far from those of the previous
+/// one: see `docs/link.md`.
 pub const FRAMES_IN_FLIGHT_MAX: u16 = 8192;
 
 const _: () = assert!(OVERHEAD + SESSION_LEN <= FRAME_LEN_MIN);
@@ -34,36 +34,35 @@ pub struct Config {
     /// Each is one command credit and one data credit. Not 0. They are
     /// promises: this crate keeps no packet that it has received.
     pub buffers: [u16; 3],
-    /// Packets per link that wait here for credits: posted, non-posted,
-    /// response. 0 turns the queue off; the caller then waits.
+    /// Packets per link that wait here for credits: posted, non-posted, response. 0 turns the queue off, and
+    /// the caller has to wait.
     pub queue_packets_max: [u16; 3],
     /// Frames per link that are kept until they are acknowledged,
-    /// 1 to [`FRAMES_IN_FLIGHT_MAX`]. Fewer for a while after frames were lost, but not
-    /// fewer than 32 because of that.
+    /// 1 to [`FRAMES_IN_FLIGHT_MAX`]. After a loss fewer are kept for a while, but for this reason never fewer
+    /// than 32.
     pub frames_in_flight_max: u16,
     /// The number of frames that all links together keep. A link without a frame may
     /// always have one, so this bound cannot stop any link.
     pub pool_frames_max: usize,
-    /// Frames that all links together keep because they came before one that is missing. Then only what is
-    /// missing is sent again, and who receives has to call
-    /// [`take_early`](crate::Endpoint::take_early). 0 by default, as in the paper: everything behind a missing
-    /// frame is dropped and sent again.
+    /// Received frames that all links together keep because an earlier frame is missing. If not 0, only
+    /// missing frames are sent again, and the receiver has to call
+    /// [`take_early`](crate::Endpoint::take_early). 0 by default, as in the paper: all frames after a missing
+    /// one are dropped and sent again.
     pub early_frames_max: usize,
-    /// What leaves when. Of these the endpoint itself uses `hold_ns`: a frame that is not full
-    /// waits for more packets until this long after the frame before it.
+    /// The times of packing. The endpoint itself uses only `hold_ns`: a frame that is not full waits for more
+    /// packets until this long after the previous frame.
     pub packing: Timings,
     /// Longest time that an ack waits for a frame that can carry it.
     pub ack_delay_ns: u64,
-    /// Frames after which an ack waits no longer.
+    /// After so many frames an ack waits no longer.
     pub ack_frames: u16,
-    /// With so many credits owed on one channel (posted, non-posted, response), a frame
-    /// is sent just for them: the bulk of bulk NOPs. May be more than the number of
-    /// buffers, because credits go back after `credit_delay_ns` at the latest, and at
-    /// once if the peer may have none left.
+    /// If so many credits are owed on one channel (posted, non-posted, response), a frame is sent only for
+    /// them: the bulk of bulk NOPs. May be more than the number of buffers, because credits go back after
+    /// `credit_delay_ns` at the latest, and at once if the peer may have none left.
     pub credit_batch: [u16; 3],
     /// Longest time that a credit is owed.
     pub credit_delay_ns: u64,
-    /// Retransmission timeout until the first round trip was seen.
+    /// Retransmission timeout before the first round trip has been measured.
     pub rto_initial_ns: u64,
     /// Shortest retransmission timeout.
     pub rto_min_ns: u64,
@@ -74,9 +73,9 @@ pub struct Config {
     pub hello_ns: u64,
     /// A link that does not open in this time is closed. `u64::MAX`: never.
     pub open_timeout_ns: u64,
-    /// A link whose peer acknowledges nothing for this long is closed, though
-    /// not before it has been asked four times. While the kernel of its host answers
-    /// ([`Endpoint::host_answered`](crate::Endpoint::host_answered)) it may be silent for
+    /// A link whose peer acknowledges nothing for this long is closed, but not before the peer has been asked
+    /// four times. While the kernel of its host answers
+    /// ([`Endpoint::host_answered`](crate::Endpoint::host_answered)), the peer may be silent for
     /// [`STOPPED_LIMITS`](crate::silence::STOPPED_LIMITS) times as long. `u64::MAX`: never.
     pub dead_after_ns: u64,
     /// A peer that has been silent for this long is asked for an ack. So an end that
@@ -85,8 +84,7 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// For a local network and a receive ring that holds what `buffers`
-    /// promises.
+    /// For a local network and a receive ring with room for all `buffers`.
     fn default() -> Self {
         Self {
             frame_len_max: 1500,
@@ -114,8 +112,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// No link waits for less than this, once it begins to wait for something other than to
-    /// fill a frame.
+    /// No wait of a link that begins is shorter than this, except the wait to fill a frame.
     pub(crate) fn shortest_wait_ns(&self) -> u64 {
         self.ack_delay_ns
             .min(self.credit_delay_ns)

@@ -1,17 +1,17 @@
-//! How many frames may be on their way, so that links, and whoever else uses the network, share it.
+//! How many frames may be in flight, so that links share the network with each other and with other traffic.
 //!
 //! This is TCP-Illinois: S. Liu, T. Başar and R. Srikant, "TCP-Illinois: A loss- and delay-based congestion
 //! control algorithm for high-speed networks", Performance Evaluation 65 (2008), 417-440. Loss decides
 //! whether the window of a link grows or shrinks, and delay decides by how much. While the queues of
 //! the network are short, a window grows fast and a loss takes little from it; while they are long it
-//! grows slowly and a loss takes more. So a link is about as strong as a stream of TCP that meets it in a
-//! queue, which a link that gives way to delay alone would not be. Slow start, and what a timeout does, are
-//! those of TCP (RFC 5681).
+//! grows slowly and a loss takes more. So a link gets about the same share as a TCP stream in the same queue.
+//! A link that reacted only to delay would get less. Slow start and the reaction to a timeout are those of TCP
+//! (RFC 5681).
 //!
-//! A network that marks frames instead of losing them (ECN, RFC 3168) is answered as one that has lost a frame.
+//! A mark of the network (ECN, RFC 3168) has the same effect as a lost frame.
 //!
-//! Four things are other than there, because processes share cores and losses come in groups:
-//! - a window shrinks once for all frames that were on their way at a first loss (as in RFC 6582);
+//! Four things differ from the paper, because processes share cores and losses come in groups:
+//! - a window shrinks once for all frames that were in flight at a first loss (as in RFC 6582);
 //! - below 4 frames, and not below 10, loss and growth are those of TCP;
 //! - with long delays loss and growth are those of CUBIC;
 //! - the longest delay fades, so that one pause of a process does not count for ever.
@@ -25,16 +25,16 @@ const INITIAL_FRAMES: f64 = 10.0;
 /// a round trip of a local network holds few frames.
 const STANDARD_BELOW_FRAMES: f64 = 4.0;
 /// Frames that a round adds, at least and at most: alpha_min and alpha_max of the paper. The paper has 0.3 at
-/// least; this is what CUBIC adds where it is as strong as Reno (RFC 9438, 4.3). A stream of it keeps queues
-/// full, so that a link beside it has long delays all the time, and would get half of its share.
+/// least; this is what CUBIC adds in its Reno-friendly region (RFC 9438, 4.3). A CUBIC stream keeps queues
+/// full. So a link beside it always has long delays, and with 0.3 it would get half of its share.
 const GROWTH_FRAMES: (f64, f64) = (9.0 / 17.0, 10.0);
 /// The part of the window that a loss takes, at least and at most: beta_min and beta_max. The paper has 0.5 at
-/// most; this is CUBIC's, which goes with that growth.
+/// most; this is CUBIC's value, which fits the growth above.
 const LOSS_PART: (f64, f64) = (0.125, 0.3);
 /// The part that a loss takes from a small window, and that a link begins with: RFC 5681.
 const STANDARD_LOSS_PART: f64 = 0.5;
-/// As parts of the longest delay: up to the first the growth is the fastest, up to the second a loss
-/// takes the least, and from the third on the most. eta_1 to eta_3.
+/// As parts of the longest delay: up to the first, growth is the fastest; up to the second, a loss takes the
+/// least; from the third on, a loss takes the most. eta_1 to eta_3.
 const DELAY_PARTS: (f64, f64, f64) = (0.01, 0.1, 0.8);
 /// Rounds with a delay near nothing before growth is the fastest: theta.
 const CALM_ROUNDS: u8 = 5;
@@ -42,13 +42,14 @@ const CALM_ROUNDS: u8 = 5;
 /// 100 us has faded after 1200 rounds.
 const FADES_BY: f64 = 1.0 / 256.0;
 
-/// Frames leave so much faster than a window per round trip, once in slow start and otherwise, that their pace
-/// does not slow the window down: as in Linux (tcp_pacing_ss_ratio, tcp_pacing_ca_ratio).
+/// How much faster than a window per round trip frames leave, in slow start and otherwise. So pacing does not
+/// limit the window. As in Linux (tcp_pacing_ss_ratio, tcp_pacing_ca_ratio).
 const PACE: (f64, f64) = (2.0, 1.2);
-/// A process that did not run for a while takes it for a long round trip, and has to catch up. Of a share of
-/// less than 24 Mb/s frames leave faster than it takes them, few at a time.
+/// The longest gap between paced frames. A process that did not run for a while measures a long round trip,
+/// and has to catch up. On a share of less than 24 Mb/s, frames therefore leave faster than the share allows,
+/// few at a time.
 const GAP_MAX_NS: f64 = 500_000.0;
-/// Rounds behind a loss in which frames are paced.
+/// Rounds after a loss in which frames are paced.
 const PACED_ROUNDS: u16 = 256;
 
 /// See the [module text](self).
@@ -64,12 +65,12 @@ pub(crate) struct Congestion {
     loss_part: f64,
     delay: Delay,
     calm_rounds: u8,
-    /// Whether frames waited for the window, in this round and the one before it. A window grows only
-    /// then: with fewer frames, nobody learns what the network bears.
+    /// Whether frames waited for the window, in this round and the one before it. A window grows only then:
+    /// with fewer frames, the link does not learn what the network can carry.
     was_full: [bool; 2],
     /// A round is over when the frames before this one are acknowledged.
     round_end: Option<Seq>,
-    /// The window has shrunk for what was on its way: frames before this one.
+    /// The window has already shrunk for losses among the frames before this one.
     shrunk_until: Option<Seq>,
     /// Rounds in which frames are still paced.
     paced_rounds: u16,
@@ -80,7 +81,7 @@ pub(crate) struct Congestion {
 struct Delay {
     shortest_trip_ns: f64,
     last_trip_ns: f64,
-    /// The longest that a round had on average.
+    /// The longest average delay of a round.
     longest_ns: f64,
     sum_ns: f64,
     trips: u32,
@@ -108,7 +109,7 @@ impl Congestion {
         }
     }
 
-    /// Nanoseconds from one frame to the next; 0 where nothing is lost.
+    /// Nanoseconds from one frame to the next; 0 where no frame is lost.
     #[inline]
     pub(crate) fn gap_ns(&self) -> u64 {
         if self.paced_rounds == 0 {
@@ -122,7 +123,7 @@ impl Congestion {
         (self.delay.last_trip_ns / (pace * self.window)).min(GAP_MAX_NS) as u64
     }
 
-    /// Frames that may be on their way; at least 1.
+    /// Frames that may be in flight; at least 1.
     #[inline]
     pub(crate) fn frames(&self) -> u16 {
         // At most FRAMES_IN_FLIGHT_MAX.
@@ -135,7 +136,7 @@ impl Congestion {
         self.was_full != [false; 2]
     }
 
-    /// A frame waits because so many are on their way.
+    /// Notes that a frame waits because the window is full.
     #[inline]
     pub(crate) const fn note_full(&mut self) {
         self.was_full[0] = true;
@@ -188,7 +189,7 @@ impl Congestion {
         self.shrunk_until = Some(end);
         self.window = (self.window * (1.0 - self.loss_part)).max(1.0);
         self.threshold = self.window;
-        // Until a round has told more: RFC 5681.
+        // Until a round has measured more: RFC 5681.
         self.calm_rounds = 0;
     }
 
@@ -203,7 +204,7 @@ impl Congestion {
         self.note_full();
     }
 
-    /// Takes the delay of the round for the next one.
+    /// Uses the delay of the round for the next one.
     fn end_round(&mut self) {
         let Some(delay_ns) = self.delay.end_round() else {
             return;
@@ -269,7 +270,7 @@ mod tests {
         Config::default()
     }
 
-    /// One round of a full window, of which all trips take so long.
+    /// One round of a full window in which each trip takes so long.
     fn round(congestion: &mut Congestion, at: &mut u16, trip_ns: u64) {
         let frames = congestion.frames();
         congestion.note_full();
@@ -302,7 +303,7 @@ mod tests {
             congestion.lost(Seq(100));
         }
         assert_eq!(congestion.frames(), 50);
-        // What was on its way is acknowledged in part: still the same loss.
+        // The frames in flight are acknowledged in part: this is still the same loss.
         congestion.acknowledged(99, (Seq(99), Seq(149)), &config());
         congestion.lost(Seq(149));
         assert_eq!(congestion.frames(), 50);
@@ -375,8 +376,8 @@ mod tests {
         assert_eq!(congestion.loss_part, 0.125);
     }
 
-    /// A window that no loss has met opens as it may; behind a loss the frames of a round trip are spread
-    /// over most of it, for a while.
+    /// A window without losses opens without pacing. After a loss the frames of a round trip are spread over
+    /// most of it, for a while.
     #[test]
     fn frames_are_paced_where_some_are_lost() {
         let mut congestion = Congestion::new(&config());

@@ -1,4 +1,4 @@
-//! What has happened on links, and why frames were dropped: a table of each.
+//! Two tables: the counters of links, and the causes of drops.
 
 use core::ops::AddAssign;
 
@@ -76,7 +76,7 @@ macro_rules! counters {
     (@help [$($help:literal),+]) => { concat!($($help),+) };
 }
 
-/// What a field of [`counters!`] is made of.
+/// The type of a field of [`counters!`].
 #[doc(hidden)]
 pub trait Count {
     /// Each of them.
@@ -126,7 +126,7 @@ macro_rules! causes {
             const COUNTERS: [(&str, &str); Self::ALL.len()] =
                 [$((concat!("dropped, ", $name), concat!($($help),+))),+];
 
-            /// A word for tables.
+            /// A short name for tables.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$cause => $name,)+
@@ -137,8 +137,8 @@ macro_rules! causes {
 }
 
 causes! {
-    /// Why a frame was dropped. Dropping is how the network, strangers and
-    /// forgers are dealt with; what is missing is sent again.
+    /// Why a frame was dropped. Frames that the network damaged, and frames of strangers and
+    /// forgers, are dropped. Missing frames are sent again.
     #[non_exhaustive]
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum DropCause {

@@ -1,4 +1,4 @@
-//! Credits: what one side may still send, what the other has room for.
+//! Credits: how much one side may still send, and how much room the other has.
 
 use hostwire_packet::ht::{ChannelCredits, NOP_LEN, NopRepr, VirtualChannel};
 use hostwire_packet::htoe::BuffersTaken;
@@ -89,7 +89,8 @@ impl Wallet {
         has.command.min(has.data)
     }
 
-    /// Takes the credits for `packets` packets with data, of which there are as many.
+    /// Takes the credits for `packets` packets with data. The caller knows that there are
+    /// enough.
     #[inline]
     pub(crate) fn spend_many(&mut self, channel: VirtualChannel, packets: u16) {
         let has = &mut self.has[channel.index()];
@@ -98,8 +99,8 @@ impl Wallet {
         has.data = has.data.saturating_sub(packets);
     }
 
-    /// Takes credits that came back, command and data by channel; `Err` gives the channel of
-    /// which there would be more than there are buffers.
+    /// Takes credits that came back, command and data by channel; `Err` gives a channel that
+    /// would have more credits than buffers.
     pub(crate) fn add(&mut self, credits: [(u32, u32); 3]) -> Result<(), VirtualChannel> {
         for (channel, (command, data)) in VirtualChannel::ALL.into_iter().zip(credits) {
             if command | data == 0 {
@@ -149,20 +150,20 @@ impl Ledger {
         Ok(())
     }
 
-    /// Empties buffers; `Err` gives a channel that has not as many filled.
+    /// Empties buffers; `Err` gives a channel with fewer filled buffers.
     pub(crate) fn empty(&mut self, taken: &[Buffers; 3]) -> Result<(), VirtualChannel> {
         take(&mut self.filled, taken)?;
         add(&mut self.owed, taken);
         Ok(())
     }
 
-    /// NOPs that it takes to return all that is owed.
+    /// Number of NOPs that return all owed credits.
     pub(crate) fn nops_owed(&self) -> usize {
         let most = self.owed.iter().map(|owed| owed.most()).max();
         usize::from(most.unwrap_or(0)).div_ceil(3)
     }
 
-    /// Returns what NOPs in this place can.
+    /// Returns as many credits as NOPs in this place can.
     pub(crate) fn fill_nops(&mut self, place: &mut [[u8; NOP_LEN]]) -> hostwire_packet::Result<()> {
         let mut rest = place;
         while !rest.is_empty() {
@@ -172,7 +173,7 @@ impl Ledger {
             self.next_nop().emit(&mut bytes)?;
             alike.fill(bytes);
             for (owed, granted) in self.owed.iter_mut().zip(&mut self.granted) {
-                // Of what is owed at all there are 3 in each of these.
+                // Each of these NOPs returns 3 of every owed kind.
                 let credits = |owed: u16| owed.min(3 * more);
                 let (command, data) = (credits(owed.command), credits(owed.data));
                 owed.command -= command;
@@ -185,14 +186,14 @@ impl Ledger {
         Ok(())
     }
 
-    /// NOPs that return the same, from the next one on; 1 at least.
+    /// How many of the next NOPs return the same credits; at least 1.
     fn nops_alike(&self) -> usize {
         let owed = self.owed.iter().flat_map(|owed| [owed.command, owed.data]);
         let full = owed.filter(|owed| *owed > 0).map(|owed| owed / 3);
         usize::from(full.min().unwrap_or(0)).max(1)
     }
 
-    /// Returns what one NOP can.
+    /// Returns as many credits as one NOP can.
     #[inline]
     fn next_nop(&mut self) -> NopRepr {
         let mut nop = NopRepr::default();

@@ -1,23 +1,23 @@
-//! Frames that came before one that is missing.
+//! Frames that arrived before an earlier one that is missing.
 //!
-//! In the paper a receiver keeps no frame, and a loss sends everything again that was on its way (Go-Back-N).
-//! A host has memory for a few frames. Then only what is missing is sent again, and the frames
-//! behind it wait here for their turn.
+//! In the paper a receiver keeps no frames, and after a loss all frames in flight are sent again (Go-Back-N). A
+//! host has memory for some frames. So only missing frames are sent again, and the frames after them wait here
+//! for their turn.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// The early frames of one link, in order: it holds memory for what it keeps, and none for what is missing.
+/// The early frames of one link, in order. Missing frames take no memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Early {
-    /// By place: each frame that was expected has one, counted from the beginning of the session.
+    /// By place: each expected frame has one, counted from the beginning of the session.
     frames: BTreeMap<u64, Box<[u8]>>,
     /// The place of the next frame expected.
     next: u64,
 }
 
 impl Early {
-    /// Keeps a frame that is `ahead` of the next one expected; whether it was not there before.
+    /// Keeps a frame that is `ahead` of the next expected one. Returns whether it is new.
     pub(crate) fn keep(&mut self, ahead: u16, frame: &[u8]) -> bool {
         let place = self.frames.entry(self.next + u64::from(ahead));
         let is_new = matches!(place, Entry::Vacant(_));
@@ -25,7 +25,7 @@ impl Early {
         is_new
     }
 
-    /// Takes the next frame expected away, if it is here.
+    /// Takes the next expected frame, if it is here.
     pub(crate) fn take(&mut self) -> Option<Box<[u8]>> {
         self.frames.remove(&self.next)
     }
@@ -44,7 +44,7 @@ impl Early {
     #[inline]
     pub(crate) fn missing(&self) -> Option<u16> {
         let (first, _) = self.frames.first_key_value()?;
-        // `keep` was told a u16.
+        // `keep` got a u16.
         u16::try_from(first - self.next).ok()
     }
 
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(far.heap_bytes(), near.heap_bytes());
     }
 
-    /// The sender was impatient: the frame came a second time before it was taken.
+    /// The sender sent too early again: the frame came a second time before it was taken.
     #[test]
     fn a_frame_that_was_delivered_otherwise_is_gone() {
         let mut early = Early::default();

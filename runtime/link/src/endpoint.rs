@@ -26,11 +26,11 @@ use crate::timers::Timers;
 ///    delivers, [`release`](Self::release) the buffers, and do the same with frames that
 ///    [`take_early`](Self::take_early) gives;
 /// 2. send every frame that [`poll_transmit`](Self::poll_transmit) gives;
-/// 3. when nothing is left to do, wait until [`deadline`](Self::deadline), then
-///    call [`on_timeout`](Self::on_timeout), and go on with 2.
+/// 3. when nothing is left to do, wait until [`deadline`](Self::deadline), call
+///    [`on_timeout`](Self::on_timeout), and continue with 2.
 ///
-/// Apply posted packets before the next `poll_transmit`: the frames that it
-/// gives acknowledge them, and an ack means that they can be seen.
+/// Apply posted packets before the next `poll_transmit`: its frames acknowledge them, and an ack means that
+/// they are visible.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     shared: EndpointShared,
@@ -95,8 +95,8 @@ impl Endpoint {
         self.link_as(peer, Called { own, peer })
     }
 
-    /// As [`link`](Self::link), to a peer that numbers nodes by itself: it calls the two ends of the link
-    /// so.
+    /// As [`link`](Self::link), to a peer that numbers nodes by itself: `called` has its numbers for the two
+    /// ends of the link.
     ///
     /// # Errors
     /// [`OpenError`].
@@ -182,7 +182,7 @@ impl Endpoint {
         Ok(done)
     }
 
-    /// Accepts what one packet carries of a put; how many bytes that are.
+    /// Accepts the bytes of a put that fit one packet, and returns their number.
     fn send_first(&mut self, link: LinkId, at: u64, data: &[u8]) -> Result<usize, SendError> {
         let mut scratch = [0; MASKED_LEN_MAX];
         let (packet, len) = first_packet(at, data, &mut scratch).map_err(SendError::Packet)?;
@@ -249,22 +249,21 @@ impl Endpoint {
         }
     }
 
-    /// When the sending of [kept](Departure::is_kept) frames of a link was over: a frame behind them
-    /// waits for more packets from then on.
+    /// Notes when the sending of [kept](Departure::is_kept) frames of a link was over. From then on the next
+    /// frame waits for more packets.
     pub fn is_sent(&mut self, now: Ns, link: LinkId) {
         if let Some(state) = self.links.get_mut(link.index()) {
             state.is_sent(now);
         }
     }
 
-    /// Frames of a link that have to be sent, including the one that is being packed.
+    /// Frames of a link that have not been sent, including the one that is being packed.
     pub fn frames_unsent(&self, link: LinkId) -> usize {
         let link = self.links.get(link.index());
         link.map_or(0, Link::frames_unsent)
     }
 
-    /// Accepts whole lines, as many as fit the frame at hand; 0 if they have to go the long
-    /// way.
+    /// Accepts whole lines, as many as fit the current frame; 0 if they have to go the long way.
     #[inline]
     fn send_lines(&mut self, link: LinkId, at: u64, data: &[u8]) -> Result<usize, SendError> {
         let state = self.links.get_mut(link.index());
@@ -304,7 +303,7 @@ impl Endpoint {
         Some(ticket)
     }
 
-    /// A ticket for all posted packets accepted so far, for which no ack is asked.
+    /// A ticket for all posted packets accepted so far, without asking for an ack.
     pub fn accepted(&self, link: LinkId) -> Option<Ticket> {
         let state = self.links.get(link.index())?;
         Some(Ticket {
@@ -470,8 +469,8 @@ impl Endpoint {
         }
     }
 
-    /// The network has marked the frame of this peer that was given to [`receive`](Self::receive) last,
-    /// because it is congested: "congestion experienced" of ECN, RFC 3168.
+    /// Notes that the network has marked the last frame of this peer that was given to
+    /// [`receive`](Self::receive): "congestion experienced" of ECN, RFC 3168.
     pub fn note_mark(&mut self, peer: Node) {
         let id = self.by_node.get(&peer);
         if let Some(link) = id.and_then(|id| self.links.get_mut(usize::from(*id))) {
@@ -479,8 +478,9 @@ impl Endpoint {
         }
     }
 
-    /// The peers of open links that have been silent for half the time that they may be: whoever can ask the
-    /// kernels of their hosts now says what it [knows](Self::host_answered), before [`on_timeout`](Self::on_timeout).
+    /// The peers of open links that have been silent for half of the limit. A caller that can ask the
+    /// kernels of their hosts reports the answers with [`host_answered`](Self::host_answered) before
+    /// [`on_timeout`](Self::on_timeout).
     pub fn in_doubt(&self, now: Ns) -> impl Iterator<Item = Node> + '_ {
         let config = &self.shared.config;
         let links = self.links.iter();
@@ -489,7 +489,7 @@ impl Endpoint {
             .map(|link| link.peer)
     }
 
-    /// When the kernel of the host of a peer has answered last; `None` if nobody asks it any more.
+    /// Sets when the kernel of a peer's host last answered; `None` if it is not asked any more.
     pub fn host_answered(&mut self, peer: Node, at: Option<Ns>) {
         let id = self.by_node.get(&peer);
         if let Some(link) = id.and_then(|id| self.links.get_mut(usize::from(*id))) {
@@ -524,7 +524,7 @@ impl Endpoint {
 
     /// The links, in the order in which they were made.
     pub fn links(&self) -> impl ExactSizeIterator<Item = LinkId> + use<> {
-        // As many as there are numbers at most.
+        // At most as many as there are numbers.
         (0..self.links.len()).map(|id| LinkId(id as u16))
     }
 
@@ -614,8 +614,8 @@ impl Endpoint {
             link.listed = true;
             self.ready.push_back(id);
         }
-        // All waits that begin now last at least this long, except that of a frame which
-        // is being filled. So an earlier deadline remains valid.
+        // All waits that begin now last at least this long, except the wait to fill a frame. So an earlier
+        // deadline remains valid.
         let soonest = now.after(self.shared.soonest_ns);
         if link.flight.has_filling() || self.timers.at(id) > soonest {
             self.arm(now, id);

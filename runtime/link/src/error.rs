@@ -106,7 +106,7 @@ pub enum CloseReason {
         /// Since when it has not been heard.
         silent_ns: u64,
     },
-    /// The peer is heard, but does not acknowledge what it is sent.
+    /// The peer sends frames, but does not acknowledge those of this side.
     #[error("lost: acknowledges nothing for {} ms, though it is heard (do long frames get through?)", stalled_ns / 1_000_000)]
     Stalled {
         /// The time since the last new ack.
@@ -123,8 +123,8 @@ pub enum CloseReason {
     /// The peer broke the protocol and was cut off.
     #[error("cut off: {0}")]
     Misbehaved(Misbehaviour),
-    /// This side gave the peer up, of which it heard elsewhere that it has ended. The peer has
-    /// done no wrong.
+    /// This side gave the peer up because it heard elsewhere that the peer has ended. The peer
+    /// has done no wrong.
     #[error("the peer is said to have ended")]
     GivenUp,
     /// The peer reports that this side broke the protocol.
@@ -153,7 +153,7 @@ pub enum Misbehaviour {
         /// Data credits that its frame takes.
         used_data: u16,
     },
-    /// It returned more credits than it was ever sent packets.
+    /// It returned more credits than packets were ever sent to it.
     #[error("returned more {channel} credits than it has buffers")]
     CreditExcess {
         /// Channel.
@@ -162,7 +162,7 @@ pub enum Misbehaviour {
     /// A frame did not hold what its header said.
     #[error("malformed frame: {0}")]
     Malformed(hostwire_packet::Error),
-    /// It offered a link that no packet fits.
+    /// It offered a link that is too small for any packet.
     #[error("offers {field} of {got}, at least {min} is needed")]
     Offer {
         /// The value that it offered.
@@ -172,12 +172,12 @@ pub enum Misbehaviour {
         /// The value that it offered.
         got: u16,
     },
-    /// The layer above has no use for what its frame carries.
+    /// The layer above refuses the contents of its frame.
     #[error("{0}")]
     Misuse(Misuse),
 }
 
-/// What the layer above links refuses in a frame that is correct.
+/// Why the layer above links refuses a correct frame.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Misuse {

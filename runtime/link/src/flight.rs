@@ -106,9 +106,9 @@ pub(crate) struct Flight {
     base: Seq,
     sealed: usize,
     cursor: usize,
-    /// Where frames lie that the peer keeps, as far as is known.
+    /// The frames that the peer keeps, as far as known.
     kept: Range<usize>,
-    /// The cursor lies before those, and goes on behind them.
+    /// The cursor is before these frames, and jumps over them.
     leaps: bool,
 }
 
@@ -164,7 +164,7 @@ impl Flight {
         self.base.plus(self.cursor as u16)
     }
 
-    /// Frames that have been sent since something was lost the last time, and before that.
+    /// Frames that have been sent at least once, also before the last loss.
     fn reached(&self) -> usize {
         match self.leaps {
             true => self.kept.end,
@@ -177,13 +177,14 @@ impl Flight {
         self.base.plus(self.reached() as u16)
     }
 
-    /// Frames that are not acknowledged and not on their way either, because the peer keeps them.
+    /// Frames that are not acknowledged but not in flight either, because the peer keeps
+    /// them.
     #[inline]
     pub(crate) const fn kept(&self) -> usize {
         self.kept.end - self.kept.start
     }
 
-    /// Whether the frame at the cursor is the last one of those that are missing.
+    /// Whether the frame at the cursor is the last of the missing ones.
     pub(crate) fn ends_repair(&self) -> bool {
         self.leaps && self.cursor + 1 == self.kept.start
     }
@@ -235,7 +236,7 @@ impl Flight {
         self.sealed = self.sealed.max(self.cursor);
     }
 
-    /// Leaves out what the peer keeps.
+    /// Skips the frames that the peer keeps.
     #[inline]
     pub(crate) fn leap(&mut self) {
         if self.leaps && self.cursor >= self.kept.start {
@@ -255,7 +256,8 @@ impl Flight {
         self.forget_kept();
     }
 
-    /// The first `missing` frames are to be sent again; the peer keeps the one behind them, and perhaps more.
+    /// The first `missing` frames are to be sent again; the peer keeps the one after them,
+    /// and perhaps more.
     pub(crate) fn repair(&mut self, missing: u16) {
         let reached = self.reached();
         self.cursor = 0;
@@ -274,7 +276,7 @@ impl Flight {
         }
     }
 
-    /// Takes the first frame away, since it has arrived.
+    /// Removes the first frame, because it has arrived.
     pub(crate) fn pop(&mut self) -> Option<Slot> {
         let slot = self.slots.pop_front()?;
         self.base = self.base.plus(1);
@@ -343,7 +345,7 @@ mod tests {
             flight.leap();
         }
         assert_eq!(sent, [(0, false), (1, true)]);
-        // The first has arrived, behind the second one there is another gap of three.
+        // The first one has arrived. After the second one there is another gap of three.
         flight.repair(2);
         assert_eq!(flight.reached_seq(), Seq(65_534).plus(6));
         flight.pop();

@@ -1,4 +1,4 @@
-//! What nodes and their links are called.
+//! Names of nodes and of their links.
 
 /// Number of a node: one end of virtual links. Chosen by the caller, the same
 /// on all nodes unless it says [otherwise](crate::Endpoint::link_as).
@@ -22,7 +22,7 @@ impl LinkId {
     }
 }
 
-/// What a node calls the two ends of a link to it.
+/// A node's numbers for the two ends of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Called {
     /// The other end.

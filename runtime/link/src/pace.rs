@@ -1,25 +1,25 @@
-//! Frames that leave evenly where a network loses some.
+//! Pacing: frames leave evenly where the network loses some.
 //!
-//! A window that opens at once, as it does behind a repair, would leave as one burst, and of a burst a queue
-//! that others keep full takes little. So while a network loses frames, they leave a little faster than a
-//! window per round trip, each at its time: the generic cell rate algorithm (ITU-T I.371) says when.
+//! A window that opens at once, as after a repair, would leave as one burst, and a queue that other traffic
+//! keeps full takes little of a burst. So while the network loses frames, they are paced a little faster
+//! than a window per round trip, by the generic cell rate algorithm (ITU-T I.371).
 
 use crate::time::Ns;
 
-/// Frames that may leave together, however long the round trip is: what a stream of TCP sends for an ack.
+/// Frames that may leave together, however long the round trip is: as many as a TCP stream sends for an ack.
 const BURST_FRAMES: u64 = 4;
-/// As many frames as belong to this time may leave together: it is what a timer and a thread that wakes need.
+/// The frames of this time may leave together: a timer and a waking thread are about so inexact.
 const BURST_NS: u64 = 64_000;
 
 /// When the next frame may leave.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pace {
-    /// When it would leave if no frame left before its time.
+    /// When the next frame would leave if no frame left before its time.
     next_at: Ns,
 }
 
 impl Pace {
-    /// A frame has left where there have to be `gap_ns` from one to the next.
+    /// Notes that a frame has left. `gap_ns` is the gap between frames.
     #[inline]
     pub(crate) fn left(&mut self, now: Ns, gap_ns: u64) {
         if gap_ns > 0 {
@@ -47,7 +47,7 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// How many frames leave by then if there are always some.
+    /// How many frames leave until `now` if there are always some.
     fn leave(pace: &mut Pace, now: Ns, gap_ns: u64) -> u64 {
         let mut frames = 0;
         while frames < 1_000 && pace.leaves_at(gap_ns) <= now {
@@ -67,7 +67,7 @@ mod tests {
         for round in 1..50 {
             assert_eq!(leave(&mut pace, begin.after(round * GAP_NS), GAP_NS), 1);
         }
-        // What has not been used for long is not saved.
+        // Unused time is not saved up.
         assert_eq!(leave(&mut pace, begin.after(1 << 40), GAP_NS), BURST_FRAMES);
     }
 

@@ -22,8 +22,8 @@ impl Pool {
         }
     }
 
-    /// A buffer, contents undefined. `first`: the link has no buffer; it gets one even
-    /// beyond the bound.
+    /// A buffer, contents undefined. `first`: the link has no buffer yet, and gets one
+    /// even beyond the bound.
     pub(crate) fn take(&mut self, first: bool) -> Option<BufferId> {
         let used = self.buffers.len() - self.free.len();
         if used >= self.frames_max && !first {
@@ -35,7 +35,7 @@ impl Pool {
         let id = u32::try_from(self.buffers.len()).ok()?;
         self.buffers
             .push(vec![0; self.buffer_len].into_boxed_slice());
-        // So that giving back never allocates.
+        // So that returning a buffer never allocates.
         self.free.reserve(self.buffers.len());
         Some(BufferId(id))
     }

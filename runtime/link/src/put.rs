@@ -9,11 +9,11 @@ use hostwire_packet::{Error, Result};
 /// Bytes that one packet can reach: an aligned block.
 const BLOCK: u64 = 64;
 
-/// The packet that carries the first bytes of a put, and how many those are.
+/// The packet that carries the first bytes of a put, and their number.
 ///
-/// Whole dwords go as dwords, up to the end of their 64-byte block. A rest that is
-/// shorter than a dword goes as a byte write; so does a put that fits into one byte
-/// write. The data of byte writes is assembled in `scratch`.
+/// Whole dwords go as dword writes, up to the end of their 64-byte block. A rest shorter
+/// than a dword goes as a byte write, and so does a put that fits into one byte write.
+/// The data of byte writes is assembled in `scratch`.
 ///
 /// # Shapes and units
 /// - `address`: byte address at the target; any alignment.

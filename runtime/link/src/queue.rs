@@ -25,11 +25,11 @@ impl Waiting {
 ///
 /// Which packets may pass others (HyperTransport ordering rules,
 /// [`may_pass`](hostwire_packet::ht::may_pass)): each channel keeps its own order. A
-/// posted packet passes packets of the other channels that wait for credits, and so
-/// does a response those of the non-posted channel; both rules are needed, or the
-/// fabric could deadlock. Neither a non-posted packet nor a response passes an earlier
-/// posted packet, unless it is marked PassPW. All units are treated alike, which is
-/// stricter than the table and forbids nothing that the table demands.
+/// posted packet passes packets of the other channels that wait for credits. A response
+/// passes those of the non-posted channel. Both rules are needed, or the fabric could
+/// deadlock. Neither a non-posted packet nor a response passes an earlier posted packet,
+/// unless it is marked PassPW. All units are treated alike. This is stricter than the
+/// table, but allows everything that the table demands.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Queues {
     queues: [VecDeque<Waiting>; 3],
@@ -51,7 +51,7 @@ impl Queues {
         self.queues.iter().all(VecDeque::is_empty)
     }
 
-    /// Whether a packet that arrives now could go before all waiting packets.
+    /// Whether a new packet may go before all waiting packets.
     #[inline]
     pub(crate) fn lets_pass(&self, channel: VirtualChannel, pass_pw: bool) -> bool {
         self.queues[channel.index()].is_empty()
@@ -85,8 +85,8 @@ impl Queues {
         Ok(true)
     }
 
-    /// The packet that is to go next: the oldest of those that have credits
-    /// and may pass what is before them.
+    /// The packet that goes next: the oldest of those that have credits and may pass the
+    /// packets before them.
     pub(crate) fn next(
         &self,
         covers: impl Fn(VirtualChannel, bool) -> bool,

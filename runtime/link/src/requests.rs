@@ -1,4 +1,4 @@
-//! Requests that are answered: tags, answers, and who asked.
+//! Non-posted requests: tags, and which answer belongs to which request.
 
 use hostwire_packet::ht::{
     Address, AtomicOperation, ControlRepr, Dwords, PacketRepr, Read, ReadSize, RequestKind,
@@ -181,8 +181,8 @@ impl Requests {
     /// Finds the request that a response answers.
     ///
     /// # Errors
-    /// [`Misbehaviour::Misuse`] for an answer that nobody asked for, or of the
-    /// wrong size: hand it to [`Endpoint::cut_off`](crate::Endpoint::cut_off).
+    /// [`Misbehaviour::Misuse`] for an answer to no request, or of the wrong size: pass
+    /// it to [`Endpoint::cut_off`](crate::Endpoint::cut_off).
     pub fn answer<'a>(&mut self, response: &PacketRepr<'a>) -> Result<Answer<'a>, Misbehaviour> {
         let ControlRepr::Response(repr) = response.control() else {
             return Err(Misbehaviour::Misuse(Misuse::NoResponse));

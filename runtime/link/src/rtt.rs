@@ -10,8 +10,8 @@ pub(crate) struct Rtt {
     backoff: u32,
 }
 
-/// G of RFC 6298, section 2: clocks here count nanoseconds, but who reads them
-/// may be late by about this much.
+/// G of RFC 6298, section 2: clocks here count nanoseconds, but their reader may be late by about this
+/// much.
 const GRANULARITY_NS: u64 = 1_000;
 
 impl Rtt {
@@ -60,16 +60,16 @@ impl Rtt {
         }
     }
 
-    /// Frames were acknowledged, which takes one doubling back. Frames that were sent again
-    /// give no sample, and where many are lost all are sent again: the timeout would stay at
-    /// its longest. It does not come down at once, so that it meets the round trip of a path
-    /// that has become slow, where a frame that is sent only once gives a sample.
+    /// Frames were acknowledged: takes one doubling back. Frames that were sent again give no sample.
+    /// Where many frames are lost, all are sent again, and the timeout would stay at its longest. It
+    /// comes down in steps: on a path that has become slow, it then stays long enough for a frame that is
+    /// sent only once, which gives a sample.
     pub(crate) fn progress(&mut self) {
         self.backoff = self.backoff.saturating_sub(1);
     }
 
-    /// How long an ack takes, as things are. Half of them take longer than the mean, so what they usually
-    /// differ by is added.
+    /// How long an ack usually takes: the mean, plus the usual deviation, because half of the acks take
+    /// longer than the mean.
     pub(crate) fn usual_ns(&self, config: &Config) -> u64 {
         match self.smoothed_ns {
             Some(smoothed_ns) => smoothed_ns.saturating_add(self.variation_ns),
@@ -77,8 +77,8 @@ impl Rtt {
         }
     }
 
-    /// How long to wait before the peer is asked the first time, and twice as long each time it has
-    /// been asked. Two round trips, as in RFC 8985, (7.2), and what the peer may wait with an ack.
+    /// How long to wait before the peer is asked: two round trips, as in RFC 8985, (7.2), plus the time
+    /// for which the peer may delay an ack. Doubled for each earlier question.
     pub(crate) fn probe_ns(&self, config: &Config, probes: u32) -> u64 {
         let wait_ns = match self.smoothed_ns {
             Some(smoothed_ns) => smoothed_ns.saturating_mul(2),

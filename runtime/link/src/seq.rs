@@ -3,7 +3,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Seq(pub(crate) u16);
 
-/// Half of the number space: what is further ahead is behind.
+/// Half of the number space: a number that is further ahead counts as behind.
 pub(crate) const HALF: u16 = 1 << 15;
 
 impl Seq {

@@ -1,15 +1,15 @@
-//! What the silence of a peer means.
+//! The meaning of a peer's silence.
 //!
-//! A process that gets no turn is as silent as a host that is gone. The kernel of its host tells them apart, where
-//! something asks that kernel: it answers without the process. So a peer whose kernel answers is given much more
-//! time, though not for ever: who waits for a process that was stopped for good must hear of it.
+//! A process that does not run is as silent as a dead host. The kernel of the host distinguishes the two, if it is
+//! asked: it answers without the process. So a peer whose kernel answers gets much more time. The time is bounded, so
+//! that waits for a process that was stopped for good end with an error.
 
-/// Somebody who asks a kernel asks it so often.
+/// How often a kernel is asked.
 pub const HOST_ASKED_EVERY_NS: u64 = 1_000_000_000;
 /// While the kernel of its host answers, a peer may be silent for so many times the limit.
 pub const STOPPED_LIMITS: u64 = 10;
-/// A kernel that has not answered for half the limit does not answer any more, but not before it has missed an answer,
-/// and the next one is late, too.
+/// A kernel that has not answered for half of the limit counts as silent. It has this minimum time, so that one answer
+/// may be missing and the next one late.
 const HOST_SILENT_MIN_NS: u64 = 5 * HOST_ASKED_EVERY_NS / 2;
 
 /// See [`judge`].
@@ -17,7 +17,7 @@ const HOST_SILENT_MIN_NS: u64 = 5 * HOST_ASKED_EVERY_NS / 2;
 pub enum Verdict {
     /// It is not lost yet.
     Waits,
-    /// It is lost. Of its host nothing is known.
+    /// It is lost. Nothing is known about its host.
     Silent,
     /// It is lost, and its host does not answer either.
     HostSilent,
@@ -25,8 +25,8 @@ pub enum Verdict {
     Stopped,
 }
 
-/// What it means that a peer has been silent for so long, where `limit_ns` is the time that it may be.
-/// `host_silent_ns` is the time since the kernel of its host has answered; `None` if nobody asks it.
+/// Judges a peer that has been silent for `silent_ns`. `limit_ns` is the allowed time. `host_silent_ns` is the time
+/// since the last answer of its host's kernel; `None` if it is not asked.
 pub const fn judge(silent_ns: u64, limit_ns: u64, host_silent_ns: Option<u64>) -> Verdict {
     if silent_ns < limit_ns {
         return Verdict::Waits;

@@ -1,8 +1,8 @@
 use crate::time::Ns;
 
-/// The next deadline of each link: a binary heap in which every link has its place, so
-/// that a deadline can be moved. One entry per link at most; it allocates only when
-/// links are added.
+/// The next deadline of each link: a binary heap that knows the place of every link, so
+/// that a deadline can be moved. One entry per link at most; it allocates only when links
+/// are added.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Timers {
     heap: Vec<u16>,
@@ -32,8 +32,8 @@ impl Timers {
         self.at[usize::from(link)]
     }
 
-    /// Moves a deadline ahead; a later one is not taken. Deadlines that have
-    /// moved away are noticed when they come.
+    /// Moves a deadline to an earlier time; later times are ignored. A deadline that has
+    /// become later is corrected when it comes.
     pub(crate) fn set_at_most(&mut self, link: u16, at: Ns) {
         let i = usize::from(link);
         if at >= self.at[i] {
@@ -47,7 +47,7 @@ impl Timers {
         self.sift_up(self.place[i] as usize);
     }
 
-    /// Takes a link whose deadline has come. Set its next one then.
+    /// Takes a link whose deadline has come. The caller then sets its next deadline.
     pub(crate) fn pop_due(&mut self, now: Ns) -> Option<u16> {
         let &link = self.heap.first()?;
         let i = usize::from(link);

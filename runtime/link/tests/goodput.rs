@@ -17,7 +17,8 @@ const ETHERNET_BYTES: u64 = 14 + 4 + 8 + 12;
 const DELAY_NS: u64 = 10_000;
 const LINES: u64 = 50_000;
 
-/// As `runtime/wires/frames/src/connect.rs` has it: credits for all that may be on its way.
+/// As in `runtime/wires/frames/src/connect.rs`: credits for everything that may be in
+/// flight.
 fn config() -> Config {
     let default = Config::default();
     Config {
@@ -71,7 +72,8 @@ fn run(loss_ppm: u32, seed: u64) -> Run {
     stream(loss_ppm, seed, LINES, false)
 }
 
-/// As [`run`], so many lines, each of them alone until it has been acknowledged.
+/// As [`run`], with `lines` lines, each sent only after the previous one has been
+/// acknowledged.
 fn one_by_one(loss_ppm: u32, seed: u64, lines: u64) -> Run {
     stream(loss_ppm, seed, lines, true)
 }
@@ -79,7 +81,7 @@ fn one_by_one(loss_ppm: u32, seed: u64, lines: u64) -> Run {
 fn stream(loss_ppm: u32, seed: u64, lines: u64, alone: bool) -> Run {
     let mut random = Random::new(seed);
     let mut ends = [endpoint(0), endpoint(1)];
-    // By the end that they lead to.
+    // By their receiving end.
     let mut cables = [Cable::default(), Cable::default()];
     let (mut now, mut put, mut got) = (1, 0, 0);
     let mut begin = None;
@@ -190,8 +192,8 @@ fn twenty_percent_of_loss_leaves_some_of_it() {
     }
 }
 
-/// If a lone frame is lost, no frame behind it shows this. The timer does, and it does not
-/// stay long although many frames are lost.
+/// If a lone frame is lost, no frame behind it shows this. Only the timer does. It does
+/// not stay long, although many frames are lost.
 #[test]
 fn a_frame_that_is_alone_waits_for_few_timeouts() {
     for seed in 0..4 {

@@ -258,8 +258,8 @@ fn the_death_of_an_idle_peer_is_noticed() {
     });
 }
 
-/// Restarts while frames of the life before are on their way: the streams of
-/// the lives are never mixed, and the last life gets all of it.
+/// Restarts while frames of the earlier life are in flight: the streams of two lives are
+/// never mixed, and the last life gets everything.
 #[test]
 fn restarts_are_not_confused_with_their_past() {
     let plan = Plan {

@@ -7,7 +7,7 @@ use hostwire_packet::htoe::FrameRepr;
 use proptest::prelude::*;
 
 const TIMINGS: Timings = Timings::SOCKET;
-/// What the sending of a frame and the packing of a store take.
+/// The cost of sending a frame and of packing a store.
 const FRAME_NS: u64 = 2_000;
 const STORE_NS: u64 = 40;
 const LOOK_NS: u64 = 50;
@@ -15,7 +15,7 @@ const LOOK_NS: u64 = 50;
 const LINES_PER_FRAME: u64 = 20;
 const PEERS: u32 = 3;
 
-/// A store, and when the frame left that carries it.
+/// A store, and when its frame left.
 #[derive(Clone, Copy, Debug)]
 struct Stored {
     at: Ns,
@@ -98,7 +98,7 @@ impl Pe {
         pe
     }
 
-    /// Slow start, so that it is the policy that holds stores back, and no window.
+    /// Runs slow start, so that only the packing policy holds stores back, and not the window.
     fn open_windows(&mut self) {
         // More frames than a test of streams stores at a time.
         let mut frames_least = 0;
@@ -132,7 +132,7 @@ impl Pe {
         }
     }
 
-    /// What the peers have to say, which is not more than sessions, acks and credits.
+    /// Receives the peers' frames: only sessions, acks and credits.
     fn hear(&mut self) {
         for (peer, _) in &mut self.peers {
             peer.on_timeout(self.now);
@@ -199,7 +199,7 @@ impl Pe {
     }
 
     fn uses(&mut self) {
-        // A pause that the agent can have seen.
+        // A pause that the agent may have seen.
         if self.now.since(self.used_at) > 2 * TIMINGS.aside_looking_max_ns {
             self.busy_since = self.now;
         }
@@ -303,7 +303,7 @@ impl Pe {
 
     /// The rules.
     fn check(&self) -> Result<(), TestCaseError> {
-        // The wire is busy with other frames, or the agent at its turn.
+        // The wire may be busy with other frames, or the agent may have its turn.
         const SLACK_NS: u64 = 25 * FRAME_NS;
         for stored in self.stored.iter().flatten() {
             let left_at = stored.left_at.expect("all have left at last");
@@ -342,8 +342,8 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    /// Nothing waits longer than the hold time, or than its PE has used the wire; the order of
-    /// the stores to each peer is kept; all leave without another call.
+    /// No store waits longer than the hold time, or than its PE has used the wire. The order of
+    /// stores to each peer is kept. All leave without another call.
     #[test]
     fn what_a_pe_leaves_behind_leaves_in_time_and_in_order(
         steps in prop::collection::vec(step(), 1..40),
@@ -426,7 +426,7 @@ fn a_stream_fills_its_frames() {
     pe.look();
     let full = STORES.div_ceil(LINES_PER_FRAME);
     let frames = pe.frames as u64;
-    // One alone, and those that are cut short when the agent comes by or the time is over.
+    // One alone, and frames that are sent early when the agent takes a turn or the time is over.
     assert!(
         frames <= full + full / 20 + 2,
         "{frames} frames, {full} full ones"
@@ -434,7 +434,7 @@ fn a_stream_fills_its_frames() {
     pe.check().unwrap();
 }
 
-/// The agent comes by a few times while a stream goes on, and not at all while nothing happens.
+/// The agent takes a few turns during a stream, and none while nothing happens.
 #[test]
 fn the_agent_comes_by_seldom() {
     let mut pe = Pe::new();

@@ -1,10 +1,10 @@
-//! Two PEs that put to each other in turn, as a transport drives them, in virtual time: what a round trip
-//! costs besides its two frames. It has to be nothing.
+//! Two PEs that put to each other in turn, as a transport drives them, in virtual time: a round trip must
+//! cost nothing besides its two frames.
 
 use hostwire_link::packing::{Look, Packing, Timings, Turn};
 use hostwire_link::{Config, Counters, Endpoint, Identity, LinkId, Node, Ns};
 
-/// What a look takes that finds nothing.
+/// The time of a look that finds nothing.
 const LOOK_NS: u64 = 50;
 /// Slow start, the opening of the link and the first turns of the agents are over by then.
 const WARM_NS: u64 = 2_000_000;
@@ -160,7 +160,7 @@ impl Pair {
         self.cable[1 - from].extend(frames.into_iter().map(|frame| (at, frame)));
     }
 
-    /// Both look once. Whether something has come, by PE.
+    /// Both look once. Returns whether a frame has come, by PE.
     fn look(&mut self) -> [bool; 2] {
         self.now = self.now.after(LOOK_NS);
         let now = self.now;

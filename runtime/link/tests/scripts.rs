@@ -76,7 +76,7 @@ fn sealed_seeds_reach_into_every_part() {
     }
 }
 
-/// The seeds are of use: each gets where it is meant to.
+/// Each seed reaches its intended state.
 #[test]
 fn seeds_reach_into_every_part() {
     use hostwire_link::DropCause;

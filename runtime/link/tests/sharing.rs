@@ -1,5 +1,5 @@
 //! Links that share a queue with each other and with a stream of TCP, in virtual time: one switch with one
-//! port, whose queue drops what does not fit, and may mark what waits long.
+//! port. Its queue drops frames that do not fit, and may mark frames that wait long.
 
 #[path = "net/random.rs"]
 #[allow(dead_code)]
@@ -27,7 +27,7 @@ struct Port {
     /// From the sender to the port, and from it to the receiver.
     delay_ns: u64,
     loss_ppm: u32,
-    /// Frames behind so much are marked.
+    /// Frames behind so many bytes are marked.
     mark_bytes: u64,
     dropped: u64,
     random: Random,
@@ -149,19 +149,19 @@ impl Job {
 }
 
 enum Arrival {
-    /// Of a job, to one of its ends; whether it is marked.
+    /// A frame of a job, to one of its ends, and whether it is marked.
     Frame(usize, usize, Vec<u8>, bool),
     Segment(u64),
     Ack(u64),
 }
 
-/// What jobs and a stream of TCP have got of the port in `ms` milliseconds, as parts of what it carries.
-/// The first tenth does not count.
+/// The shares of the port that jobs and a TCP stream have got in `ms` milliseconds. The first tenth does
+/// not count.
 fn share(port: Port, jobs: u32, tcp: Option<Control>, ms: u64) -> Vec<f64> {
     share_and_drop(port, jobs, tcp, ms).0
 }
 
-/// What is on its way, by when it arrives and in which order it was sent.
+/// Frames in flight, by time of arrival and order of sending.
 #[derive(Default)]
 struct Arrivals {
     waiting: BTreeMap<(u64, u64), Arrival>,
@@ -174,7 +174,7 @@ impl Arrivals {
         self.waiting.insert((at, self.sent), arrival);
     }
 
-    /// What arrives now, or has before.
+    /// The next frame that has arrived by now.
     fn pop(&mut self, now: u64) -> Option<Arrival> {
         let first = self.waiting.first_entry()?;
         (first.key().0 <= now).then(|| first.remove())
@@ -225,7 +225,7 @@ fn share_and_drop(mut port: Port, jobs: u32, tcp: Option<Control>, ms: u64) -> (
             }
         }
         while let Some(number) = tcp.as_mut().and_then(|tcp| tcp.send(now)) {
-            // It does not heed marks.
+            // TCP here ignores marks.
             if let Some((at, _)) = port.carry(now, 1500) {
                 arrivals.push(at, Arrival::Segment(number));
             }
@@ -273,7 +273,8 @@ fn two_jobs_and_tcp_get_their_shares_of_a_link() {
 fn sixteen_senders_to_one_port_keep_it_busy() {
     // The shortest queue is the hardest to keep busy.
     for &queue_frames in or_long(&[32][..], &[32, 64, 200]) {
-        // Longer than two of the longest timeouts: a queue of two frames per sender drops some for that long.
+        // Longer than two of the longest timeouts: with a queue of two frames per sender some are lost for
+        // that long.
         let shares = share(Port::new(10_000, queue_frames, 5_000), 16, None, 500);
         let sum: f64 = shares.iter().sum();
         let none_starves = shares.iter().all(|share| *share >= 0.1 / 16.0);
@@ -296,7 +297,7 @@ fn one_percent_of_loss_does_not_bring_a_shared_link_down() {
     }
 }
 
-/// Where the network marks, jobs share it as well as where it drops, and lose nearly nothing.
+/// Where the network marks, jobs share it as well as where it drops, and lose nearly no frames.
 #[test]
 fn marks_do_what_losses_do() {
     let share_with = |marks_behind_frames: u64| {

@@ -1,8 +1,8 @@
-//! Bit fields of 32-bit words, written down the way the bit tables have them:
-//! word index, then `[high:low]`.
+//! Bit fields of 32-bit words, written as in the bit tables: word index, then
+//! `[high:low]`.
 //!
-//! No function here panics. A word that the buffer does not hold reads as zero
-//! and swallows writes; views rule that out by checking lengths first.
+//! No function here panics. A word outside of the buffer reads as zero, and writes to it
+//! are ignored. Views check lengths first, so this does not happen there.
 
 use crate::error::{Error, Result};
 
@@ -83,7 +83,7 @@ pub(crate) const fn tiles_word(word: usize, fields: &[Field], reserved: u32) -> 
     used == u32::MAX
 }
 
-/// The four bytes of 32-bit word `index`, or zeros where there are none.
+/// The four bytes of 32-bit word `index`, or zeros if it is outside of the buffer.
 #[inline]
 pub(crate) fn word_at(bytes: &[u8], index: usize) -> [u8; 4] {
     let tail = bytes.get(index.saturating_mul(4)..).unwrap_or(&[]);

@@ -98,7 +98,7 @@ pub(crate) const fn direct_shift_bit(crc: u32, bit: bool) -> u32 {
     ((crc << 1) | bit as u32) ^ if crc >> 31 == 1 { POLYNOMIAL } else { 0 }
 }
 
-/// CRC-32 as IEEE 802.3 has it: init all ones, reflected, complemented.
+/// CRC-32 of IEEE 802.3: init all ones, reflected, complemented.
 ///
 /// Stored least significant byte first it is an Ethernet FCS and a PCIe LCRC.
 ///

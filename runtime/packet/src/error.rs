@@ -23,7 +23,7 @@ pub enum Error {
         /// Bytes in the input.
         got_bytes: usize,
     },
-    /// Two lengths that have to agree do not.
+    /// Two lengths differ that have to be equal.
     Length {
         /// What has the wrong length.
         field: &'static str,
@@ -32,7 +32,7 @@ pub enum Error {
         /// Length found or given.
         got_bytes: usize,
     },
-    /// The output buffer does not hold what is to be written.
+    /// The output buffer is too small for the value.
     BufferTooSmall {
         /// The value that the caller wanted to write.
         field: &'static str,

@@ -34,7 +34,7 @@ const PACKET_LEN: usize = 20;
 /// The longest packet that is written.
 const DATA_LEN_MAX: usize = 1 << 30;
 
-/// What the packets of an interface are.
+/// The type of the packets of an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u16)]
 pub enum LinkType {
@@ -44,11 +44,11 @@ pub enum LinkType {
     User0 = 147,
     /// LINKTYPE_USER1: here PCI Express, which has none either.
     User1 = 148,
-    /// LINKTYPE_USER2: here what HTX boards send each other.
+    /// LINKTYPE_USER2: here the packets between HTX boards.
     User2 = 149,
 }
 
-/// What times count.
+/// The unit of times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Resolution {
@@ -58,13 +58,13 @@ pub enum Resolution {
     Picoseconds = 12,
 }
 
-/// Which way a packet went, as its interface sees it.
+/// The direction of a packet at its interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum Direction {
-    /// It came.
+    /// It was received.
     Inbound = 0b01,
-    /// It left.
+    /// It was sent.
     Outbound = 0b10,
 }
 
@@ -73,7 +73,7 @@ pub enum Direction {
 pub enum Block<'a> {
     /// The beginning of a file.
     Section {
-        /// What has written it.
+        /// The program that has written it.
         application: &'a str,
     },
     /// An interface. They have the numbers 0, 1, ... in the order in which they come.
@@ -82,7 +82,7 @@ pub enum Block<'a> {
         link_type: LinkType,
         /// Its name.
         name: &'a str,
-        /// What its times count.
+        /// The unit of its times.
         resolution: Resolution,
     },
     /// A packet.
@@ -91,12 +91,12 @@ pub enum Block<'a> {
         interface: u32,
         /// When it was seen, since 1970 or since the beginning of a simulation.
         time: u64,
-        /// Which way it went.
+        /// Its direction.
         direction: Direction,
         /// Its bytes.
         data: &'a [u8],
     },
-    /// What is to be said of an interface at the end.
+    /// The statistics of an interface at the end.
     Statistics {
         /// Its number.
         interface: u32,
@@ -190,7 +190,7 @@ impl Block<'_> {
             } => {
                 out.u32(interface);
                 out.time(time);
-                // What is there, and what was there: nothing is cut off.
+                // The captured and the original length are the same: nothing is cut off.
                 out.u32(data.len() as u32);
                 out.u32(data.len() as u32);
                 out.padded(data);
@@ -256,7 +256,7 @@ const fn padded(len: usize) -> usize {
     len.next_multiple_of(4)
 }
 
-/// What an option can hold of a name.
+/// The part of a name that fits an option.
 const fn cut(name: &str) -> &[u8] {
     match name.as_bytes().split_at_checked(u16::MAX as usize) {
         Some((front, _)) => front,

@@ -54,7 +54,7 @@ proptest! {
         prop_assert!(ht::packet_crc::parse(&bytes).is_err());
     }
 
-    /// Stores into a masked block against a map from address to byte.
+    /// Stores into a masked block, compared with a map from address to byte.
     #[test]
     fn masked_block(
         base in any::<u64>().prop_map(|base| base & !31),
@@ -105,7 +105,7 @@ proptest! {
         packets in prop::collection::vec(strategies::ht_packet(), 0..30),
         ids in any::<(u16, u16, Option<u16>)>(),
         mtu in 20..9000usize,
-        // Behind which packet, and from which line on.
+        // After which packet, and from which line on.
         bursts in (0..30usize, 0..1u64 << 34),
         lines in prop::collection::vec(any::<[u8; 64]>(), 0..25),
     ) {

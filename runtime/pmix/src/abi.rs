@@ -7,11 +7,11 @@ use std::ffi::CString;
 
 use crate::PmixError;
 
-/// The longest name of a job, without the zero behind it.
+/// The longest name of a job, without the terminating zero.
 const NAMESPACE_BYTES_MAX: usize = 255;
-/// The longest key, without the zero behind it.
+/// The longest key, without the terminating zero.
 pub(crate) const KEY_BYTES_MAX: usize = 511;
-/// The longest value that is believed: far beyond what anybody here puts.
+/// The longest value that is accepted: far longer than any value here.
 const VALUE_BYTES_MAX: usize = 1 << 30;
 
 pub(crate) const RANK_WILDCARD: u32 = u32::MAX - 1;
@@ -115,7 +115,7 @@ impl Info {
     }
 }
 
-// As OpenPMIx 4.2.2 lays them out on a machine of 64 bits.
+// The layout of OpenPMIx 4.2.2 on a 64-bit machine.
 const _: () = {
     assert!(size_of::<Proc>() == 260 && core::mem::offset_of!(Proc, rank) == 256);
     assert!(size_of::<Value>() == 32 && core::mem::offset_of!(Value, data) == 8);
@@ -145,7 +145,7 @@ pub(crate) struct Api {
     pub(crate) error_string: ErrorStringFn,
 }
 
-/// What [`Api::get`] found.
+/// The result of [`Api::get`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     Number(u64),
@@ -154,7 +154,7 @@ pub(crate) enum Answer {
     Other(u16),
 }
 
-/// For errors: of a string of bytes only its beginning.
+/// For errors: of a byte string only the beginning.
 impl core::fmt::Display for Answer {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         const SHOWN: usize = 16;
@@ -345,7 +345,7 @@ fn c_key(key: &str) -> Result<CString, PmixError> {
     CString::new(key).map_err(|_| bad)
 }
 
-/// Copies a value out and frees what hangs on it. `None` when it contradicts itself.
+/// Copies a value out and frees its memory. `None` if the value contradicts itself.
 fn take(value: &Value) -> Option<Answer> {
     macro_rules! member {
         ($name:ident) => {{

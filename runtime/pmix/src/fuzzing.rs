@@ -1,4 +1,4 @@
-//! The check of what a PMIx library gives: any kinds of values. For `qa/fuzzing`.
+//! The check of values that a PMIx library gives, of any kind. `qa/fuzzing` runs it.
 
 use crate::Pmix;
 use crate::abi::{ByteObject, Data};
@@ -12,7 +12,7 @@ const KINDS: [u16; 12] = [1, 3, 4, 6, 9, 10, 11, 13, 14, 15, 27, 28];
 /// the texts of all errors.
 ///
 /// # Panics
-/// If what comes back is not what was given.
+/// If the result is not the value that was given.
 pub fn values(script: &[u8]) -> Vec<String> {
     let (rank, mut rest) = script.split_first().unwrap_or((&0, &[]));
     RANK.set(match *rank {

@@ -30,15 +30,15 @@ use hostwire_transport::os::signals;
 /// Names the file to load instead of `libpmix.so.2` in the usual places.
 pub const LIBRARY_VARIABLE: &str = "HOSTWIRE_PMIX_LIBRARY";
 
-/// Begins every value: OpenPMIx 4.2.2 stores no empty one, and its next fence fails with
-/// `PMIX_ERR_PARTIAL_SUCCESS` or loses what else was put.
+/// The first byte of every value. OpenPMIx 4.2.2 cannot store an empty value: its next
+/// fence fails with `PMIX_ERR_PARTIAL_SUCCESS` or loses other values.
 const MARK: u8 = b'=';
 
 /// An error between this process and a launcher with PMIx.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PmixError {
-    /// The environment is that of PMIx, and its library is not on this machine.
+    /// The environment is that of PMIx, but its library is not on this machine.
     #[error(
         "the launcher speaks PMIx, whose library cannot be loaded ({reason}); install it \
          (package libpmix2 of Debian and Ubuntu, pmix elsewhere) or set {LIBRARY_VARIABLE} \
@@ -63,10 +63,10 @@ pub enum PmixError {
         function: &'static str,
         /// The returned status.
         status: i32,
-        /// The library's word for that.
+        /// The library's text for the status.
         reason: String,
     },
-    /// The library answered with what does not belong here.
+    /// The library gave an unexpected answer.
     #[error("{function} gave {seen}; expected {expected}")]
     Unexpected {
         /// The function.
@@ -95,8 +95,8 @@ pub enum PmixError {
 
 /// A connection to the launcher of this process.
 ///
-/// Dropping it without [`finalize`](Self::finalize) leaves the launcher to find that this
-/// process ended without a word, which ends the job.
+/// Dropping it without [`finalize`](Self::finalize) counts as a failure of this process,
+/// and the launcher ends the job.
 pub struct Pmix {
     api: Api,
     proc: abi::Proc,
@@ -108,8 +108,8 @@ impl Pmix {
     /// `PMIX_RANK` and others in the environment describe to the library.
     ///
     /// # Errors
-    /// [`PmixError::NoLibrary`], [`PmixError::NoFunction`]: of the machine. Others as the
-    /// launcher answers.
+    /// [`PmixError::NoLibrary`], [`PmixError::NoFunction`]: faults of the machine.
+    /// Otherwise errors of the launcher.
     pub fn init() -> Result<Self, PmixError> {
         Self::init_with(library::load()?)
     }
@@ -149,16 +149,15 @@ impl Pmix {
     /// [`fence`](Self::fence).
     ///
     /// # Errors
-    /// [`PmixError::BadKey`], else as the library answers.
+    /// [`PmixError::BadKey`], otherwise errors of the library.
     pub fn put(&mut self, key: &str, value: &[u8]) -> Result<(), PmixError> {
         self.api.put(key, &[&[MARK], value].concat())
     }
 
-    /// Waits until every process of the job has called it, and distributes what they have
-    /// put.
+    /// Waits until every process of the job has called it, and distributes their values.
     ///
     /// # Errors
-    /// As the library answers.
+    /// Errors of the library.
     pub fn fence(&mut self) -> Result<(), PmixError> {
         self.api.fence()
     }
@@ -166,7 +165,7 @@ impl Pmix {
     /// The value that process `rank` has put under `key`.
     ///
     /// # Errors
-    /// [`PmixError::Failed`] when it has put nothing there.
+    /// [`PmixError::Failed`] if it has put no value there.
     pub fn get(&mut self, rank: u32, key: &str) -> Result<Vec<u8>, PmixError> {
         match self.api.get(&self.proc.with_rank(rank), key)? {
             abi::Answer::Bytes(bytes) if bytes.first() == Some(&MARK) => {
@@ -184,7 +183,7 @@ impl Pmix {
     /// should exit afterwards.
     ///
     /// # Errors
-    /// As the library answers.
+    /// Errors of the library.
     pub fn abort(&mut self, status: i32, message: &str) -> Result<(), PmixError> {
         self.api.abort(status, message)
     }
@@ -192,7 +191,7 @@ impl Pmix {
     /// Leaves the job.
     ///
     /// # Errors
-    /// As the library answers.
+    /// Errors of the library.
     pub fn finalize(&mut self) -> Result<(), PmixError> {
         self.api.finalize()
     }

@@ -1,4 +1,4 @@
-//! The safe side against a library that answers as it likes.
+//! The safe code with a library that gives any answers.
 
 use core::ffi::c_void;
 use std::cell::RefCell;

@@ -1,4 +1,5 @@
-//! The thread of a station that lets others in and sees them go, whatever the program does.
+//! The acceptor: the thread of a station that accepts others and notices their end,
+//! whatever the program does.
 
 use std::net::TcpListener;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -22,14 +23,14 @@ use super::private::Beside;
 use super::table::{Met, Table, Way};
 use super::{Terms, window};
 
-/// Connections that have not shown the key yet.
+/// Most connections that have not shown the key yet.
 const STRANGERS_MAX: usize = 64;
-/// As many may wait to be let in.
+/// The backlog of connections that wait for the acceptor.
 const BACKLOG: i32 = 1024;
-/// Where there are no descriptors left, a while later there may be.
+/// The pause if no descriptors are left: later there may be some.
 const NAP: Duration = Duration::from_millis(10);
 
-/// The thread, from outside.
+/// The program's side of the thread.
 pub(super) struct Acceptor {
     shared: Arc<AcceptorShared>,
     thread: Option<JoinHandle<()>>,
@@ -83,7 +84,7 @@ impl Acceptor {
         })
     }
 
-    /// Sees that station go.
+    /// Watches a connection for the end of its station.
     pub(super) fn watch(&self, socket: Arc<OwnedFd>, pe: PeId) {
         let joined = self.shared.joined.lock();
         joined
@@ -92,7 +93,7 @@ impl Acceptor {
         self.shared.bell.ring();
     }
 
-    /// Lets the connections of stations that have ended go.
+    /// Closes the connections of stations that have ended.
     pub(super) fn part(&self) {
         self.shared.bell.ring();
     }
@@ -107,12 +108,12 @@ impl Acceptor {
         }
         self.shared.stop.store(true, Ordering::Release);
         self.shared.bell.ring();
-        // It cannot have panicked with anything of ours to mend.
+        // If the thread panicked, there is nothing to repair.
         let _ = thread.join();
     }
 }
 
-/// The thread, from inside.
+/// The thread's own side.
 struct Door {
     key: Key,
     terms: Terms,
@@ -122,12 +123,12 @@ struct Door {
     listener: OwnedFd,
     strangers: Strangers<OwnedFd>,
     peers: Vec<(Arc<OwnedFd>, PeId)>,
-    /// Of stations of other hosts.
+    /// Calls from stations of other hosts.
     calls: Option<Calls>,
     shared: Arc<AcceptorShared>,
 }
 
-/// What the thread has to hear.
+/// The descriptor on which an event has come.
 #[derive(Debug, Clone, Copy)]
 enum At {
     Wake,
@@ -143,7 +144,7 @@ impl Door {
         while !self.shared.stop.load(Ordering::Acquire) {
             let ready = self.wait();
             self.shared.bell.fall_silent();
-            // From behind, so that numbers of those before stay.
+            // From the last to the first, so that earlier indices stay valid.
             for at in ready.into_iter().rev() {
                 match at {
                     At::Wake => {}
@@ -179,8 +180,9 @@ impl Door {
         }
     }
 
-    /// What has something, in an order in which those of one kind rise. A station says
-    /// nothing after the first word, so a peer that has something has gone.
+    /// The descriptors with an event; those of one kind are in ascending order. A station
+    /// sends nothing after its first message, so an event of a peer means that it has
+    /// gone.
     fn wait(&self) -> Vec<At> {
         let first = [
             (At::Wake, self.shared.bell.as_fd()),
@@ -191,7 +193,7 @@ impl Door {
         let callers = self.calls.iter().flat_map(Calls::fds);
         let peers = self.peers.iter().enumerate();
         let peers = peers.map(|(at, (socket, _))| (At::Peer(at), socket.as_fd()));
-        // New peers come behind those that are looked at.
+        // New peers are added after those that are polled now.
         let all = first.into_iter().chain(strangers).chain(callers);
         let (ats, mut fds): (Vec<At>, Vec<PollFd<'_>>) = all
             .chain(peers)
@@ -206,7 +208,7 @@ impl Door {
             .collect()
     }
 
-    /// A station has gone.
+    /// Handles the end of a station.
     fn see_off(&self, pe: PeId) {
         let outside = self.calls.as_ref().map(|calls| &calls.outside);
         if let Some(outside) = outside {
@@ -228,7 +230,7 @@ impl Door {
         }
     }
 
-    /// Answers who shows the key. Others get no answer.
+    /// Answers a connection that shows the key. Others get no answer.
     fn admit(&mut self, stranger: OwnedFd) {
         let Some((hello, file)) = Hello::receive(&stranger, self.key) else {
             return;
@@ -237,7 +239,7 @@ impl Door {
             Ok(met) => met,
             Err(error) => return Answer::refuse(&stranger, &error.to_string()),
         };
-        // Who does not wait for the answer any more asks again, or has ended.
+        // A station that does not wait for the answer any more asks again, or has ended.
         let answered = Answer::send(&stranger, pe, self.proof_at, &self.file);
         if answered.is_ok() && self.table.join(pe, met).is_ok() {
             self.peers.push((Arc::new(stranger), pe));
@@ -275,7 +277,7 @@ impl Door {
     }
 }
 
-/// Those that come from other hosts.
+/// Calls from other hosts.
 struct Calls {
     outside: Arc<Outside>,
     listener: TcpListener,
@@ -301,7 +303,7 @@ impl Calls {
     fn accept(&mut self) {
         match self.listener.accept() {
             Ok((stream, _)) => {
-                // Who has gone meanwhile is not greeted.
+                // A caller that has gone meanwhile is ignored.
                 let Ok(caller) = Incoming::greet(stream) else {
                     return;
                 };
@@ -312,7 +314,7 @@ impl Calls {
         }
     }
 
-    /// Hears a caller; the station that it is, if it is let in.
+    /// Reads from a caller. Returns the station, if it is accepted.
     fn hear(&mut self, key: Key, at: usize) -> Option<(Arc<OwnedFd>, PeId)> {
         let (hello, reply) = match self.callers.get_mut(at)?.read(key) {
             Said::Nothing => return None,

@@ -1,11 +1,11 @@
-//! What wakes the thread that lets others in.
+//! Wakes the acceptor thread.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use hostwire_transport::error::TransportError;
 use rustix::event::{EventfdFlags, eventfd};
 
-/// Wakes the thread: whoever changes what it has to look at rings.
+/// An event descriptor. Code that changes the thread's list of descriptors rings it.
 pub(super) struct Bell(OwnedFd);
 
 impl Bell {
@@ -17,7 +17,7 @@ impl Bell {
     }
 
     pub(super) fn ring(&self) {
-        // A counter that is full wakes, too.
+        // A full counter also wakes.
         let _ = rustix::io::write(&self.0, &1_u64.to_ne_bytes());
     }
 
@@ -26,7 +26,7 @@ impl Bell {
     }
 }
 
-/// Can be read once it was rung.
+/// Readable after it was rung.
 impl AsFd for Bell {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()

@@ -6,21 +6,21 @@
 //! | the caller | 16 bytes that it draws, a length of 2 bytes, a sealed frame: [`Hello`] |
 //! | the called | a length of 2 bytes, a sealed frame: [`Answer`] |
 //!
-//! The caller is node 0 and the called node 1; what both have drawn are their lives, and the key is that of the
-//! name of the called. So what somebody has recorded of an earlier call opens nothing. Who does not have the
-//! key gets no answer. Numbers are little-endian.
+//! The caller is node 0 and the called is node 1. The drawn bytes are their lives, and the key is that in the
+//! name of the called. So recorded frames of an earlier call do not open. A caller without the key gets no
+//! answer. Numbers are little-endian.
 //!
 //! | hello, bytes | |
 //! |---|---|
 //! | 0 to 63 | the [name](Name) of the caller |
-//! | 64 to 67 | what it calls the called |
+//! | 64 to 67 | its number for the called |
 //! | 68 to 83 | its terms: version, bytes of a segment |
 //! | 84 | 1 if its frames are sealed, 0 if they are bare |
 //! | 85 and more | where its frames come from and go to: an [`Address`], as text |
 //!
 //! | answer, bytes | |
 //! |---|---|
-//! | 0 to 3 | what it calls the caller; 0: it refuses |
+//! | 0 to 3 | its number for the caller; 0: it refuses |
 //! | 4 and more | its address as text, or why it refuses |
 
 use std::io::{self, Read, Write};
@@ -39,11 +39,11 @@ use super::{Name, PEERS_MAX, Terms};
 
 /// "hwcall" and the version of this exchange.
 const MAGIC: [u8; 8] = *b"hwcall\0\x01";
-/// What the called says first.
+/// The length of the first message of the called.
 const GREETING_BYTES: usize = MAGIC.len() + DRAWN_BYTES;
 const DRAWN_BYTES: usize = 16;
 const LENGTH_BYTES: usize = 2;
-/// The longest frame that is taken.
+/// The longest frame that is accepted.
 const FRAME_BYTES_MAX: usize = 1024;
 /// The longest text in one.
 const TEXT_BYTES_MAX: usize = FRAME_BYTES_MAX - OVERHEAD - HELLO_BYTES_MIN;
@@ -52,11 +52,11 @@ const ANSWER_BYTES_MIN: usize = 4;
 const CALLER: Node = Node(0);
 const CALLED: Node = Node(1);
 
-/// What the station that calls says.
+/// The message of the calling station.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Hello {
     pub(crate) from: Name,
-    /// What it calls the other one.
+    /// Its number for the other one.
     pub(crate) number: PeId,
     pub(crate) terms: Terms,
     pub(crate) is_sealed: bool,
@@ -102,11 +102,11 @@ impl Hello {
     }
 }
 
-/// What the called says.
+/// The answer of the called.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Answer {
     Met {
-        /// What it calls the caller.
+        /// Its number for the caller.
         number: PeId,
         address: Address,
     },
@@ -152,7 +152,7 @@ fn parse_address(text: &[u8]) -> Option<Address> {
     text.parse().ok()
 }
 
-/// Each of the two seals one frame in a call, under keys that nothing else is sealed with.
+/// Each of the two seals only one frame in a call, under keys that are used for nothing else.
 #[derive(Debug, Default)]
 struct Once {
     is_used: bool,
@@ -196,7 +196,7 @@ fn seals(own: Node, key: Key, caller: Drawn, called: Drawn) -> Seals<Once> {
     seals
 }
 
-/// As it is sent: its length, and sealed.
+/// The bytes to send: the length and the sealed frame.
 fn sealed(seals: &mut Seals<Once>, peer: Node, bytes: &[u8]) -> io::Result<Vec<u8>> {
     let len = bytes.len() + OVERHEAD;
     let mut frame = vec![0; LENGTH_BYTES + len];
@@ -206,7 +206,7 @@ fn sealed(seals: &mut Seals<Once>, peer: Node, bytes: &[u8]) -> io::Result<Vec<u
     Ok(frame)
 }
 
-/// The frame at the front of what has come: `None` if it is not all here.
+/// The frame at the beginning of the received bytes; `None` if it is not complete.
 fn frame(bytes: &mut [u8]) -> io::Result<Option<&mut [u8]>> {
     let Some((length, rest)) = bytes.split_first_chunk_mut::<LENGTH_BYTES>() else {
         return Ok(None);
@@ -218,20 +218,20 @@ fn frame(bytes: &mut [u8]) -> io::Result<Option<&mut [u8]>> {
     }
 }
 
-/// What has become of a call.
+/// The result of a call.
 #[derive(Debug)]
 pub(super) enum Call {
     Answered(TcpStream, Answer),
     /// The connection has ended without an answer.
     Closed,
-    /// Nobody listens there any more.
+    /// No process listens there any more.
     NobodyThere,
 }
 
-/// Calls a station, and hears what it says.
+/// Calls a station, and reads its answer.
 ///
 /// # Errors
-/// As the system says.
+/// The error of the system.
 pub(super) fn call(
     at: SocketAddr,
     key: Key,
@@ -296,11 +296,11 @@ fn left(deadline: Instant) -> Duration {
     left.max(Duration::from_millis(1))
 }
 
-/// What has become of a call without a connection. `None` if that is no matter of who is called.
+/// The result of a call without a connection. `None` if the error is not caused by the called station.
 fn unconnected(error: &io::Error) -> Option<Call> {
     match error.kind() {
         io::ErrorKind::ConnectionRefused => Some(Call::NobodyThere),
-        // The kernel there made it, and the process ended before this one looked.
+        // The kernel there accepted it, and then its process ended.
         _ if is_end(error) => Some(Call::Closed),
         _ => None,
     }
@@ -311,7 +311,7 @@ fn is_end(error: &io::Error) -> bool {
     [BrokenPipe, ConnectionReset].contains(&error.kind())
 }
 
-/// `None` if the connection ends before.
+/// `None` if the connection ends before the buffer is full.
 fn read_all(
     stream: &mut TcpStream,
     mut place: &mut [u8],
@@ -335,33 +335,33 @@ fn read_all(
     Ok(Some(()))
 }
 
-/// A connection whose other end has still to say who it is. Nothing here waits.
+/// An accepted connection whose other end has not identified itself yet. Nothing here waits.
 pub(super) struct Incoming {
     pub(super) stream: TcpStream,
     drawn: Drawn,
     got: Vec<u8>,
 }
 
-/// What has become of one.
+/// The state of one.
 pub(super) enum Said {
     /// More has to come.
     Nothing,
     /// It has shown the key.
     Hello(Box<Hello>, Reply),
-    /// It is nobody who is let in.
+    /// It is not accepted.
     Stranger,
 }
 
-/// What it takes to answer.
+/// What an answer needs.
 pub(super) struct Reply(Seals<Once>);
 
 impl Incoming {
-    /// Greets who has called.
+    /// Greets a caller.
     pub(super) fn greet(mut stream: TcpStream) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
         stream.set_nodelay(true)?;
         let drawn: Drawn = random().map_err(io::Error::other)?;
-        // Nothing was sent before, so there is room for all of it.
+        // Nothing was sent before, so there is room for the whole greeting.
         stream.write_all(&[&MAGIC[..], &drawn].concat())?;
         Ok(Self {
             stream,
@@ -401,7 +401,7 @@ impl Incoming {
         }
     }
 
-    /// Whether that is on its way.
+    /// Sends an answer. Returns whether it has been sent.
     pub(super) fn answer(&mut self, mut reply: Reply, answer: &Answer) -> bool {
         let frame = sealed(&mut reply.0, CALLER, &answer.to_bytes());
         // As in `greet`: there is room.
@@ -439,7 +439,7 @@ mod tests {
         assert_eq!((read.number, read.terms, read.is_sealed), (5, TERMS, true));
         for at in 0..bytes.len() {
             let is_one = Hello::parse(&bytes[..at]).is_some();
-            // Addresses are text, of which the end may be missing.
+            // Addresses are text, and a truncated one may still be valid.
             assert_eq!(is_one, (99..).contains(&at), "{at}");
         }
         for (at, value) in [(0, 1), (64, 0), (66, 9), (84, 2), (85, 9)] {
@@ -460,8 +460,8 @@ mod tests {
         assert!(long.to_bytes().len() + OVERHEAD <= FRAME_BYTES_MAX);
     }
 
-    /// A call of a station that has `shown`, at one whose key is `key`: what that gets to hear, and what the
-    /// caller does.
+    /// A call that shows the key `shown` to a station with the key `key`. Returns whether the station accepts
+    /// it, and the result of the caller.
     fn try_call(key: Key, shown: Key) -> (bool, Result<Option<Answer>, TransportError>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let at = listener.local_addr().unwrap();
@@ -502,7 +502,7 @@ mod tests {
         assert_eq!(try_call(key, other), (false, Ok(None)));
     }
 
-    /// So that it is called again, and is found to have ended: what waits for it ends then.
+    /// So it is called again, and found to have ended: then operations that wait for it end.
     #[test]
     fn who_ends_before_the_connection_is_seen_has_closed_it() {
         use io::ErrorKind::{BrokenPipe, ConnectionRefused, ConnectionReset, TimedOut};

@@ -1,4 +1,4 @@
-//! Whom a station knows, and how it comes to know them.
+//! The contacts of a station, and how it gets to know them.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -7,41 +7,41 @@ use hostwire_transport::error::{PeId, TransportError};
 
 use super::{Name, News};
 
-/// What a station has beside the wire to others: their names, and their coming and going.
+/// The part of a station beside the wire: names of other stations, and when they come and go.
 pub trait Contacts: Send + Sync {
-    /// What others need to reach this one.
+    /// The name that others need to reach this station.
     fn name(&self) -> Name;
 
-    /// The number of the station of this name, from now on.
+    /// The number of the station of this name. It does not change.
     ///
     /// # Errors
-    /// [`TransportError::Environment`] if it cannot be reached from here, if its name says the place of one
-    /// station and the key of another, or if there is no number left.
+    /// [`TransportError::Environment`] if it cannot be reached from here, if its name combines the place of one
+    /// station with the key of another, or if no number is left.
     fn number(&self, name: &Name) -> Result<PeId, TransportError>;
 
     /// The name of a station that has a number.
     fn name_of(&self, pe: PeId) -> Option<Name>;
 
-    /// Meets it, unless that has been done.
+    /// Meets it, unless they have met.
     ///
     /// # Errors
     /// [`TransportError::PeerLost`] if it has ended; [`TransportError::Environment`] if it does not
     /// answer, or refuses.
     fn meet(&self, pe: PeId) -> Result<(), TransportError>;
 
-    /// Whether there may be anything to take, which is asked at each look and each send. Without such a word there
-    /// may always be something.
+    /// A flag: whether there may be news to take. It is checked at each look and each send. Without a flag there
+    /// may always be news.
     fn news(&self) -> Option<Arc<AtomicBool>> {
         None
     }
 
-    /// What has happened since the last call: at most one call gets each.
+    /// The news since the last call. Each is given only once.
     fn take_news(&self) -> Vec<News>;
 
-    /// From now on nobody copies private memory of this process: before buffers are given back whose
-    /// messages have not ended.
+    /// From now on no peer copies private memory of this process. Called before buffers of unfinished messages are
+    /// given back.
     fn lend_no_more(&self) {}
 
-    /// Has nothing to do with that station any more: it sees this one go, where it can.
+    /// Ends the contact with a station. It sees this one go, if possible.
     fn part(&self, pe: PeId);
 }

@@ -1,4 +1,4 @@
-//! What the environment says of the way to stations of other hosts.
+//! The settings for reaching stations of other hosts.
 
 use hostwire_bootstrap::settings::SettingError;
 use hostwire_frames::{FrameWire, settings};
@@ -6,10 +6,10 @@ use hostwire_transport::{EnvironmentFault, TransportError};
 
 use super::NetworkWire;
 
-/// The settings of the wires between hosts, as far as stations have them.
+/// The settings of the wires between hosts that stations use.
 #[derive(Debug, Clone)]
 pub struct Environment {
-    /// The names of the interfaces; none: the usual one.
+    /// The names of the interfaces; empty: the default one.
     pub interfaces: Vec<String>,
     ether_type: u16,
 }
@@ -27,10 +27,10 @@ impl Environment {
         })
     }
 
-    /// What carries stores to stations of other hosts, if the settings name this wire, or none.
+    /// The wire to stations of other hosts, if the settings name this wire or none.
     ///
     /// # Errors
-    /// [`TransportError::Environment`] if stations do not reach other hosts by that.
+    /// [`TransportError::Environment`] if stations cannot use that wire between hosts.
     pub fn wire(&self, named: Option<&str>) -> Result<NetworkWire, TransportError> {
         match named.map(str::parse) {
             None | Some(Ok(FrameWire::Udp)) => Ok(NetworkWire::Udp),

@@ -1,4 +1,4 @@
-//! What stations say to each other when they meet between hosts, and their names.
+//! The messages of stations that meet between hosts, and their names.
 
 use hostwire_transport::fuzzing::kit::{Target, mark, named};
 use hostwire_transport::printable;
@@ -9,7 +9,7 @@ use crate::{Name, Terms};
 /// Every check of this crate.
 pub const TARGETS: &[Target] = &[CALL];
 
-/// A name, a hello or an answer: what the first byte says, and its bytes.
+/// A name, a hello or an answer: the first byte says which, then its bytes.
 pub(super) const CALL: Target = Target {
     name: "station_call",
     check: call,
@@ -62,7 +62,7 @@ fn call(bytes: &[u8]) {
                 let written = name.to_bytes();
                 let read = Name::from_bytes(&written).map(|name| name.to_bytes());
                 assert_eq!(read, Some(written));
-                // Only one form of an address of IPv4 is written.
+                // IPv4 addresses are written in only one form.
                 assert_eq!(written[..48], bytes[..48]);
             }
         }
@@ -81,7 +81,7 @@ fn call(bytes: &[u8]) {
                     Answer::Met { .. } => {
                         assert_eq!(Answer::parse(&answer.to_bytes()), Some(answer));
                     }
-                    // What was too long to be said is cut.
+                    // A reason that is too long is cut.
                     Answer::Refused { why } => assert_eq!(printable(why), **why),
                 }
             }

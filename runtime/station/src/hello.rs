@@ -1,4 +1,4 @@
-//! What two stations say to each other when they meet.
+//! The messages of two stations that meet on one host.
 //!
 //! Little-endian words over `SOCK_SEQPACKET`, with the descriptor of the sender's segment:
 //!
@@ -24,11 +24,11 @@ use super::{Name, PEERS_MAX, Terms};
 const NAME_WORDS: usize = Name::BYTES / 8;
 const HELLO_WORDS: usize = 7 + NAME_WORDS;
 
-/// What the station that comes says.
+/// The message of the connecting station.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Hello {
     pub(super) from: Name,
-    /// What it calls the other one.
+    /// Its number for the other one.
     pub(super) number: PeId,
     pub(super) terms: Terms,
     pub(super) proof_at: u64,
@@ -55,7 +55,7 @@ impl Hello {
         words
     }
 
-    /// `None` if it does not show `key`, or is no hello at all.
+    /// `None` if it does not show `key`, or is no hello.
     fn from_words(words: &[u64], key: Key) -> Option<Self> {
         let [
             magic,
@@ -87,9 +87,10 @@ impl Hello {
         send_with(socket, &to_bytes(&self.to_words(key)), &[file.as_fd()])
     }
 
-    /// What a station that shows the key says.
+    /// Receives the hello of a station that shows the key.
     pub(super) fn receive(socket: &OwnedFd, key: Key) -> Option<(Self, OwnedFd)> {
-        // Room for one more word: what is too long does not look like what fits.
+        // Room for one more word, so that a message that is too long does not look like one that
+        // fits.
         let mut bytes = [0; 8 * (HELLO_WORDS + 1)];
         let (len, fds) = receive_with(socket, &mut bytes).ok()?;
         let hello = Self::from_words(&from_bytes(&bytes[..len]), key)?;
@@ -104,7 +105,7 @@ fn numbered(word: u64) -> Option<PeId> {
     (1..PEERS_MAX).contains(&number).then_some(number)
 }
 
-/// What the other one says.
+/// The answer of the other one.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) number: PeId,
@@ -127,7 +128,7 @@ impl Answer {
         send_refusal(socket, why);
     }
 
-    /// `None` if it has gone without a word.
+    /// `None` if it has gone without an answer.
     pub(super) fn receive(socket: &OwnedFd) -> Result<Option<Self>, EnvironmentFault> {
         let mut bytes = [0; 512];
         let (len, fds) = match receive_with(socket, &mut bytes) {

@@ -1,20 +1,20 @@
-//! Processes that no launcher brought together: each meets those whose [`Name`] it gets.
+//! Processes without a common launcher: each meets those whose [`Name`] it gets.
 //!
-//! A *station* belongs to no job, unless its hardware is a model: see `modelled.rs`. It numbers the stations that it meets itself, in the order in which
-//! it hears of them: 0 is itself. So each has numbers of its own, and what a segment has for a peer lies
-//! at the number that the *owner of the segment* gave that peer: see [`Numbering::number_at`](hostwire_transport::wire::Numbering::number_at).
+//! A *station* belongs to no job, unless its hardware is a model: see `modelled.rs`. It chooses its own numbers for
+//! other stations, in the order in which it learns of them; 0 is itself. So each station has its own numbering, and the
+//! part of a segment for a peer lies at the number that the *owner of the segment* gave to that peer: see
+//! [`Numbering::number_at`](hostwire_transport::wire::Numbering::number_at).
 //!
-//! Two stations meet when one first wants something of the other ([`Stations::meet`]): it connects
-//! to the Unix socket of the name, shows the key, and both hand over the memory of their segments and
-//! say how they number each other. A thread of each station answers, whatever its program does.
-//! Both may begin at once: then they meet twice, with the same result. The connection stays, so that
-//! the end of a process shows, however it comes. A connection of another user, or without the key, is
-//! dropped unanswered.
+//! Two stations meet at the first operation of one on the other ([`Stations::meet`]): it connects to the Unix socket in
+//! the name and shows the key. Then both pass the memory of their segments and their numbers for each other. A thread
+//! of each station answers, whatever its program does. Both may begin at once: then they meet twice, with the same
+//! result. The connection stays open, so that any end of a process shows. A connection of another user, or without the
+//! key, is dropped without an answer.
 //!
-//! Within a host that is done over a Unix socket. Those of different hosts meet over TCP (`call.rs`), which shows the end of
-//! a process as well, and what they store to each other travels as UDP datagrams or on TCP connections, by the links
-//! of [`ether`](hostwire_frames) (`outside.rs`). A segment is as large for all peers that there may be
-//! ([`PEERS_MAX`]); its pages are allocated on first touch.
+//! This is how stations of one host meet. Stations of different hosts meet over TCP (`call.rs`), which also shows the
+//! end of a process. Their stores travel as UDP datagrams or on TCP connections, by the links of
+//! [`ether`](hostwire_frames) (`outside.rs`). A segment has room for all possible peers ([`PEERS_MAX`]); its pages are
+//! allocated on first touch.
 
 mod acceptor;
 mod bell;
@@ -64,19 +64,19 @@ use rustix::io::Errno;
 pub use table::News;
 use table::{Met, Table, Way};
 
-/// Most stations that one meets in its life, itself included.
+/// Most stations that one can meet in its life, itself included.
 pub const PEERS_MAX: u32 = 1024;
 
-/// How long a station waits for the answer of another, which a thread of its own gives.
+/// How long a station waits for the answer of another one's acceptor thread.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
-/// After a connection that ended without an answer.
+/// The pause after a connection that ended without an answer.
 const AGAIN_AFTER: Duration = Duration::from_millis(10);
 
 /// A station, as a wire to all that it meets. See the [module text](self).
 pub struct Stations {
     fork_guard: ForkGuard,
     name: Name,
-    /// What all have to have alike: bytes of a segment, and what those mean.
+    /// What must be the same at all stations: the size and layout of a segment.
     terms: Terms,
     file: Arc<OwnedFd>,
     segment: Window,
@@ -84,32 +84,32 @@ pub struct Stations {
     acceptor: Acceptor,
     /// The way to stations of other hosts.
     outside: Option<Arc<Outside>>,
-    /// Private memory of this process is lent to others, and theirs copied, in one copy.
+    /// Present if private memory is copied between processes in one copy.
     proof: Option<Proof>,
     limits: WaitLimits,
 }
 
-/// What two stations must have alike.
+/// What must be the same at two stations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Terms {
-    /// What memory and addresses mean.
+    /// The version of the layout of memory and addresses.
     pub version: u64,
     /// How long a segment is.
     pub segment_bytes: u64,
 }
 
-/// How a station is to be.
+/// The options of a station.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Whether private memory is copied between processes of a host, where the kernel allows it. Long messages
     /// go through staging memory otherwise.
     pub lends: bool,
-    /// How it reaches stations of other hosts, or why it is not to.
+    /// How it reaches stations of other hosts, or why it does not.
     pub network: Result<Network, TransportError>,
 }
 
 impl Options {
-    /// Of a station that stays within its host.
+    /// The options of a station that stays within its host.
     pub fn within_host() -> Self {
         let missing = "it stays within its host, or network namespace";
         let fault = EnvironmentFault::Unsupported { missing };
@@ -122,8 +122,8 @@ impl Options {
 }
 
 impl Stations {
-    /// A new one, which others can meet from now on. If the network is not what it has to be, it does not
-    /// reach other hosts, and says why when it is asked to.
+    /// A new station, which others can meet from now on. If the network is unusable, it does not reach other hosts, and
+    /// operations that need one give the reason.
     ///
     /// # Errors
     /// [`TransportError::Environment`]: no memory, no descriptors, no thread.
@@ -224,7 +224,7 @@ impl Stations {
     }
 }
 
-/// What leads to a station.
+/// The way to a station.
 enum Peer<'a> {
     Here(&'a Window),
     Far(&'a Ether),
@@ -234,7 +234,7 @@ fn failed(pe: PeId, fault: EnvironmentFault) -> TransportError {
     TransportError::environment(format!("meeting station {pe}"), fault)
 }
 
-/// The segment that another station handed over.
+/// The segment that another station has passed.
 fn window(file: &OwnedFd, terms: Terms) -> Result<Window, TransportError> {
     let memory = map_whole(file)?;
     if memory.len_bytes() as u64 != terms.segment_bytes {
@@ -250,13 +250,13 @@ fn no_such(pe: PeId) -> TransportError {
     TransportError::NoSuchPe { pe, pes: PEERS_MAX }
 }
 
-/// Somebody calls by the name of this station.
+/// The error if a program meets the station's own name.
 fn own_name() -> TransportError {
     let fault = EnvironmentFault::unexpected("another station", "this one");
     TransportError::environment("letting a station in", fault)
 }
 
-/// Stations ask by messages for what is on another host.
+/// Gets and atomics to another host go by messages of stations, not by the wire.
 fn only_stores(pe: PeId) -> TransportError {
     let missing = "the way to another host takes stores and nothing else";
     let fault = EnvironmentFault::Unsupported { missing };
@@ -310,8 +310,8 @@ impl Contacts for Stations {
                 self.acceptor.watch(Arc::new(socket), pe);
                 return Ok(());
             }
-            // It has no descriptor left, or too many strangers at once: that passes. If it has
-            // ended, nobody listens the next time.
+            // It has no descriptor left, or too many strangers at once: this is temporary. If it has ended, no process
+            // listens at the next try.
             if Instant::now() >= deadline {
                 let expected = "an answer";
                 let fault = EnvironmentFault::unexpected(expected, "closed connections");
@@ -493,7 +493,7 @@ impl wire::Numbering for Stations {
     }
 }
 
-/// A station asks for what lies behind a window that may have come after the routes were found.
+/// Offloaded, because the window to a station may have come after the routes were found.
 impl Offload for Stations {
     fn get(&self, pe: PeId, offset_bytes: usize, dst: &mut [u8]) -> Result<(), TransportError> {
         match self.peer(pe)? {
@@ -516,7 +516,7 @@ impl Drop for Stations {
     /// A copy of the process has no thread, only its handle.
     fn drop(&mut self) {
         self.lend_no_more();
-        // While the connections last: what was stored has arrived before peers see this one go.
+        // Before the connections close: stores have arrived before peers see this one go.
         if let Some(outside) = &self.outside {
             outside.finish();
         }

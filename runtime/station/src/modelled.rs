@@ -1,10 +1,10 @@
-//! Whom a station knows in a process whose hardware is a model.
+//! The contacts of a station in a process whose hardware is a model.
 //!
-//! Such a process belongs to a job, whose PEs are its stations: they have their numbers there, and
-//! the simulator leads from one to the other. So there is nobody to meet, and no thread that answers. A name
-//! says the job and the number. The process takes part in the run of the model when it first sends or looks,
-//! and not when the station opens: until then its program may wait for others by means of its own,
-//! such as the exchange of names, in real time.
+//! Such a process belongs to a job, and the PEs of the job are its stations: they have the numbers of the
+//! job, and the simulator connects them. So stations need not meet, and no thread answers. A name contains
+//! the job and the number. The process takes part in the run of the model from its first send or look, not
+//! from the opening of the station: until then its program may wait for others in real time, for example to
+//! exchange names.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -20,20 +20,20 @@ pub struct ModelledContacts {
     wire: Arc<Modelled>,
     /// The number of the job.
     job: u128,
-    /// Who has ended, as far as that was told, or was parted from.
+    /// Stations that have ended, if reported, and stations that this one has parted from.
     gone: Mutex<Vec<Gone>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Gone {
     No,
-    /// This station wants no more of it, and has not been told that it is gone.
+    /// This station has parted from it, and its end has not been reported.
     Parted,
     Told,
 }
 
 impl ModelledContacts {
-    /// That of this process, if its hardware is a model, with a segment of so many bytes for so many
+    /// The contacts of this process, if its hardware is a model, with a segment of so many bytes for so many
     /// stations.
     ///
     /// # Errors
@@ -55,8 +55,8 @@ impl ModelledContacts {
         &self.wire
     }
 
-    /// Takes part in the run of the model from now on, when all others do so too. Before that
-    /// nothing can come, and no time passes.
+    /// Takes part in the run of the model from now on, as soon as all others do too. Before that nothing can
+    /// come, and no time passes.
     ///
     /// # Errors
     /// [`TransportError::Environment`] if the simulator has ended.

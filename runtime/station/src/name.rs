@@ -1,4 +1,4 @@
-//! What a station is called by those who want to reach it.
+//! The name by which others reach a station.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::os::unix::fs::MetadataExt;
@@ -10,24 +10,26 @@ use rustix::net::SocketAddrUnix;
 
 /// "hwst" and the version of names and of the exchanges between stations.
 const MAGIC: [u8; 6] = *b"hwst\x02\0";
-/// The kernel draws it at each boot.
+/// A random number of the kernel, new at each boot.
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
-/// Abstract sockets are seen within a network namespace.
+/// Abstract sockets are visible within a network namespace.
 const NETWORK: &str = "/proc/self/ns/net";
 
-/// The name of a station: where it is, and the key that it wants to be shown. Whoever has the name
-/// can reach the station, so it goes to those alone who may.
+/// The name of a station: where it is, and the key that callers have to show. Any process with the
+/// name can reach the station, so give it only to those that may.
 ///
 /// | bytes | |
 /// |---|---|
 /// | 0 to 5 | "hwst", version, 0 |
-/// | 6, 7 | the TCP port on which it hears stations of other hosts, big-endian; 0 if it does not |
+/// | 6, 7 | the TCP port on which it listens for stations of other hosts, big-endian; 0 if it does
+/// not |
 /// | 8 to 15 | the host: its boot and its network namespace |
 /// | 16 to 31 | the abstract socket, random |
 /// | 32 to 47 | the key, random |
-/// | 48 to 63 | the address of that port, of IPv6, one of IPv4 mapped into it; 0 without a port |
+/// | 48 to 63 | the address of that port as IPv6, with IPv4 mapped into it; 0 without a port |
 ///
-/// With nothing but zeros behind the host it is [that of the host](Self::of_this_host), where no station is.
+/// With only zeros after the host it is a [name of the host](Self::of_this_host) without a
+/// station.
 ///
 /// `Debug` does not show the key.
 #[derive(Debug, Clone, Copy)]
@@ -39,10 +41,10 @@ pub struct Name {
 }
 
 impl Name {
-    /// How long it is: the most that libfabric's users take.
+    /// Its length: the most that users of libfabric accept.
     pub const BYTES: usize = 64;
 
-    /// A new one, on this host, which hears others there.
+    /// A new name on this host. `outside` is where the station listens for other hosts.
     pub(super) fn draw(outside: Option<SocketAddr>) -> Result<Self, TransportError> {
         Ok(Self {
             host: this_host()?,
@@ -52,24 +54,25 @@ impl Name {
         })
     }
 
-    /// That of a PE of a job in virtual time. A boot and a network of this machine have no such host.
+    /// The name of a PE of a job in virtual time. Its host differs from every real host.
     pub(super) fn of_pe(job: u128, pe: u32) -> Self {
         Self {
             host: (job ^ job >> 64) as u64,
-            // None is that of nobody.
+            // Never 0, which stands for no station.
             socket: u128::from(pe) + 1,
             key: Key::new(job),
             outside: None,
         }
     }
 
-    /// The number of the PE whose name this is, of that job.
+    /// The number of the PE with this name, if it belongs to that job.
     pub(super) fn pe_of(&self, job: u128) -> Option<u32> {
         let pe = u32::try_from(self.socket.checked_sub(1)?).ok()?;
         (Self::of_pe(job, pe).to_bytes() == self.to_bytes()).then_some(pe)
     }
 
-    /// What is known of the name of a station before it is opened here: the host. It leads to nobody.
+    /// The part of a name that is known before a station is opened here: the host. It does not
+    /// lead to a station.
     ///
     /// # Errors
     /// [`TransportError::Environment`]: the kernel does not say on which host this is.
@@ -88,7 +91,7 @@ impl Name {
         Self { host, ..self }
     }
 
-    /// As it goes to others.
+    /// Its bytes, to be sent to others.
     pub fn to_bytes(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         let [low, high] = self.key.to_words();
@@ -108,7 +111,7 @@ impl Name {
         bytes
     }
 
-    /// Reads one; `None` if these bytes are none of a station of this version.
+    /// Reads a name; `None` if these bytes are not the name of a station of this version.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (words, []) = bytes.as_chunks::<8>() else {
             return None;
@@ -142,7 +145,7 @@ impl Name {
         })
     }
 
-    /// What tells stations apart.
+    /// A number that is different for each station.
     pub fn id(&self) -> u128 {
         self.socket
     }
@@ -151,12 +154,12 @@ impl Name {
         self.key
     }
 
-    /// Whether a socket of one leads to the other.
+    /// Whether the two are on one host, so that sockets connect them.
     pub(super) fn is_beside(&self, other: &Self) -> bool {
         self.host == other.host
     }
 
-    /// Where stations of other hosts find it.
+    /// The address at which stations of other hosts reach it.
     pub(super) fn outside(&self) -> Option<SocketAddr> {
         self.outside
     }
@@ -167,7 +170,8 @@ impl Name {
     }
 }
 
-/// Where a station hears others, if it does. Nothing at all if no station can be there.
+/// The address at which a station listens, if it does. `None` outside if no station can have this
+/// address.
 #[allow(clippy::option_option, reason = "none is right, and none can be read")]
 fn outside(ip: Ipv6Addr, port: u16) -> Option<Option<SocketAddr>> {
     let ip = ip.to_canonical();
@@ -178,7 +182,7 @@ fn outside(ip: Ipv6Addr, port: u16) -> Option<Option<SocketAddr>> {
     }
 }
 
-/// A number that two processes have in common if they can reach each other's sockets.
+/// A number that is the same for two processes if they can reach each other's sockets.
 fn this_host() -> Result<u64, TransportError> {
     let failed = |what: &str, e: &std::io::Error| {
         let code = e.raw_os_error().unwrap_or(libc::EIO);

@@ -1,7 +1,7 @@
-//! A station's way to stations of other hosts: it hears them over TCP, and stores travel in frames.
+//! A station's way to stations of other hosts: they meet over TCP, and stores travel in frames.
 //!
-//! The TCP port is there from the beginning, since the name says it. The socket for frames, the links and
-//! their thread come with the first station of another host.
+//! The TCP port exists from the beginning, because it is in the name. The socket for frames, the links
+//! and their thread are made for the first station of another host.
 
 use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
@@ -28,33 +28,33 @@ use super::{ANSWER_WITHIN, Name, PEERS_MAX, Terms, failed, no_such};
 /// How a station reaches those of other hosts.
 #[derive(Debug, Clone)]
 pub struct Network {
-    /// Where it is heard.
+    /// Where it listens.
     pub place: NetworkPlace,
-    /// What carries stores: the same for all.
+    /// The wire that carries stores: the same at all stations.
     pub wire: NetworkWire,
-    /// Whether its frames are sealed: the same for all.
+    /// Whether its frames are sealed: the same at all stations.
     pub is_sealed: bool,
-    /// How long a station may be silent.
+    /// How long a station may be silent before it is lost.
     pub lost_after: Duration,
-    /// Faults that its frames meet.
+    /// Injected faults of its frames.
     pub faults: Option<Faults>,
 }
 
-/// What carries stores to stations of other hosts.
+/// The wire to stations of other hosts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NetworkWire {
     /// UDP datagrams.
     Udp,
     /// TCP connections.
     Tcp,
-    /// Ethernet frames of this EtherType. It takes the right to open raw sockets.
+    /// Ethernet frames of this EtherType. Needs the right to open raw sockets.
     Ether(u16),
 }
 
-/// Where a station is heard by those of other hosts.
+/// Where a station listens for stations of other hosts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NetworkPlace {
-    /// At the interfaces of these names; without a name at that which [`Interface::choose`] takes.
+    /// At the interfaces of these names; without a name at the one that [`Interface::choose`] chooses.
     Interfaces(Vec<String>),
     /// At the loopback interface, as if this were the host of this number: for tests.
     Loopback {
@@ -63,10 +63,10 @@ pub enum NetworkPlace {
     },
 }
 
-/// An interface at which a station is heard.
+/// An interface at which a station listens.
 struct At {
     ip: IpAddr,
-    /// `None` for that of loopback, which has no stations.
+    /// `None` for loopback, which has no MAC address.
     interface: Option<Interface>,
 }
 
@@ -112,7 +112,7 @@ impl NetworkPlace {
     }
 }
 
-/// Before a station has a name.
+/// The listening sockets, before a station has a name.
 pub(super) struct Ears {
     network: Network,
     interfaces: Vec<At>,
@@ -154,16 +154,16 @@ pub(super) struct Outside {
     terms: Terms,
     segment: Window,
     table: Arc<Table>,
-    /// The thread that sees stations go has to look at the table again.
+    /// Makes the acceptor thread check the table again.
     bell: Arc<Bell>,
-    /// They tell whether the hosts of silent stations answer.
+    /// They show whether the hosts of silent stations answer.
     connections: Arc<Connections>,
     wire: OnceLock<(Ether, Address)>,
     opening: Mutex<()>,
 }
 
 impl Outside {
-    /// That of a station, and where it hears others.
+    /// For a station, with the sockets on which it listens.
     pub(super) fn new(
         ears: Ears,
         (fork_guard, name, terms): (ForkGuard, Name, Terms),
@@ -235,7 +235,7 @@ impl Outside {
         Ok(self.wire.get_or_init(|| (wire, address)))
     }
 
-    /// Meets a station. When this returns, it can be stored to. Its connection goes to who is to `watch` it.
+    /// Meets a station. When this returns, it can be stored to. Its connection is passed to `watch`.
     pub(super) fn meet(
         &self,
         pe: PeId,
@@ -252,7 +252,7 @@ impl Outside {
                     return Err(super::ended(pe));
                 }
             }
-            // As within a host: that may pass.
+            // As within a host, this may be temporary.
             if Instant::now() >= deadline {
                 let fault = EnvironmentFault::unexpected("an answer", "closed connections");
                 return Err(failed(pe, fault));
@@ -266,7 +266,7 @@ impl Outside {
             }
         };
         self.lead(pe, name, number, theirs)?;
-        // If its process ends from now on, nobody waits for the link.
+        // From now on an end of its process is noticed, and nothing waits for the link.
         watch(self.keep(pe, stream));
         match self.table.wait_until_met(pe, deadline) {
             true => Ok(()),
@@ -274,7 +274,7 @@ impl Outside {
         }
     }
 
-    /// Why a station that has answered was not met.
+    /// The error if a station has answered but its link does not open.
     fn not_met(&self, pe: PeId, at: &Address) -> TransportError {
         if self.table.has_ended(pe) {
             let loss = self.loss(pe);
@@ -295,7 +295,7 @@ impl Outside {
         )
     }
 
-    /// The connection to a station that was met, for who keeps it open.
+    /// The connection to a met station, for the code that keeps it open.
     pub(super) fn keep(&self, pe: PeId, stream: TcpStream) -> Arc<OwnedFd> {
         let stream = Arc::new(stream.into());
         self.connections.add(pe, &stream);
@@ -321,7 +321,7 @@ impl Outside {
         self.call(pe, name, Instant::now() + ANSWER_WITHIN)
     }
 
-    /// Lets a station in that has called: its number, and what it is told.
+    /// Accepts a station that has called. Returns its number and the answer to it.
     pub(super) fn admit(&self, hello: &Hello) -> Result<(PeId, Answer), TransportError> {
         let unlike = |expected: &dyn core::fmt::Debug, got: &dyn core::fmt::Debug| {
             let (expected, got) = (format_args!("{expected:?}"), format_args!("{got:?}"));
@@ -343,7 +343,7 @@ impl Outside {
         if pe == 0 {
             return Err(super::own_name());
         }
-        // A name says its host: one that was met here cannot be there.
+        // A name contains its host: a station that was met on this host cannot call from another one.
         if self
             .table
             .name_of(pe)
@@ -382,14 +382,14 @@ impl Outside {
         })
     }
 
-    /// The process of a station has ended: what it had sent by then is there when this returns.
+    /// The process of a station has ended: all its frames have been processed when this returns.
     pub(super) fn take_last(&self) {
         if let Some(wire) = self.wire() {
             wire.take_what_came();
         }
     }
 
-    /// This station has no more to do with it.
+    /// Ends the contact with a station.
     pub(super) fn part(&self, pe: PeId) {
         if let Some(wire) = self.wire() {
             wire.give_up(pe);
@@ -400,7 +400,7 @@ impl Outside {
         self.wire().map_or(Loss::Ended, |wire| wire.loss(pe))
     }
 
-    /// What was stored has arrived when this returns, or cannot.
+    /// When this returns, all stores have arrived or cannot arrive.
     pub(super) fn finish(&self) {
         if let Some(wire) = self.wire() {
             wire.finish();
@@ -414,8 +414,8 @@ fn nowhere(pe: PeId) -> TransportError {
     failed(pe, EnvironmentFault::Unsupported { missing })
 }
 
-/// The key of a pair, and its ends, the own one first. Both stations find the same, whoever called: the
-/// one with the lower number in its name is the first.
+/// The key of a pair, and its ends, the own one first. Both stations compute the same keys, whichever
+/// called: the one with the lower number in its name is the first.
 fn keys(own: &Name, other: &Name) -> (JobKey, [End; 2]) {
     let is_first = own.id() < other.id();
     let (first, second) = if is_first { (own, other) } else { (other, own) };

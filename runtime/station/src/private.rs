@@ -1,15 +1,14 @@
-//! Private memory of another station, copied once by who receives it.
+//! Private memory of another station, which the receiver copies in one copy.
 //!
-//! The kernel copies between processes (`process_vm_readv`) where it lets one process look into the
-//! other. It takes the number of a process, which says little: the process may have ended, and another
-//! may have its number, or it may run another program by now. So each station keeps its key in a
-//! [`Proof`] and says where, and every copy fetches the key as well, in the same call and
-//! behind the bytes. Only with the right key were they bytes of that station, and was it not closed when
-//! they were read: it wipes the key before it gives its buffers back, and the kernel wipes it in
-//! copies of the process.
+//! The kernel copies between processes (`process_vm_readv`) where it permits one process to read the
+//! other. The call takes a process number, which is not reliable: the process may have ended, and its
+//! number may belong to another one, or it may run another program. So each station keeps its key in a
+//! [`Proof`] and publishes the address. Every copy also reads the key, in the same call and after the
+//! bytes. If the key is right, the bytes came from that station, and the station was still open: it wipes
+//! the key before it gives its buffers back, and the kernel wipes it in copies of the process.
 //!
-//! All that a station says of addresses is an argument of that call, and can do no more harm here
-//! than wrong bytes in a message of its own.
+//! Addresses of a station are only used as arguments of this call, so a wrong one can only give wrong
+//! bytes in a message of that station.
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,7 +35,7 @@ impl Proof {
         self.0.as_ptr() as u64
     }
 
-    /// Nobody copies from now on: what was copied before this returns is whole.
+    /// Ends copies by peers: copies that succeeded before this returns are complete.
     pub(super) fn wipe(&self) {
         self.store([0; 2]);
         std::sync::atomic::fence(Ordering::SeqCst);
@@ -55,13 +54,13 @@ pub(super) struct Beside {
     process: libc::pid_t,
     proof_at: u64,
     key: Key,
-    /// The kernel has refused, or it is that station no more.
+    /// The kernel has refused, or the process is not that station any more.
     is_closed: AtomicBool,
 }
 
 impl Beside {
-    /// That of the station at the other end, which says where it has its key, if it does. `None` if there
-    /// is no way to it.
+    /// The memory of the station at the other end, with the address of its key. `None` if it cannot be
+    /// copied.
     pub(super) fn of(socket: &OwnedFd, proof_at: u64, key: Key) -> Option<Self> {
         let process = (proof_at != 0).then(|| peer_process(socket))??;
         Some(Self::new(process, proof_at, key))
@@ -112,7 +111,7 @@ impl Beside {
             Err(_) => false,
         };
         let is_it = is_all && self.key.is(Key::from_words(proof[0], proof[1]));
-        // Memory that the kernel cannot copy from, of a device for one, says nothing about the rest.
+        // Memory that the kernel cannot read, for example of a device, says nothing about other memory.
         let is_refused = matches!(&read, Err(e) if e.raw_os_error() != Some(libc::EFAULT));
         if is_refused || (is_all && !is_it) {
             self.is_closed.store(true, Ordering::Relaxed);
@@ -138,12 +137,12 @@ mod tests {
         let mut got = vec![0; 9000];
         let beside = Beside::new(own(), proof.address(), key);
         assert!(beside.copy(at, &mut got) && got == data);
-        // Nothing is there: that is about this message alone.
+        // No memory is there: this only concerns this message.
         assert!(!beside.copy(8, &mut got));
         assert!(beside.copy(at + 1, &mut got[1..10]) && got[1..10] == data[1..10]);
         let other = Beside::new(own(), proof.address(), Key::new(9));
         assert!(!other.copy(at, &mut got));
-        // It says a place for its key where nothing is.
+        // An address of the key without memory.
         assert!(!Beside::new(own(), 8, key).copy(at, &mut got));
         assert!(!Beside::new(i32::MAX, proof.address(), key).copy(at, &mut got));
         proof.wipe();

@@ -1,4 +1,4 @@
-//! Whom a station knows.
+//! The table of stations that a station knows.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,10 +11,10 @@ use hostwire_transport::window::Window;
 use super::private::Beside;
 use super::{Name, PEERS_MAX, no_such};
 
-/// What a station hears of another.
+/// News about another station.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum News {
-    /// They have met: there is a way to it.
+    /// They have met, and it can be reached.
     Met(PeId),
     /// Its process has ended, or it has closed its station.
     Ended(PeId),
@@ -24,7 +24,7 @@ pub enum News {
 #[derive(Debug)]
 pub(super) struct Met {
     pub(super) way: Way,
-    /// What this station is called there.
+    /// The number of this station there.
     pub(super) number: PeId,
 }
 
@@ -34,7 +34,7 @@ pub(super) enum Way {
     /// It is on this host.
     Mapped {
         window: Window,
-        /// Its private memory, if there is a way.
+        /// Its private memory, if it can be copied.
         beside: Option<Beside>,
     },
     /// It is on another one.
@@ -43,21 +43,22 @@ pub(super) enum Way {
 
 /// See the [module text](self).
 pub(super) struct Table {
-    /// By number. The way to a peer is found without a lock.
+    /// By number. Finding a peer needs no lock.
     met: Box<[OnceLock<Met>]>,
     ended: Box<[AtomicBool]>,
     own: Window,
     books: Mutex<Books>,
     has_news: Arc<AtomicBool>,
-    /// Somebody may wait for news.
+    /// Threads may wait for news.
     told: Condvar,
-    /// Why no other host can be reached, if so.
+    /// Why no other host can be reached, if that is so.
     inside: Option<TransportError>,
 }
 
 struct Books {
     names: Vec<Name>,
-    /// Of stations on other hosts, whether the way there is open or not: what this one is called there.
+    /// For stations on other hosts, with an open link or not: the number of this station
+    /// there.
     expected: BTreeMap<PeId, PeId>,
     numbers: BTreeMap<u128, PeId>,
     news: Vec<News>,
@@ -143,8 +144,8 @@ impl Table {
         self.met.get(pe as usize)?.get()
     }
 
-    /// A station of another host calls this one so: it has met it when the way there is
-    /// [open](Self::opened).
+    /// Notes the number of this station at a station of another host. They have met when
+    /// the link is [open](Self::opened).
     pub(super) fn expect(&self, pe: PeId, number: PeId) -> Result<(), TransportError> {
         let known = *self.books().expected.entry(pe).or_insert(number);
         match known == number {
@@ -153,25 +154,26 @@ impl Table {
         }
     }
 
-    /// The way to a station of another host is open.
+    /// The link to a station of another host is open.
     pub(super) fn opened(&self, pe: PeId) {
         let number = self.books().expected.get(&pe).copied();
         if let Some(number) = number {
             let way = Way::Carried;
-            // It has had another number before: there is no way to it that both mean.
+            // It has used another number before: the two cannot have met.
             if self.join(pe, Met { way, number }).is_err() {
                 self.end(pe);
             }
         }
     }
 
-    /// Whether they have met, and neither has gone: the news of it is there then.
+    /// Whether they have met, and neither has gone. If so, the news of it is already
+    /// there.
     pub(super) fn have_met(&self, pe: PeId) -> bool {
         let _books = self.books();
         self.met(pe).is_some() && !self.has_ended(pe)
     }
 
-    /// Whether they have met by then.
+    /// Waits until they have met or until `deadline`. Returns whether they have met.
     pub(super) fn wait_until_met(&self, pe: PeId, deadline: Instant) -> bool {
         let mut books = self.books();
         loop {
@@ -190,11 +192,12 @@ impl Table {
         }
     }
 
-    /// They have met. They may have done so before, with the same result.
+    /// Notes that they have met. They may have met before, with the same result.
     pub(super) fn join(&self, pe: PeId, met: Met) -> Result<(), TransportError> {
         let place = self.met.get(pe as usize).ok_or_else(|| no_such(pe))?;
         let number = met.number;
-        // Whoever sees that they have met, by the books, finds the news there.
+        // Under the lock, so that a thread that sees that they have met finds the news as
+        // well.
         let books = self.books();
         if place.set(met).is_ok() {
             self.tell(books, News::Met(pe));
@@ -218,7 +221,7 @@ impl Table {
         }
     }
 
-    /// Wakes the program, which may wait for it.
+    /// Adds the news, and wakes the program, which may wait for it.
     fn tell(&self, mut books: MutexGuard<'_, Books>, news: News) {
         books.news.push(news);
         self.has_news.store(true, Ordering::Release);

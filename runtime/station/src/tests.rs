@@ -73,7 +73,7 @@ fn the_end_of_a_station_shows() {
     wait_for(|| ended(a.take_news()));
     assert_eq!(a.is_alive(to_b), Ok(false));
     assert_eq!(a.meet(to_b), Err(super::ended(to_b)));
-    // Who never met it learns it at once.
+    // A station that never met it learns this at once.
     let c = open(TERMS);
     let gone = c.number(&name).unwrap();
     assert_eq!(c.meet(gone), Err(super::ended(gone)));
@@ -268,7 +268,7 @@ fn what_does_not_fit_between_hosts_is_refused_and_said() {
     assert!(error.contains("HOSTWIRE_INSECURE_WIRE"), "{error}");
     let error = meet(&far_by(NetworkWire::Tcp, TERMS, true));
     assert!(error.contains("HOSTWIRE_WIRE"), "{error}");
-    // It has no network: whoever asks says so.
+    // It has no network, and operations that need one say so.
     let inside = Stations::open(TERMS, Options::within_host()).unwrap();
     let error = meet(&inside);
     assert!(error.contains("says no address"), "{error}");
@@ -293,7 +293,7 @@ fn strangers_hear_nothing_over_tcp_and_keep_nobody_away() {
     for stranger in &mut strangers {
         let _ = stranger.write_all(b"hello");
     }
-    // A name with another key is nobody's.
+    // A name with another key belongs to no station.
     let c = far();
     let mut forged = b.name().to_bytes();
     forged[40] ^= 1;
@@ -304,13 +304,13 @@ fn strangers_hear_nothing_over_tcp_and_keep_nobody_away() {
     }) else {
         panic!("it was answered");
     };
-    // One side may be through with a meeting before the other.
+    // One side may complete a meeting before the other.
     assert_eq!(wait_for(|| b.take_news().pop()), News::Met(1));
     assert_eq!(b.take_news(), []);
 }
 
-/// A station of another host that answers one call, and to whose link nobody listens: its name, and what it does
-/// with the connection then.
+/// A station of another host that answers one call, but does not serve its link. Returns its name, and a thread
+/// with what it does with the connection then.
 fn answers_once<R: Send + 'static>(
     then: impl FnOnce(std::net::TcpStream) -> R + Send + 'static,
 ) -> (Name, std::thread::JoinHandle<R>) {
@@ -336,7 +336,7 @@ fn answers_once<R: Send + 'static>(
     (name, answers)
 }
 
-/// It is missed at once, and not waited for as one whose frames do not arrive.
+/// Its end is noticed at once; nothing waits as for missing frames.
 #[test]
 fn who_ends_while_two_hosts_meet_is_missed() {
     let a = far();
@@ -347,7 +347,7 @@ fn who_ends_while_two_hosts_meet_is_missed() {
     assert_eq!(a.take_news(), [News::Ended(gone)]);
 }
 
-/// Nothing else has to happen for that.
+/// No other event is needed for that.
 #[test]
 fn the_connection_of_who_is_not_heard_is_closed() {
     use std::io::Read;

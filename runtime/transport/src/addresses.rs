@@ -1,4 +1,4 @@
-//! The addresses of what PEs store to, as frames name them.
+//! The addresses of memory to which PEs store, as frames name them.
 
 use hostwire_address::place::REGISTERED_BYTES_MAX;
 use hostwire_address::{JobMap, Place};
@@ -6,18 +6,18 @@ use hostwire_address::{JobMap, Place};
 use crate::error::{EnvironmentFault, PeId, TransportError};
 use crate::memory::Memory;
 
-/// Which places PEs have, and their addresses.
+/// The places of PEs in the address map, and their addresses.
 #[derive(Debug, Clone)]
 pub struct Addresses {
-    /// The own segment: those of all PEs are of one size.
+    /// The own segment. Those of all PEs have the same size.
     segment: Memory,
     map: JobMap,
-    /// Every PE is the first in the map of its own.
+    /// Every PE is the first in a map of its own.
     are_first: bool,
 }
 
 impl Addresses {
-    /// Of a job of `pes` PEs with segments as long as this one.
+    /// The addresses of a job of `pes` PEs with segments as long as this one.
     ///
     /// # Errors
     /// [`TransportError::Environment`] if there are not as many addresses.
@@ -36,7 +36,8 @@ impl Addresses {
         })
     }
 
-    /// Of stations, each of which has a map of itself alone, with a segment as long as this one.
+    /// The addresses of stations with segments as long as this one. Each station has a map that
+    /// contains only itself.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -52,8 +53,8 @@ impl Addresses {
         &self.map
     }
 
-    /// The address of `len` bytes at `offset_bytes` of `pe`, the first one a multiple of `align`.
-    /// Whether registered memory is there, only its owner knows.
+    /// The address of `len` bytes at `offset_bytes` of `pe`, a multiple of `align`. Only the
+    /// owner knows whether registered memory is there.
     #[inline]
     pub fn of(
         &self,

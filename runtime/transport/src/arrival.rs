@@ -1,21 +1,20 @@
-//! A wait that the processor takes for over, so that what comes next is done already
-//! when it is.
+//! A wait that the processor predicts to be over, so that it executes the next
+//! instructions ahead.
 //!
-//! The end of a loop that polls is a branch that the predictor gets wrong: it saw it
-//! taken a hundred times. Only when the line has crossed the machine does the processor
-//! begin with what follows. A `ret` is predicted by another rule: it goes back to its
-//! `call`. So here a poll is a call whose return address leads to what follows, and a
-//! poll that found nothing changes that address. Such polls are mispredicted, each for
-//! some ten nanoseconds that nobody misses; but while the load waits for the line that
-//! the peer has just taken away, the processor runs ahead through all that follows, up
-//! to the stores of an answer, and all of it holds when the line brings what was wanted.
-//! (Measured: the half round trip of a cache line takes 0.7 times what it takes with a
-//! loop, 95 ns against 138.)
+//! The predictor gets the exit of a polling loop wrong, because it saw the branch taken a
+//! hundred times. So the processor begins with the code after the loop only when the line
+//! has crossed the machine. A `ret` is predicted by another rule: it returns to its
+//! `call`. So here a poll is a call whose return address is the code after the loop, and
+//! a poll that found nothing changes that address. These polls are mispredicted, which
+//! costs some ten nanoseconds each while there is nothing else to do. But while the last
+//! load waits for the line that the peer has just taken, the processor executes the
+//! following code ahead, up to the stores of an answer. When the line brings the awaited
+//! value, all this work is valid. (Measured: the half round trip of a cache line takes
+//! 0.7 times what it takes with a loop, 95 ns against 138.)
 //!
-//! Nothing of this can be seen but in time: what was done ahead is undone if the guess
-//! was wrong, as behind any branch. It takes a stack without a shadow stack (CET), which
-//! the kernel gives only to processes all of whose objects ask for one; those of Rust
-//! do not.
+//! This changes only the timing: after a wrong prediction, work done ahead is undone, as
+//! after any branch. It does not work with a shadow stack (CET). The kernel gives one
+//! only to processes in which all objects ask for it, and Rust objects do not.
 
 #[cfg(not(loom))]
 use crate::sync::AtomicU32;
@@ -23,8 +22,8 @@ use crate::sync::AtomicU64;
 #[cfg(any(not(target_arch = "x86_64"), miri, loom, memory_model))]
 use crate::sync::Ordering;
 
-/// Whether `$polls` polls at most, none if it is 0, find at `$word` what they compare
-/// `$wanted` for.
+/// Whether one of at most `$polls` polls finds that `$word` and `$wanted` compare as
+/// awaited. 0 means no poll.
 ///
 /// `$word` is a reference to an atomic that these loads fit.
 #[cfg(all(target_arch = "x86_64", not(any(miri, loom, memory_model))))]
@@ -46,7 +45,8 @@ macro_rules! poll {
             core::arch::asm!(
                 "2:",
                 "call 3f",
-                // Where `ret` is expected to go, and goes when it has come.
+                // The predicted target of `ret`, and the real one when the value has
+                // come.
                 "mov {came:e}, 1",
                 "jmp 5f",
                 // One poll.
@@ -80,9 +80,9 @@ macro_rules! poll {
 }
 
 /// Polls `word` up to `polls` times for `wanted`. Gives up before that if the low 16
-/// bits are those of `wanted` but the rest is not: then something else has come.
+/// bits are those of `wanted` but the rest is not: then another value has come.
 ///
-/// What was stored before `wanted` was, is visible if this returns true.
+/// If this returns true, stores made before that of `wanted` are visible.
 #[cfg(all(target_arch = "x86_64", not(any(miri, loom, memory_model))))]
 #[inline(always)]
 pub(crate) fn comes(word: &AtomicU64, wanted: u64, polls: u32) -> bool {
@@ -95,8 +95,8 @@ pub(crate) fn comes(word: &AtomicU64, wanted: u64, polls: u32) -> bool {
     )
 }
 
-/// Polls `word` up to `polls` times for any other value than `from`, and says whether it
-/// has come. What was stored before it was, is visible then.
+/// Polls `word` up to `polls` times for any value other than `from`, and returns whether it has
+/// come. Stores made before that of the new value are then visible.
 #[cfg(all(target_arch = "x86_64", not(any(miri, loom, memory_model))))]
 #[inline(always)]
 pub fn word_changes(word: &AtomicU64, from: u64, polls: u32) -> bool {
@@ -122,7 +122,7 @@ pub fn half_changes(word: &AtomicU32, from: u32, polls: u32) -> bool {
     )
 }
 
-/// As above, as a loop.
+/// As above, by a loop.
 #[cfg(any(not(target_arch = "x86_64"), miri, loom, memory_model))]
 #[inline(always)]
 pub(crate) fn comes(word: &AtomicU64, wanted: u64, polls: u32) -> bool {
@@ -138,8 +138,8 @@ pub(crate) fn comes(word: &AtomicU64, wanted: u64, polls: u32) -> bool {
     false
 }
 
-/// Polls `word` up to `polls` times for any other value than `from`, and says whether it
-/// has come. What was stored before it was, is visible then.
+/// Polls `word` up to `polls` times for any value other than `from`, and returns whether it has
+/// come. Stores made before that of the new value are then visible.
 #[cfg(all(any(not(target_arch = "x86_64"), miri, memory_model), not(loom)))]
 #[inline(always)]
 pub fn word_changes(word: &AtomicU64, from: u64, polls: u32) -> bool {

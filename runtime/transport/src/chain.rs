@@ -1,4 +1,4 @@
-//! Chains of puts that a wire makes itself, as a DMA controller does that takes a table of descriptors.
+//! Chains of puts that a wire makes itself, as a DMA controller with a table of descriptors does.
 
 use crate::error::{PeId, TransportError};
 use crate::memory::Memory;
@@ -8,7 +8,7 @@ const WORD_BYTES: usize = 8;
 /// Where the bytes of a block come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockSource {
-    /// So many bytes of the own segment.
+    /// Bytes of the own segment.
     Own {
         /// Where they begin.
         offset_bytes: usize,
@@ -125,14 +125,14 @@ impl ChainLimits {
     }
 }
 
-/// What a wire does itself beside stores: whole chains of puts.
+/// Chains of puts, for a wire that makes them itself.
 pub trait Chains: Send + Sync {
     /// What it can do in one chain.
     fn chain_limits(&self) -> ChainLimits;
 
-    /// Puts all blocks, and returns at local completion: the sources may be written again. The blocks of
-    /// one target become visible in their order, behind all earlier stores of this PE to it and before
-    /// later ones. The wire may read ahead, so no block may read what another one of the chain writes.
+    /// Puts all blocks, and returns at local completion: the sources may be written again. The blocks to
+    /// one target become visible in order, after all earlier stores of this PE to it and before later
+    /// ones. The wire may read ahead, so no block may read bytes that another block of the chain writes.
     ///
     /// # Errors
     /// Those of stores; nothing has been stored then.

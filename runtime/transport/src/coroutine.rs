@@ -1,9 +1,8 @@
 //! PEs of a simulated job: stackful coroutines that all run on one thread.
 //!
-//! A wire that exists only in simulation has to stop its PE in the middle of a store
-//! and go on with it later, from inside a `&self` method of a type that is `Send +
-//! Sync`. So the way to suspend is a free function, [`suspend`], that stops whichever
-//! coroutine of this module is running on the calling thread.
+//! A simulated wire has to suspend its PE in the middle of a store and resume it later,
+//! from a `&self` method of a type that is `Send + Sync`. So [`suspend`] is a free
+//! function: it suspends the coroutine of this module that runs on the calling thread.
 //!
 //! ```
 //! use hostwire_transport::coroutine::{self, Resumed};
@@ -38,8 +37,8 @@ type Suspender = Yielder<(), ()>;
 
 thread_local! {
     /// The coroutine that is running on this thread. It is `Some` exactly while code of
-    /// that coroutine runs: set when one starts or goes on, and taken back by
-    /// [`Running`] as soon as control is with its resumer again.
+    /// that coroutine runs: set when it starts or is resumed, and reset by [`Running`] as
+    /// soon as its resumer has control again.
     static CURRENT: Cell<Option<NonNull<Suspender>>> = const { Cell::new(None) };
 }
 
@@ -58,8 +57,8 @@ pub struct Coroutines<'s> {
 }
 
 impl Coroutines<'_> {
-    /// Lets coroutine `index` run until it suspends or ends. One that there is not has
-    /// ended.
+    /// Lets coroutine `index` run until it suspends or ends. A coroutine that does not
+    /// exist counts as ended.
     ///
     /// # Panics
     /// If the body panicked: with its message. The coroutine has then ended.
@@ -93,8 +92,8 @@ impl Drop for Running {
 }
 
 /// Makes a coroutine of each body, with a stack of `stack_bytes` bytes and a guard page,
-/// and runs `drive`, which resumes them. Those that have not ended then are unwound:
-/// what lies on their stacks is dropped.
+/// and runs `drive`, which resumes them. Coroutines that have not ended then are unwound:
+/// the values on their stacks are dropped.
 ///
 /// # Errors
 /// [`TransportError::Environment`] if there is no memory for the stacks; then nothing
@@ -122,7 +121,7 @@ pub fn scope<'a, R>(
     Ok(drive(Coroutines { all: &mut all.0 }))
 }
 
-/// Unwinds what has not ended.
+/// Unwinds coroutines that have not ended.
 struct Unwound(Vec<Coroutine<(), (), ()>>);
 
 impl Drop for Unwound {

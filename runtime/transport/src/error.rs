@@ -53,7 +53,7 @@ pub enum TransportError {
         /// How many there are.
         pes: u32,
     },
-    /// The caller joined wires of which none leads to a PE.
+    /// The caller combined wires, and none of them leads to a PE.
     #[error("no wire of this PE leads to PE {pe}")]
     NoWire {
         /// The PE.
@@ -69,7 +69,7 @@ pub enum TransportError {
         /// What was asked for.
         got: Box<str>,
     },
-    /// This process is a copy of the PE; the PE itself goes on.
+    /// This process is a copy of the PE; the PE itself continues.
     #[error(
         "this process is a child that PE {pe} (process {process}) has forked: it is no PE of the \
          job and cannot use it. Leave what needs the job to the parent; the child may compute, \
@@ -81,7 +81,7 @@ pub enum TransportError {
         /// The number of its process.
         process: u32,
     },
-    /// This process was restored from a checkpoint, and may not be the only one.
+    /// This process was restored from a checkpoint, and the original may still run.
     #[error(
         "PE {pe} was restored from a checkpoint: its job is that of the process of which the \
          checkpoint was taken. Start the job anew"
@@ -117,9 +117,9 @@ pub enum TransportError {
     },
 }
 
-/// A PE of another host that has been silent for so long is lost, unless the options of its wire
-/// set another time. A shorter stop of a process or a cable does no harm. While the kernel of its host answers, it is
-/// lost after `STOPPED_LIMITS` times as long only.
+/// A PE of another host is lost after so long a silence, unless the options of its wire set another time. A shorter
+/// stop of a process or a cable does no harm. While the kernel of its host answers, the limit is `STOPPED_LIMITS`
+/// times as long.
 pub const LOST_AFTER: Duration = Duration::from_secs(10);
 
 /// How it is known that a peer is lost. If several causes are possible, all are named.
@@ -133,7 +133,7 @@ pub enum Loss {
     Silent {
         /// For how long.
         silent_ms: u64,
-        /// Whether its process may have ended: nothing would have told of that.
+        /// Whether its process may have ended unnoticed.
         may_have_ended: bool,
     },
     /// It has been silent for too long, and its host does not answer either.
@@ -146,7 +146,7 @@ pub enum Loss {
         /// For how long.
         silent_ms: u64,
     },
-    /// Its frames arrive, but for too long none of the frames to it have arrived.
+    /// Its frames arrive, but for too long no frames to it have arrived.
     Unacknowledged {
         /// For how long.
         stalled_ms: u64,
@@ -158,14 +158,14 @@ pub enum Loss {
     },
     /// Another process has taken its place on the wire.
     Restarted,
-    /// It has given this PE up because it did not hear of it.
+    /// It has given this PE up because it heard nothing from it.
     GaveUp,
-    /// It has cut this PE off, for a breach of the protocol, as it says.
+    /// It has cut this PE off, and says that this PE broke the protocol.
     #[cfg(target_os = "linux")]
     CutOff(hostwire_packet::htoe::CloseReason),
     /// The wire has lost the connection to it.
     Disconnected,
-    /// The adapter of this host has ended: a process that sends and receives for all PEs here.
+    /// The adapter of this host has ended: the process that sends and receives for all PEs here.
     NoAdapter,
 }
 

@@ -1,4 +1,4 @@
-//! Lines of caches that no hardware keeps equal: written back and dropped by hand.
+//! Software cache coherence: lines are written back and dropped by instructions.
 //!
 //! | processor | `WriteBack` | `BeforeFence` | `BeforeStore` |
 //! |---|---|---|---|
@@ -7,9 +7,9 @@
 //! | x86-64 without both | `clflush` | `clflush` | `clflush` |
 //! | AArch64 | `dc civac` | `dc civac` | `dc civac` |
 //!
-//! `clflush` is done in the order of stores, and one after the other. `clwb` and `clflushopt` are done behind earlier
-//! stores to their line, and otherwise in any order, until a fence: several at a time. So what follows
-//! in another line needs a store fence in front of it, and what follows in the same line must not rely on them.
+//! `clflush` is executed in the order of stores, one after the other. `clwb` and `clflushopt` come after earlier
+//! stores to their line, and are otherwise unordered until a fence, so several run at a time. So a later store to
+//! another line needs a store fence before it, and a later store to the same line must not rely on them.
 
 /// Bytes of a cache line, and of a slot of a ring.
 pub const LINE_BYTES: usize = 64;
@@ -17,17 +17,17 @@ pub const LINE_BYTES: usize = 64;
 /// What a flush is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flush {
-    /// Earlier stores to the line go to the memory. The cache may keep the line. A store fence comes
-    /// before the next store that tells of them.
+    /// Earlier stores to the line go to the memory. The cache may keep the line. A store fence must come before the
+    /// next store that announces them.
     WriteBack,
-    /// The cache gives the line up. A full fence comes before the next load from it.
+    /// The cache drops the line. A full fence must come before the next load from it.
     BeforeFence,
-    /// The cache gives the line up before the next store to it. x86 does `clflush` in the order of stores,
-    /// Arm `dc civac` in the order of accesses to its line.
+    /// The cache drops the line before the next store to it. x86 does `clflush` in the order of stores, Arm `dc
+    /// civac` in the order of accesses to its line.
     BeforeStore,
 }
 
-/// What this processor has to write lines back and to drop them, the best first.
+/// The instructions by which a processor writes lines back and drops them, the best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Instructions {
     /// `clwb`, and `clflushopt` to drop.
@@ -155,7 +155,7 @@ mod lines_of {
     pub(super) fn line(_: *const u8, _: Flush, _: Instructions) {}
 }
 
-/// What this processor has.
+/// The best instructions of this processor.
 pub fn instructions() -> Instructions {
     lines_of::instructions()
 }

@@ -2,18 +2,17 @@
 //!
 //! `fork` and `clone` copy all of a process, keys and counters included, and a checkpoint
 //! can be restored while the original process goes on. A copy is not a PE: its stores
-//! would mix with the PE's own stores, and a frame that it sealed would have a number
-//! that the PE gives to another frame.
+//! would mix with the PE's own stores, and a frame that it seals would have the same number as another
+//! frame of the PE.
 //!
 //! So everything that a copy must not use lies in [`ProcessWords`]: memory that the kernel
-//! fills with zeros in a child (`MADV_WIPEONFORK`), whichever call made the child. No hook
-//! has to run and no thread has to be asked. Under an emulator that ignores advice, a hook does it, for
-//! `fork` only (`origin/hooked.rs`). A child that shares the memory of its parent
-//! (`vfork`, `clone` with `CLONE_VM`) is not a copy in this sense: it counts with the same
-//! words, as a thread does.
+//! fills with zeros in a child (`MADV_WIPEONFORK`), whichever call made the child. No hook has to run and
+//! no thread has to cooperate. Under an emulator that ignores this advice, a hook does it, for `fork` only
+//! (`fork_guard/hooked.rs`). A child that shares the memory of its parent (`vfork`, `clone` with
+//! `CLONE_VM`) is not a copy in this sense: it uses the same words, as a thread does.
 //!
-//! A checkpoint contains these words: the code that seals frames looks for signs of a
-//! restored one, and then [reports it](ForkGuard::was_restored).
+//! A checkpoint contains these words. So the code that seals frames looks for signs of a restored process,
+//! and [reports it](ForkGuard::was_restored).
 //!
 //! Without Linux there is no wire between processes, so there is nothing to protect: the
 //! words are ordinary memory then.
@@ -26,7 +25,7 @@ use std::thread::JoinHandle;
 
 use crate::error::{PeId, TransportError};
 
-/// Words that only the process has which made them: in a copy they are 0.
+/// Words of the process that made them. In a copy they are 0.
 #[derive(Debug)]
 pub struct ProcessWords(words::Words);
 
@@ -40,7 +39,7 @@ impl ProcessWords {
         words::Words::new(count.max(1)).map(Self)
     }
 
-    /// As under an emulator that ignores advice.
+    /// As [`new`](Self::new), under an emulator that ignores the advice.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -52,8 +51,8 @@ impl ProcessWords {
         Ok(Self(words))
     }
 
-    /// Whether they are 0 in every copy. Under an emulator that ignores advice they are so in children
-    /// that `fork` makes, and not in those of a bare `clone`.
+    /// Whether they are 0 in every copy. Under an emulator that ignores the advice they are 0 only in
+    /// children that `fork` makes, not in those of a bare `clone`.
     pub fn are_wiped_by_kernel(&self) -> bool {
         self.0.are_wiped_by_kernel()
     }
@@ -77,11 +76,10 @@ mod words;
 
 /// This process joined the job.
 const HERE: u64 = 1;
-/// It did, and was then restored from a checkpoint.
+/// This process joined the job, and was then restored from a checkpoint.
 const RESTORED: u64 = 2;
 
-/// The process that joined a job. The check whether this process is the one is one load
-/// and one compare.
+/// The process that joined a job. The check is one load and one compare.
 #[derive(Debug, Clone)]
 pub struct ForkGuard {
     words: Arc<ProcessWords>,
@@ -140,7 +138,7 @@ impl ForkGuard {
         }
     }
 
-    /// Why this process may not use the job.
+    /// The error that says why this process may not use the job.
     #[cold]
     #[inline(never)]
     pub fn refusal(&self) -> TransportError {
@@ -151,8 +149,9 @@ impl ForkGuard {
         }
     }
 
-    /// Ends a thread that serves the wire of this PE: `stop` tells it to end. In a copy of the process the
-    /// thread is the first process's, and is left alone. Returns whether this is no copy.
+    /// Ends a thread that serves the wire of this PE: `stop` tells it to end. In a copy of the process
+    /// this does nothing: the thread belongs to the original. Returns whether this is the original
+    /// process.
     #[cfg(target_os = "linux")]
     pub fn end_thread(&self, thread: &mut Option<JoinHandle<()>>, stop: impl FnOnce()) -> bool {
         let thread = thread.take();
@@ -161,7 +160,7 @@ impl ForkGuard {
             return false;
         }
         stop();
-        // It has nothing to say.
+        // The thread has no result.
         let _ = thread.map(JoinHandle::join);
         true
     }

@@ -1,9 +1,9 @@
 //! How a thread sleeps until another one changes a word: by a futex, which works between
 //! processes.
 //!
-//! Without Linux there is no futex, and no wire between processes. The waits are those of
-//! simulated wires, which have ways of their own to sleep; who gets here all the same sleeps
-//! for its limit, and is woken by nobody. That limit is a millisecond there, since
+//! Without Linux there is no futex, and no wire between processes. Waits are those of
+//! simulated wires, which sleep in their own ways. A thread that still gets here sleeps for
+//! its whole limit, because nothing wakes it. The limit is a millisecond there, because
 //! [`heavy_fence`](crate::sync::heavy_fence) promises nothing.
 
 use core::time::Duration;
@@ -29,7 +29,7 @@ pub fn wait(word: &AtomicU32, value: u32, limit: Duration) {
     let _ = futex::wait(word, futex::Flags::empty(), value, Some(&timeout));
 }
 
-/// Wakes all who sleep on `word`.
+/// Wakes all threads that sleep on `word`.
 #[cfg(target_os = "linux")]
 pub fn wake(word: &AtomicU32) {
     use rustix::thread::futex;

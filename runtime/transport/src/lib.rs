@@ -18,13 +18,13 @@
 //! | [`owner_lock`] | a lock that costs next to nothing while one thread uses it |
 //! | [`ring`] | 64-byte self-validating slots and credits: messages out of stores |
 //! | [`wait`] | spin, yield, sleep; and how a store wakes a sleeper |
-//! | [`arrival`] | the spin: polls that the processor takes for the last |
+//! | [`arrival`] | the spin: each poll is predicted to be the last |
 //! | [`shm`] | the wire between processes of one host |
-//! | [`terms`] | what all PEs of a job must have alike |
+//! | [`terms`] | what must be the same at all PEs of a job |
 //! | [`faults`] | faults on purpose, for tests |
 //! | [`record`] | what a PE stores, as capture files |
 //! | [`os`] | what the launcher needs of the operating system |
-//! | [`limits`] | what the machine can do with none of this code, for the benchmarks |
+//! | [`limits`] | the speed of the machine without this code, for the benchmarks |
 //! | [`conformance`] | the tests that every wire must pass |
 //!
 //! This crate is for people who write wires. To write programs, use the

@@ -80,7 +80,7 @@ pub fn store_8(to: &Memory, offset_bytes: usize, n: u64) -> Result<(), Transport
 }
 
 /// A ring of self-validating lines: the best known loop for payloads of up to 56 bytes
-/// that have to be visible one by one; with two lines per message for 64 bytes.
+/// that have to be visible one by one. Messages of 64 bytes take two lines.
 #[derive(Debug)]
 pub struct LineRing<'a> {
     lines: Vec<&'a [AtomicU64; 8]>,

@@ -1,4 +1,4 @@
-//! A line: 64 bytes that a wire stores as one, a header of 8 bytes and what is behind it. See
+//! A line: 64 bytes that a wire stores as one, a header of 8 bytes and a payload. See
 //! `Wire::store_line`.
 
 /// Bytes of a line behind its header.

@@ -20,7 +20,7 @@ pub enum Entry {
     Others = 8,
 }
 
-/// A few words per PE that all PEs of a host may read; the text of the module says why.
+/// A few words per PE that all PEs of a host may read. See the [module text](self).
 #[derive(Debug, Clone)]
 pub struct Membership {
     memory: Memory,

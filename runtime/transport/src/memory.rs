@@ -16,10 +16,10 @@ use std::sync::Arc;
 use crate::error::TransportError;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
-/// What keeps memory mapped: dropped when the last [`Memory`] over it is.
+/// Keeps memory mapped. Dropped with the last [`Memory`] over it.
 pub trait Backing: Send + Sync {
-    /// The file whose pages these are, and where in it the byte at `address` lies, for those who
-    /// map parts of it at an address of their choice as well. `None` if it is no file.
+    /// The file behind the pages, and the offset of `address` in it. For code that maps parts of the
+    /// file at another address as well. `None` if there is no file.
     fn file(&self, address: NonNull<u8>) -> Option<(BorrowedFd<'_>, u64)> {
         let _ = address;
         None
@@ -107,7 +107,7 @@ impl Memory {
         self.base
     }
 
-    /// The file behind it, and where in it the first byte lies. `None` if it is no file.
+    /// The file behind it, and the offset of the first byte in the file. `None` if there is no file.
     pub fn file(&self) -> Option<(BorrowedFd<'_>, u64)> {
         self.backing.file(self.base)
     }
@@ -153,8 +153,8 @@ impl Memory {
         Ok(())
     }
 
-    /// Stores whole lines at a multiple of 64, each after the one before it, and of each the first word
-    /// last, which may be its header. False, with nothing stored, if there is no such place.
+    /// Stores whole lines at a multiple of 64, in order. The first word of each line, which may be its
+    /// header, is stored last. Returns false and stores nothing if there is no such place.
     #[cfg(not(any(loom, memory_model)))]
     pub fn copy_in_lines(&self, offset_bytes: usize, lines: &[[u8; 64]]) -> bool {
         let Ok(first) = self.range(offset_bytes, lines.as_flattened().len()) else {
@@ -305,9 +305,8 @@ struct Zeroed {
 }
 
 impl Zeroed {
-    /// `len_bytes` bytes, and enough more to begin at a multiple of 64 in them. Not an
-    /// allocation of that alignment: only those that `calloc` gives come without
-    /// touching every page.
+    /// `len_bytes` bytes, and some more so that they can begin at a multiple of 64. An aligned
+    /// allocation would touch every page to zero it; `calloc` does not.
     fn new(len_bytes: usize) -> Self {
         let layout = len_bytes
             .checked_add(64)

@@ -1,7 +1,7 @@
-//! The places that keep a contract of [`crate::visibility`] or of the processor: a fence, a
-//! flush, an invalidation. Each has a name that is written once, so that
-//! `scripts/mutate-fences.sh` can leave out one after the other on modelled memory and see a
-//! test fail for each.
+//! Names for the fences, flushes and invalidations that keep a contract of
+//! [`crate::visibility`] or of the processor. Each name is used once.
+//! `scripts/mutate-fences.sh` leaves out one at a time on modelled memory, and a test has to
+//! fail for each.
 
 /// `$work`. On modelled memory the place may be left out.
 #[cfg(not(memory_model))]

@@ -1,8 +1,8 @@
-//! Values that the compiler has to have worked out at a certain place.
+//! Makes the compiler compute a value at a certain place.
 //!
-//! An address added up in each of the four stores of a put competes with loads for the
-//! units that add (measured: +25 % in 64-byte puts). A computation after a wait that
-//! could be done before it adds to the latency.
+//! If each of the four stores of a put adds up its own address, these additions compete
+//! with loads for the address units (measured: +25 % in 64-byte puts). And a computation
+//! that is made after a wait instead of before it adds to the latency.
 
 /// The address, as one register.
 #[cfg(all(target_arch = "x86_64", not(any(miri, loom))))]

@@ -1,10 +1,10 @@
-//! Atomic operations, and gets: what is asked of whoever owns the memory, or of the wire.
+//! Atomic operations and gets: requests to the owner of the memory, or to the wire.
 
 use crate::error::TransportError;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::window::Window;
 
-/// What can be done to the memory of another PE beside stores.
+/// Operations on the memory of another PE other than stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Operation {
@@ -24,13 +24,13 @@ pub enum Operation {
     Or = 7,
     /// Bitwise exclusive or.
     Xor = 8,
-    /// The lesser, of numbers without a sign.
+    /// The lesser, unsigned.
     Min = 9,
-    /// The greater, of numbers without a sign.
+    /// The greater, unsigned.
     Max = 10,
-    /// The lesser, of numbers with a sign.
+    /// The lesser, signed.
     SignedMin = 11,
-    /// The greater, of numbers with a sign.
+    /// The greater, signed.
     SignedMax = 12,
 }
 
@@ -99,12 +99,12 @@ impl Operation {
     }
 }
 
-/// One atomic operation, as it is asked for.
+/// A request for one atomic operation.
 #[derive(Debug, Clone, Copy)]
 pub struct Request {
     /// What to do.
     pub operation: Operation,
-    /// Where, as all stores count.
+    /// Where: an offset as in stores.
     pub offset_bytes: usize,
     /// 4 or 8; 0 for a get.
     pub operand_bytes: u8,

@@ -1,8 +1,9 @@
 //! A lock that costs next to nothing while one thread uses it.
 //!
 //! The thread that makes it *owns* it, and takes it with a plain store to a word that no other thread
-//! writes. The first other thread that takes it ends this for ever: from then on every thread takes it
-//! with an atomic exchange. Measured, lock and unlock: 1 ns for the owner, 8 to 20 ns for others.
+//! writes. The first other thread that takes it ends the ownership for ever: from then on every thread
+//! takes it with an atomic exchange. Measured, lock and unlock: 1 ns for the owner, 8 to 20 ns for
+//! others.
 //!
 //! | step | the owner | another thread, once |
 //! |---|---|---|
@@ -10,8 +11,8 @@
 //! | 2 | [`light_fence`] | [`heavy_fence`]: a full barrier on every CPU |
 //! | 3 | looks whether it still owns the lock; if not, it gives its word back and takes the shared word | waits until the owner's word does not say that the owner has the lock |
 //!
-//! One of the two sees the store of the other. That is the asymmetric barrier of [`crate::sync`]. Where
-//! the kernel has none, nobody owns the lock from the beginning.
+//! At least one of the two sees the store of the other: this is the asymmetric barrier of
+//! [`crate::sync`]. Where the kernel has none, no thread ever owns the lock.
 
 use core::cell::UnsafeCell;
 use core::fmt;
@@ -23,8 +24,8 @@ use crate::sync::{AtomicU64, Ordering, heavy_fence, light_fence};
 
 /// See the [module text](self).
 pub struct OwnerLock<T> {
-    /// The owner while the lock is free, [`TAKEN`] while the owner has it, [`NOBODY`] when the maker has
-    /// seen that it owns the lock no more. Written by the thread `maker` only.
+    /// The number of the owner while the lock is free, [`TAKEN`] while the owner has it, [`NOBODY`] when
+    /// the maker has seen that it no longer owns the lock. Written only by the thread `maker`.
     own_word: AtomicU64,
     /// Not 0 if nobody owns the lock. Written under `shared_word` only.
     is_shared: AtomicU64,
@@ -42,8 +43,8 @@ const TAKEN: u64 = 1;
 /// Looks at a lock that another thread has, before it gives up its CPU. Fitted: about 1 us.
 #[cfg(not(loom))]
 const LOOKS: u32 = 64;
-/// What replaces the barrier if the kernel refuses it after it has given it once: within this time a
-/// CPU has taken its timer's interrupt many times, which drains its stores.
+/// Replaces the barrier if the kernel refuses it after it has worked once: in this time each CPU takes
+/// many timer interrupts, which drain its stores.
 const DRAIN: Duration = Duration::from_millis(20);
 
 // SAFETY: the value is accessed through guards only. Of those there is one at a time, as the module
@@ -75,8 +76,8 @@ impl<T> OwnerLock<T> {
         self.is_shared.load(Ordering::Relaxed) != 0
     }
 
-    /// Takes the lock if this thread owns it and does not have it. Nothing is called, so that a short
-    /// function saves no registers for it.
+    /// Takes the lock if this thread owns it and does not have it. Calls no function, so a short caller
+    /// saves no registers.
     #[inline(always)]
     pub fn try_lock_owned(&self) -> Option<Guard<'_, T>> {
         let thread = this_thread();
@@ -101,7 +102,7 @@ impl<T> OwnerLock<T> {
         }
     }
 
-    /// Takes the lock, and waits until nobody else has it.
+    /// Waits until no other thread has the lock, and takes it.
     ///
     /// # Panics
     /// If this thread has it already.
@@ -147,7 +148,7 @@ impl<T> OwnerLock<T> {
         Some(self.guard(&self.shared_word, 0))
     }
 
-    /// The steps of another thread in the module text. The shared word is taken.
+    /// The steps of the other thread in the module text. The caller has the shared word.
     #[cold]
     fn end_ownership(&self) {
         self.is_shared.store(1, Ordering::Relaxed);
@@ -160,7 +161,7 @@ impl<T> OwnerLock<T> {
         }
     }
 
-    /// Whether this thread owns the lock, or did, and has it as the owner.
+    /// Whether this thread has the lock as its owner, or as its former owner.
     fn is_taken_by(&self, thread: u64) -> bool {
         self.maker == thread && self.own_word.load(Ordering::Relaxed) == TAKEN
     }
@@ -184,7 +185,7 @@ impl<T> fmt::Debug for OwnerLock<T> {
     }
 }
 
-/// The lock is taken. It is given back when this is dropped, by the thread that took it.
+/// The lock is taken. Dropping this, in the thread that took it, gives it back.
 pub struct Guard<'a, T> {
     word: &'a AtomicU64,
     /// What the word says when the lock is free.
@@ -219,8 +220,8 @@ impl<T> Drop for Guard<'_, T> {
     }
 }
 
-/// A number that no other living thread has, and never 0 or 1: the address of something of its own. In a
-/// shared library, something of the library's own would take a call to find.
+/// A number that no other living thread has, never 0 or 1: the address of something that belongs to the
+/// thread. In a shared library, a thread-local variable would take a call.
 #[cfg(all(
     target_arch = "x86_64",
     target_os = "linux",

@@ -1,8 +1,8 @@
-//! Words from outside in texts that a user reads: a launcher's reason, a peer's refusal, the value
-//! of a variable. They may contain anything. A terminal obeys control characters, and some
-//! characters make it show text in another order (U+202E and similar ones).
+//! Text from outside that a user reads: a launcher's reason, a peer's refusal, the value of a
+//! variable. They may contain anything. A terminal obeys control characters, and some characters
+//! make it show text in another order (U+202E and similar ones).
 
-/// The most characters of words from outside in an error.
+/// The most characters of such text in an error.
 const PRINTABLE_CHARS_MAX: usize = 1000;
 /// Most characters of a value that is quoted because it is wrong.
 const QUOTED_CHARS_MAX: usize = 80;
@@ -30,8 +30,8 @@ pub fn visible(text: &str) -> String {
     shown
 }
 
-/// Characters that change the order of others, join or hide them, or end lines: those of
-/// Unicode's categories Cf, Zl and Zp that texts of files and peers have no need of.
+/// Characters that reorder, join or hide other characters, or end lines: those of Unicode's
+/// categories Cf, Zl and Zp that texts of files and peers do not need.
 const fn is_format(c: char) -> bool {
     matches!(
         c,

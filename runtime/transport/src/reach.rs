@@ -1,14 +1,12 @@
-//! Segments side by side: the global address space of the papers, as a process sees it.
+//! Adjacent segments: the global address space of the papers, as a process sees it.
 //!
-//! Where segments are mapped and coherent, they are mapped at equal distances, so
-//! that the address of a byte of any of their PEs is a sum: no table lies between a put and
-//! its store. (Measured: with two dependent loads in front of it an atomic takes 2.5 times
-//! the bare instruction.) In a job of one host these are all PEs; in a job of several, the
-//! PEs of the own host, as far as their numbers follow each other.
+//! Where segments are mapped and coherent, they are mapped at equal distances, so that the address of a
+//! byte at any PE is a sum, and a put needs no table. (Measured: after two dependent loads an atomic takes
+//! 2.5 times as long as the bare instruction.) In a job of one host these are all PEs. In a job of several
+//! hosts these are the PEs of the own host with consecutive numbers.
 //!
-//! In a copy of the process ([`crate::fork_guard`]) nothing is within reach: the number behind that
-//! of the last PE lies in memory that a copy finds empty, so that the compare which a PE's number goes
-//! through anyway is the one that refuses it.
+//! In a copy of the process ([`crate::fork_guard`]) nothing is within reach: the end of the range of PEs
+//! lies in memory that is zero in a copy. So the compare that every access makes anyway refuses all PEs.
 
 use core::marker::PhantomData;
 use core::ops::Range;
@@ -39,7 +37,7 @@ pub struct Reach {
     segment_bytes: usize,
     lost: Box<[AtomicBool]>,
     membership: Option<Membership>,
-    /// The PE behind the last one: one word, 0 in a copy of the process.
+    /// The number after that of the last PE: one word, 0 in a copy of the process.
     end: ProcessWords,
 }
 
@@ -48,8 +46,8 @@ impl Reach {
     /// one every `stride_bytes`, each with its doorbell at [`DOORBELL_OFFSET_BYTES`].
     ///
     /// # Errors
-    /// [`TransportError::OutOfRange`] or [`TransportError::Misaligned`] if they do not lie
-    /// so; as [`ProcessWords::new`].
+    /// [`TransportError::OutOfRange`] or [`TransportError::Misaligned`] if they do not lie there; as
+    /// [`ProcessWords::new`].
     pub fn new(
         memory: Memory,
         first: PeId,
@@ -84,7 +82,7 @@ impl Reach {
         })
     }
 
-    /// The same, with what all PEs may know of each other.
+    /// The same, with the membership of all PEs.
     pub fn with_roll(self, membership: Membership) -> Self {
         Self {
             membership: Some(membership),
@@ -92,7 +90,7 @@ impl Reach {
         }
     }
 
-    /// What all PEs may know of each other, where they share memory for that.
+    /// The membership of all PEs, where they share memory for it.
     pub fn membership(&self) -> Option<&Membership> {
         self.membership.as_ref()
     }
@@ -104,14 +102,14 @@ impl Reach {
     }
 
     /// The first byte of the first segment, and how many bytes lie between it and that of the
-    /// next PE. For those who work out addresses themselves; they also look at the
-    /// doorbell, at [`DOORBELL_OFFSET_BYTES`] of each segment, after each store.
+    /// next PE. For code that computes addresses itself. It must also check the doorbell, at
+    /// [`DOORBELL_OFFSET_BYTES`] of each segment, after each store.
     pub fn segments(&self) -> (NonNull<u8>, usize) {
         (self.memory.base(), self.stride_bytes)
     }
 
-    /// The PE's doorbell is not at rest: it sleeps, and is woken, or it is lost. Returns
-    /// whether it lives.
+    /// For a PE whose doorbell is not at rest: it sleeps and is woken, or it is lost. Returns whether it
+    /// lives.
     #[cold]
     #[inline(never)]
     pub fn ring(&self, pe: PeId) -> bool {
@@ -126,8 +124,7 @@ impl Reach {
 
     /// From now on nothing of `pe` is within reach.
     ///
-    /// The mark is set where every operation looks anyway: a PE whose doorbell is not at
-    /// rest is looked at more closely.
+    /// The mark is set in the doorbell, which every operation checks anyway.
     pub fn cut(&self, pe: PeId) {
         if let Some(lost) = self.lost.get(self.index(pe)) {
             lost.store(true, Ordering::Relaxed);
@@ -137,7 +134,7 @@ impl Reach {
         }
     }
 
-    /// The number of the segment of `pe`; of a PE that has none here, one that is too large.
+    /// The index of the segment of `pe`. For a PE without one here, an index that is too large.
     fn index(&self, pe: PeId) -> usize {
         pe.wrapping_sub(self.first) as usize
     }
@@ -175,8 +172,8 @@ impl Reach {
         }
         let object = memory.range(offset_bytes, len_bytes)?;
         let doorbell = memory.range(DOORBELL_OFFSET_BYTES, size_of::<AtomicU32>())?;
-        // So that the number of a PE has to be multiplied only, which a compiler does in front
-        // of a loop where it is the same in all of it.
+        // So that an access only has to multiply the number of the PE. If this number is constant in a
+        // loop, the compiler multiplies before the loop.
         let to_zero = (self.first as usize).wrapping_mul(self.stride_bytes);
         Ok(Extent {
             doorbell: doorbell.wrapping_sub(to_zero),
@@ -191,7 +188,7 @@ impl Reach {
     }
 }
 
-/// What every element of an object is aligned to, whatever the alignment of its type.
+/// The alignment of every element of an object, whatever the alignment of its type.
 const fn alignment<T>() -> usize {
     match size_of::<T>() {
         0 => 1,
@@ -200,7 +197,7 @@ const fn alignment<T>() -> usize {
     }
 }
 
-/// What may lie in an object: any bytes are a value of it, and it has no padding.
+/// Types that may lie in an object: any bytes are a value, and there is no padding.
 pub trait Plain: FromBytes + IntoBytes + Immutable {}
 
 impl<T: FromBytes + IntoBytes + Immutable> Plain for T {}
@@ -209,7 +206,7 @@ impl<T: FromBytes + IntoBytes + Immutable> Plain for T {}
 /// fields, which never change: a loop over puts needs to load them once.
 #[derive(Debug)]
 pub struct Extent<T> {
-    /// Where the doorbell of PE 0 would be: nowhere, if that is not the first one.
+    /// Where the doorbell of PE 0 would be. It does not exist if PE 0 is not the first one.
     doorbell: *mut u8,
     /// Where the object of PE 0 would be.
     object: *mut u8,
@@ -218,7 +215,7 @@ pub struct Extent<T> {
     /// The first PE.
     first: PeId,
     stride_bytes: usize,
-    /// In `reach`: the PE behind the last one, and 0 in a copy of the process.
+    /// In `reach`: the number after that of the last PE, and 0 in a copy of the process.
     end: NonNull<AtomicU64>,
     /// Keeps all of it alive.
     reach: Option<Arc<Reach>>,
@@ -232,20 +229,20 @@ unsafe impl<T> Send for Extent<T> {}
 // copies.
 unsafe impl<T> Sync for Extent<T> {}
 
-/// What has become of a put or a get.
+/// The result of a put or a get.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub enum Access {
     /// It is done.
     Done,
     /// It is done, but the PE's doorbell is not at rest: it sleeps and has to be woken, or
-    /// it is lost. [`Extent::ring`] does the one and tells the other.
+    /// it is lost. [`Extent::ring`] wakes it, or returns that it is lost.
     Ring,
     /// Nothing is done: not all of it is within reach.
     OutOfReach,
 }
 
-/// The PE behind the last one that has an object that nobody has.
+/// The end of an empty range of PEs.
 static NOBODY: AtomicU64 = AtomicU64::new(0);
 
 impl<T: Plain> Extent<T> {
@@ -263,8 +260,8 @@ impl<T: Plain> Extent<T> {
         }
     }
 
-    /// The object of `pe`. Both its address and its doorbell's are known before any access: what
-    /// follows an atomic waits for it. `None` in a copy of the process.
+    /// The object of `pe`. The addresses of object and doorbell are computed before any access, because
+    /// instructions after an atomic wait for it. `None` in a copy of the process.
     #[inline(always)]
     fn of(&self, pe: PeId) -> Option<Remote<'_, T>> {
         // SAFETY: a word in `reach`, which `self` keeps alive, or a static one.
@@ -285,8 +282,8 @@ impl<T: Plain> Extent<T> {
         })
     }
 
-    /// Copies `values` to elements `index ..` of `pe`. What was stored in the memory of a
-    /// PE that is lost is as lost. An aligned word of 4 or 8 bytes is stored in one piece.
+    /// Copies `values` to elements `index ..` of `pe`. Stores to the memory of a lost PE are lost as well.
+    /// An aligned word of 4 or 8 bytes is stored in one piece.
     #[inline(always)]
     pub fn put(&self, pe: PeId, index: usize, values: &[T]) -> Access {
         self.of(pe)
@@ -300,8 +297,8 @@ impl<T: Plain> Extent<T> {
             .map_or(Access::OutOfReach, |remote| remote.load(index, values))
     }
 
-    /// The 64-bit word that is element `index`, if it is within reach and aligned. Whoever
-    /// changes it rings the bell.
+    /// The 64-bit word that is element `index`, if it is within reach and aligned. The caller rings the
+    /// bell after a change.
     #[inline(always)]
     pub fn word(&self, pe: PeId, index: usize) -> Option<(&AtomicU64, Bell<'_>)> {
         let remote = self.of(pe)?;
@@ -343,12 +340,13 @@ impl<T: Plain> Extent<T> {
     }
 }
 
-/// The object of one PE. A few words by value, so that a loop keeps them in registers.
+/// The object of one PE. Passed by value, so that a loop keeps it in registers.
 struct Remote<'a, T> {
     object: *mut u8,
     /// In elements.
     len: usize,
-    /// No reference: the compiler would compare it with null, to tell `None` by.
+    /// A pointer and not a reference: with a reference the compiler would compare it with null to detect
+    /// `None`.
     doorbell: *const AtomicU32,
     extent: PhantomData<&'a Extent<T>>,
 }
@@ -443,14 +441,14 @@ impl<'a, T: Plain> Remote<'a, T> {
     }
 }
 
-/// Whether element `at` of an object is aligned to `ALIGN` bytes. Known to the compiler where the size of
-/// an element says so, since an object begins at a multiple of [`alignment`].
+/// Whether element `at` of an object is aligned to `ALIGN` bytes. The compiler knows the answer if the
+/// size of an element implies it, because an object begins at a multiple of [`alignment`].
 #[inline(always)]
 fn is_aligned<T, const ALIGN: usize>(at: *mut u8) -> bool {
     alignment::<T>().is_multiple_of(ALIGN) || at.addr().is_multiple_of(ALIGN)
 }
 
-/// How to tell a PE of a store to its memory.
+/// Tells a PE of a store to its memory.
 #[derive(Debug, Clone, Copy)]
 pub struct Bell<'a> {
     doorbell: Doorbell<'a>,
@@ -466,8 +464,8 @@ impl Bell<'_> {
     }
 }
 
-/// A function of two registers: handing a `Bell` over would put it on the stack, and a
-/// store in front of an atomic makes that wait.
+/// Takes two registers: a `Bell` as argument would go to the stack, and an atomic waits for earlier
+/// stores.
 #[cold]
 #[inline(never)]
 fn ring(reach: &Option<Arc<Reach>>, pe: PeId) -> bool {

@@ -2,13 +2,12 @@
 
 use crate::window::Window;
 
-/// The way to a segment of a PE: to those that lie side by side, found when the wire was connected,
-/// or to registered memory. It stays what it is for as long as the wire.
+/// The way to memory of a PE: to its adjacent segments, found when the wire was connected, or to registered
+/// memory. It does not change while the wire exists.
 #[derive(Debug, Clone)]
 pub enum Route {
-    /// CPU instructions reach it, through this window. The window says what its contract is,
-    /// whether it may be loaded from, whether CPU atomics work there, and how its owner is told
-    /// of a store.
+    /// CPU instructions reach it, through this window. The window knows its contract, whether loads and CPU
+    /// atomics work there, and how its owner is told of a store.
     Mapped(Window),
     /// The wire carries stores there. Gets and atomics are asked of the agent of the PE.
     Carried,
@@ -20,8 +19,8 @@ pub enum Route {
         from_bytes: usize,
     },
     /// The wire carries stores there, and does gets and atomics itself
-    /// ([`Wire::offload`](crate::wire::Capabilities::offload)). Those are atomic among each other, and
-    /// not with instructions of the CPUs of the PE.
+    /// ([`Wire::offload`](crate::wire::Capabilities::offload)). Its atomics are atomic with respect to each
+    /// other, but not to instructions of the PE's CPUs.
     Offloaded,
 }
 

@@ -1,13 +1,13 @@
 //! The one place where atomics come from: `core`, or loom's under `cfg(loom)`, or those of
 //! modelled memory under `cfg(memory_model)`.
 //!
-//! It also holds the pair of fences behind sleeping. A writer stores data and then
-//! looks whether the reader sleeps; a reader says that it sleeps and then looks for
-//! data. Both need a store-load barrier between the two steps, and the writer's
-//! would cost more than the put itself. So the barrier is asymmetric: the writer's
-//! half ([`light_fence`]) only stops the compiler, and the reader's half
-//! ([`heavy_fence`]), taken just before it sleeps, makes the kernel run a full
-//! barrier on every CPU where a process of the job is running.
+//! It also holds the pair of fences behind sleeping. A writer stores data and then checks
+//! whether the reader sleeps. A reader says that it sleeps and then checks for data. Both
+//! need a store-load barrier between their two steps, and the writer's barrier would cost
+//! more than the put itself. So the barrier is asymmetric: the writer's half
+//! ([`light_fence`]) only stops the compiler, and the reader's half ([`heavy_fence`]),
+//! taken just before it sleeps, makes the kernel run a full barrier on every CPU where a
+//! process of the job is running.
 
 #[cfg(memory_model)]
 pub use crate::model::{AtomicU16, AtomicU32, AtomicU64};
@@ -37,7 +37,7 @@ pub fn light_fence() {
 /// The sleeper's half of the asymmetric barrier. See the module text.
 ///
 /// Returns false where the kernel offers none (before Linux 4.16, filtered, or not Linux):
-/// the caller must then not rely on being woken and sleep for a short time only.
+/// the caller must then not rely on being woken, and must sleep only for a short time.
 #[must_use]
 pub fn heavy_fence() -> bool {
     site!("heavy_fence: own barrier", fence(Ordering::SeqCst));
@@ -71,7 +71,7 @@ fn barrier_everywhere() -> bool {
     membarrier(MembarrierCommand::GlobalExpedited).is_ok()
 }
 
-/// As on Linux; there is no such barrier here.
+/// As on Linux, but there is no such barrier here.
 #[cfg(not(any(target_os = "linux", loom)))]
 pub fn registered() -> bool {
     false

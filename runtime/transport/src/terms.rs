@@ -1,34 +1,34 @@
-//! What all PEs of a job must have alike, however they meet. A PE says it in [`Terms::WORDS`]
-//! words, and whoever brings PEs together compares them.
+//! What must be the same at all PEs of a job. A PE sends it in [`Terms::WORDS`] words when PEs
+//! meet, and the side that gathers them compares the words.
 
 use crate::error::Disagreement;
 
-/// What a PE has of it.
+/// The terms of one PE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Terms {
-    /// Of the layout of segments, and of the addresses in frames. Everything else means something
-    /// only among PEs of one version.
+    /// The version of the layout of segments and of the addresses in frames. All other terms are
+    /// only comparable between PEs of one version.
     pub version: u64,
-    /// The size of its segment, as it was asked for.
+    /// The requested size of its segment.
     pub segment_bytes: u64,
     /// The size of the message rings in it.
     pub ring_bytes: u64,
     /// The names of settings that change how a PE reaches others: all PEs have one, or none.
     pub settings: &'static [&'static str],
-    /// A bit for each of them that this PE has, the first one lowest.
+    /// A bit for each of these settings that this PE has; the first is the lowest bit.
     pub set: u64,
 }
 
 impl Terms {
-    /// Words of what a PE says.
+    /// Number of words of the terms.
     pub const WORDS: usize = 4;
 
-    /// Says it.
+    /// The terms as words.
     pub fn to_words(&self) -> [u64; Self::WORDS] {
         [self.version, self.segment_bytes, self.ring_bytes, self.set]
     }
 
-    /// The first thing that this PE and another one, which says `theirs`, have different.
+    /// The first difference between these terms and those of another PE.
     pub fn differ(&self, theirs: &[u64; Self::WORDS]) -> Option<Disagreement> {
         let [version, segment_bytes, ring_bytes, set] = *theirs;
         let differ = |theirs: u64, ours: u64| (theirs != ours).then_some((theirs, ours));

@@ -1,13 +1,13 @@
-//! Elements that are combined with others: private, or in shared memory, where they are read in
-//! place and each once.
+//! Elements that are combined with others. They are private, or in shared memory, where each is
+//! read in place and only once.
 
 use core::marker::PhantomData;
 
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes};
 
-/// Bytes that are read as elements of some type, at any alignment. Where they are shared memory,
-/// a peer may store there meanwhile: then an element may be a mixture of old and new bytes,
-/// which is a value too.
+/// Bytes that are read as elements of some type, at any alignment. In shared memory a peer may
+/// store meanwhile. An element may then be a mixture of old and new bytes, which is still a
+/// valid value.
 #[derive(Debug, Clone, Copy)]
 pub struct Values<'a> {
     at: *const u8,
@@ -47,7 +47,7 @@ impl<'a> Values<'a> {
         self.len_bytes
     }
 
-    /// Copies them to `into`, as many as both have.
+    /// Copies bytes to `into`, as many as fit both.
     #[inline]
     pub fn copy_to(&self, into: &mut [u8]) {
         self.copy_from(0, into);
@@ -57,15 +57,15 @@ impl<'a> Values<'a> {
     #[inline]
     fn copy_from(&self, at: usize, into: &mut [u8]) {
         let len = self.len_bytes.saturating_sub(at).min(into.len());
-        // `at` may be behind the end, where nothing is read.
+        // `at` may be beyond the end; then nothing is read.
         let from = self.at.wrapping_add(at);
         // SAFETY: both have `len` bytes: `self` by how it was made, for as long as `'a`. `into`
         // is a Rust slice, which neither shared memory nor another slice overlaps.
         unsafe { core::ptr::copy_nonoverlapping(from, into.as_mut_ptr(), len) }
     }
 
-    /// As [`combine`](Self::combine), several at a time: `combine` gets some elements of `sum`,
-    /// which it changes, and as many of those here. Both are aligned.
+    /// As [`combine`](Self::combine), several elements at a time: `combine` gets elements of
+    /// `sum`, which it changes, and as many elements of these values. Both are aligned.
     pub fn combine_some<T: FromBytes + IntoBytes + Immutable>(
         &self,
         sum: &mut [u8],
@@ -85,8 +85,8 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Sets each element of `sum` to what `combine` makes of it and the one here, as many as
-    /// both have.
+    /// Sets each element of `sum` to `combine` of itself and the element here, for as many
+    /// elements as both have.
     #[inline]
     pub fn combine<T: FromBytes + IntoBytes + Immutable>(
         &self,

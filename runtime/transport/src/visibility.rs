@@ -9,9 +9,9 @@
 //!
 //! [`crate::flush`] has the instructions for lines.
 //!
-//! The instructions are all harmless on coherent memory, which therefore proves none of
-//! them. The tests run on modelled memory (`crate::model`), where each place that is named
-//! by `site!` or `order!` is missed when it is left out.
+//! All these instructions have no effect on coherent memory, so a test there proves
+//! nothing. The tests run on modelled memory (`crate::model`). There a test fails if any
+//! place named by `site!` or `order!` is left out.
 
 use crate::flush::{Flush, edges, lines};
 use crate::sync::{Ordering, fence};
@@ -21,8 +21,8 @@ pub use crate::flush::LINE_BYTES;
 /// See the [module text](self).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Visibility {
-    /// Hardware keeps all copies equal; stores are seen in program order or
-    /// after a release fence.
+    /// Hardware keeps caches coherent. Stores are seen in program order or after a release
+    /// fence.
     #[default]
     Coherent,
     /// Stores gather in buffers that drain in any order until a store fence.
@@ -42,21 +42,21 @@ impl Visibility {
         }
     }
 
-    /// What a fence of the wire is: orders stores before it before those behind it.
+    /// The fence of the wire: orders earlier stores before later ones.
     #[inline(always)]
     pub fn fence(self) {
         site!("fence", self.store_fence());
     }
 
-    /// What a quiet is, where stores are instructions: they have left, and are seen by
-    /// whoever is on this host.
+    /// The quiet of the wire, where the CPU itself stores: all stores have left, and PEs
+    /// of this host see them.
     #[inline(always)]
     pub fn quiet(self) {
         site!("quiet: stores leave", self.store_fence());
         site!("quiet: loads behind it", fence(Ordering::SeqCst));
     }
 
-    /// Drops stale copies of the lines that are about to be stored to in part: they are
+    /// Drops stale copies of lines that will be stored to in part, because lines are
     /// written back whole.
     #[inline(always)]
     pub fn before_store(self, at: *const u8, len_bytes: usize) {
@@ -100,7 +100,7 @@ pub(crate) fn device_full_fence() {
 }
 
 /// As on x86-64. A `dmb`, or a `dsb` for stores alone, does not wait for `dc civac`; and a
-/// `dmb ish` says nothing to a device or another host.
+/// `dmb ish` does not order accesses to a device or another host.
 #[cfg(all(target_arch = "aarch64", not(any(miri, memory_model))))]
 #[inline(always)]
 fn device_store_fence() {

@@ -1,11 +1,10 @@
 //! The one waiting strategy: spin, then yield, then sleep.
 //!
 //! Two PEs on two cores must see nanoseconds, and eight on two cores must not collapse.
-//! So a wait spins for about as long as a cache line needs to cross the machine, then
-//! gives the core away, then sleeps on the doorbell of its PE until a store of a peer
-//! rings it. Sleeps are bounded: between them the waiter checks whether the peers that
-//! it waits for are alive. So no wait hangs without an error, and a damaged doorbell
-//! costs milliseconds, not a hang.
+//! So a wait spins for about as long as a cache line needs to cross the machine, then yields the core,
+//! then sleeps on the doorbell of its PE until a store of a peer rings it. Sleeps are bounded: between
+//! them the waiter checks whether the awaited peers are alive. So no wait hangs without an error, and
+//! a damaged doorbell costs milliseconds, not a hang.
 
 use core::time::Duration;
 
@@ -19,8 +18,8 @@ pub struct WaitLimits {
     pub spins: u32,
     /// Polls with a CPU pause between them.
     pub pauses: u32,
-    /// Polls with a look at the wire between them: for wires on which nothing arrives
-    /// unless somebody looks.
+    /// Polls with a poll of the wire between them: for wires on which data arrives only when the wire
+    /// is polled.
     pub looks: u32,
     /// Polls with the core given away between them.
     pub yields: u32,
@@ -40,7 +39,7 @@ impl WaitLimits {
         sleep_min: Duration::from_millis(1),
         sleep_max: Duration::from_millis(100),
     };
-    /// PEs share cores: the peer waited for may need this one.
+    /// PEs share cores: the awaited peer may need this one.
     pub const SHARED: Self = Self {
         spins: 100,
         pauses: 0,
@@ -72,8 +71,8 @@ impl WaitLimits {
         }
     }
 
-    /// Those of one of `local_pes` PEs on a wire that only moves while somebody looks: a PE that waits
-    /// looks early.
+    /// The limits for `local_pes` PEs on a wire that makes progress only when it is polled: a waiting
+    /// PE polls it early.
     pub fn looking(local_pes: u32) -> Self {
         let local = Self::for_pes(local_pes);
         let (looks, yields) = match local == Self::DEDICATED {
@@ -89,8 +88,8 @@ impl WaitLimits {
         }
     }
 
-    /// The limits of a PE that waits on two wires at a time. One that has to be looked at sets
-    /// the pace.
+    /// The limits of a PE that waits on two wires at a time. A wire that has to be polled sets the
+    /// pace.
     pub fn joined(self, other: Self) -> Self {
         Self {
             spins: self.spins.min(other.spins),
@@ -128,20 +127,20 @@ pub enum WaitStep {
     Sleep(Duration),
 }
 
-/// A PE that waits on a core of its own looks at the wire as often before it gives the core
-/// away between looks; fitted to about 200 us.
+/// How often a wait on a dedicated core polls the wire before it yields between polls. Fitted to about
+/// 200 us.
 const LOOKS: u32 = 4000;
-/// It looks as often again before it sleeps; fitted to about a millisecond.
+/// How many polls with a yield follow before it sleeps. Fitted to about a millisecond.
 const LOOK_YIELDS: u32 = 1000;
 const LOOK_SPINS: u32 = 16;
 
-/// Looks at the wire for one at everything else that may have to be done.
+/// Polls of the wire per check for other work.
 const LOOKS_PER_WORK: u32 = 16;
 /// Unneeded rings before a wait takes naps instead.
 const RINGS_IN_VAIN_MAX: u32 = 2;
 /// Naps before it asks to be rung again.
 const NAPS_PER_SLEEP: u32 = 16;
-/// Short against what a busy stream of puts takes, long against a system call.
+/// Short compared with a busy stream of puts, long compared with a system call.
 const NAP: Duration = Duration::from_micros(50);
 
 /// The state of one wait.
@@ -165,17 +164,17 @@ impl Backoff {
         }
     }
 
-    /// A sleep was ended by a store that was not the one waited for. A peer that stores
-    /// all the time pays for every ring, so after some the sleeper stops asking for them
-    /// and looks by itself instead: see [`WaitStep::Nap`].
+    /// A store other than the awaited one ended a sleep. A peer that stores all the time pays for
+    /// every ring. So after some such rings the sleeper stops asking for rings and polls by itself:
+    /// see [`WaitStep::Nap`].
     #[inline]
     pub fn rung_in_vain(&mut self) {
         self.rung_in_vain = self.rung_in_vain.saturating_add(1);
         self.sleep = self.limits.sleep_min;
     }
 
-    /// Something came, though not what is waited for: more is likely to follow, so the wait
-    /// looks closely again.
+    /// Something other than the awaited event came. More is likely to follow, so the wait polls
+    /// closely again.
     #[inline]
     pub fn came(&mut self) {
         let WaitLimits { spins, pauses, .. } = self.limits;
@@ -195,7 +194,7 @@ impl Backoff {
             ..
         } = self.limits;
         let polls = self.polls;
-        // From the most there is in circles, so that the last step below goes on sleeping.
+        // Wraps around below the maximum, so that the last step continues to sleep.
         self.polls = polls
             .checked_add(1)
             .unwrap_or(u32::MAX - NAPS_PER_SLEEP + 1);
@@ -240,12 +239,11 @@ impl<'a> Doorbell<'a> {
         Self(word)
     }
 
-    /// Says that this PE is about to sleep. Poll once more after this: stores made
-    /// before it are visible then, and stores made after it will ring.
+    /// Announces that this PE is about to sleep. Poll once more after this: stores made before it are
+    /// visible then, and stores made after it will ring.
     ///
-    /// This cannot be taken back: a PE that then finds its data leaves the doorbell
-    /// armed, and the next store rings once without need. So several threads of a PE
-    /// can sleep on one doorbell.
+    /// This is not undone: a PE that then finds its data leaves the doorbell armed, and the next store
+    /// rings it once without need. So several threads of a PE can sleep on one doorbell.
     ///
     /// Returns how long it is safe to sleep at most.
     pub fn arm(self, wanted: Duration) -> Duration {
@@ -258,15 +256,15 @@ impl<'a> Doorbell<'a> {
         }
     }
 
-    /// As [`arm`](Self::arm), for peers that [`call`](Self::call): these are on other kernels, where
-    /// no barrier of this one reaches.
+    /// As [`arm`](Self::arm), for peers that [`call`](Self::call). These are on other kernels, which
+    /// the barrier of this kernel does not reach.
     pub fn arm_for_calls(self) {
         self.0.store(ASLEEP, Ordering::SeqCst);
         fence(Ordering::SeqCst);
     }
 
-    /// Whether the PE sleeps and has to be woken by something else than this word. Only one of those
-    /// who ask is told so. What was stored before is visible to the PE then.
+    /// Whether the PE sleeps and has to be woken by something other than this word. Only one caller
+    /// gets `true`. Earlier stores are then visible to the PE.
     pub fn call(self) -> bool {
         fence(Ordering::SeqCst);
         self.is_armed()
@@ -276,7 +274,7 @@ impl<'a> Doorbell<'a> {
                 .is_ok()
     }
 
-    /// Whether nobody has rung since it was armed.
+    /// Whether no peer has rung since it was armed.
     pub fn is_armed(self) -> bool {
         self.0.load(Ordering::SeqCst) == ASLEEP
     }
@@ -295,16 +293,16 @@ impl<'a> Doorbell<'a> {
         self.is_awake()
     }
 
-    /// Whether there is no reason to look at this PE more closely. A store made before
-    /// this is not missed by a PE that goes to sleep meanwhile.
+    /// Whether there is nothing to do for this PE. If it goes to sleep meanwhile, it does not miss
+    /// stores made before this.
     #[inline(always)]
     pub fn is_at_rest(self) -> bool {
         light_fence();
         self.0.load(Ordering::Relaxed) == AWAKE
     }
 
-    /// Whether a peer has found the PE dead; any peer may have written that, so it is a
-    /// reason to look more closely.
+    /// Whether a peer has marked the PE as dead. Any peer may have written this, so it is only a
+    /// reason for a check.
     #[inline(always)]
     pub fn says_dead(self) -> bool {
         self.0.load(Ordering::Relaxed) == DEAD
@@ -464,7 +462,7 @@ mod model {
         });
     }
 
-    /// The same between two kernels: who sleeps is called.
+    /// The same between two kernels: a sleeper is called.
     #[test]
     fn no_call_is_lost() {
         loom::model(|| {

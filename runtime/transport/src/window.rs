@@ -14,11 +14,11 @@ use crate::wait::Doorbell;
 /// Where the doorbell of a PE lies in its segment. The first page is the transport's; the
 /// runtime lays out what follows.
 ///
-/// The last word of the page, because objects begin at the front of pages: a load behind
-/// a store to an address that agrees with its own in the low 12 bits waits for that
-/// store (measured on Cascade Lake: 5 ns, as much as the atomic before it takes).
+/// It is the last word of the page, because objects begin at the front of pages. A load after a store to
+/// an address with the same low 12 bits waits for that store (measured on Cascade Lake: 5 ns, as long as
+/// the atomic before it takes).
 pub const DOORBELL_OFFSET_BYTES: usize = FIRST_FREE_OFFSET_BYTES - 4;
-/// Of a line, what is stored last.
+/// The part of a line that is stored last.
 const HEADER_BYTES: usize = 8;
 /// First byte of a segment that the runtime may use.
 pub const FIRST_FREE_OFFSET_BYTES: usize = 4096;
@@ -26,31 +26,29 @@ pub const FIRST_FREE_OFFSET_BYTES: usize = 4096;
 /// How the owner of a segment is told of a store through a window.
 #[derive(Debug, Clone)]
 pub enum Bell {
-    /// The doorbell of the segment is a futex of this host: it is looked at after each store,
-    /// and rung if the owner sleeps.
+    /// The doorbell of the segment is a futex of this host. It is checked after each store, and rung if
+    /// the owner sleeps.
     Futex,
-    /// Not at all: the owner looks by itself, at growing intervals
-    /// ([`crate::wait::UNRUNG_SLEEP_MAX`]). A doorbell would have to be loaded, through a window
-    /// that may not be loaded from, or have two writers where no hardware keeps their lines
-    /// equal.
+    /// Not at all: the owner polls by itself, at growing intervals ([`crate::wait::UNRUNG_SLEEP_MAX`]). A
+    /// doorbell would need a load through a window that does not allow loads, or would have two writers on
+    /// memory that is not coherent.
     None,
-    /// The owner is on another kernel. The doorbell of the segment is looked at after each store, behind a
-    /// fence; if the owner sleeps, something else rings.
+    /// The owner is on another kernel. The doorbell of the segment is checked after each store and a
+    /// fence. If the owner sleeps, something else rings.
     Call(Arc<dyn Ring>),
 }
 
 /// What wakes a PE on another kernel.
 pub trait Ring: core::fmt::Debug + Send + Sync {
-    /// Wakes it. The store that it wakes for is visible by then.
+    /// Wakes it. The store that it is woken for is visible by then.
     fn ring(&self);
 }
 
 /// The segment of a PE, mapped into this process: stores go straight to its memory.
 ///
 /// The own segment is a window too. Every store of data is followed by
-/// [`notify`](Self::notify), so that a PE that sleeps on any word of its segment
-/// wakes up; where the [`Bell`] is a futex that costs one load of a line that nobody writes
-/// while the PE is awake.
+/// [`notify`](Self::notify), so that a PE that sleeps on any word of its segment wakes up. With a futex as
+/// [`Bell`] this costs one load of a line that nobody writes while the PE is awake.
 #[derive(Clone, Debug)]
 pub struct Window {
     memory: Memory,
@@ -77,8 +75,8 @@ impl Window {
         })
     }
 
-    /// The window of the owner onto its segment, which others reach with this contract. Write
-    /// combining is a matter of those that store through a bus: the owner has ordinary memory.
+    /// The window of the owner onto its segment, which others reach with this contract. Write combining
+    /// only concerns peers that store through a bus: to the owner this is ordinary memory.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -94,8 +92,8 @@ impl Window {
         })
     }
 
-    /// The window of the owner onto memory of any alignment that it registers. There is no
-    /// doorbell in it: whoever stores there for a peer rings that of the segment.
+    /// The window of the owner onto memory of any alignment that it registers. It has no doorbell: code
+    /// that stores there for a peer rings that of the segment.
     pub fn registered(memory: Memory) -> Self {
         Self {
             memory,
@@ -105,7 +103,7 @@ impl Window {
         }
     }
 
-    /// A window onto memory that belongs to no PE, so that nobody is told of a store.
+    /// A window onto memory that belongs to no PE, so stores ring no doorbell.
     pub fn silent(memory: Memory, visibility: Visibility) -> Self {
         Self {
             memory,
@@ -121,7 +119,7 @@ impl Window {
         &self.bell
     }
 
-    /// The same window, whose owner is woken in another way.
+    /// The same window with another way to wake its owner.
     #[must_use]
     pub fn with_bell(self, bell: Bell) -> Self {
         Self { bell, ..self }
@@ -133,8 +131,8 @@ impl Window {
         self.visibility != Visibility::WriteCombining
     }
 
-    /// Whether CPU atomics work through the window and exclude each other, and those of the
-    /// owner.
+    /// Whether CPU atomics work through the window, and are atomic with respect to each other and to those
+    /// of the owner.
     #[inline(always)]
     pub fn allows_atomics(&self) -> bool {
         self.visibility == Visibility::Coherent || self.is_own
@@ -146,7 +144,7 @@ impl Window {
         &self.memory
     }
 
-    /// What it takes for a store to be seen, and for a load to see.
+    /// The contract of the window.
     #[inline(always)]
     pub fn visibility(&self) -> Visibility {
         self.visibility
@@ -160,8 +158,8 @@ impl Window {
         Ok(())
     }
 
-    /// As [`put`](Self::put), but wakes nobody: [`notify`](Self::notify) has to follow,
-    /// once for as many as there are.
+    /// As [`put`](Self::put), but does not ring: one [`notify`](Self::notify) has to follow, for any
+    /// number of puts.
     #[inline(always)]
     pub fn put_unannounced(&self, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
         site!(
@@ -173,7 +171,8 @@ impl Window {
         Ok(())
     }
 
-    /// Stores whole lines, one by one, where all that this takes is to store them in order. False, with nothing stored, where it takes more, or where they do not belong.
+    /// Stores whole lines, one by one, where it is enough to store them in order. Returns false and stores
+    /// nothing where more is needed, or where the lines are out of range.
     pub fn put_lines_unannounced(&self, offset_bytes: usize, lines: &[[u8; 64]]) -> bool {
         #[cfg(not(any(loom, memory_model)))]
         return self.visibility == Visibility::Coherent
@@ -210,7 +209,7 @@ impl Window {
         }
     }
 
-    /// As [`get`](Self::get), for what [`put_staged`](Self::put_staged) has stored.
+    /// As [`get`](Self::get), for bytes that [`put_staged`](Self::put_staged) has stored.
     ///
     /// # Errors
     /// As [`get`](Self::get).
@@ -245,7 +244,7 @@ impl Window {
         Ok(())
     }
 
-    /// Stores one 64-byte line: a header word, and in front of it up to 56 bytes behind it.
+    /// Stores one 64-byte line: up to 56 bytes of payload first, then the header word in front of them.
     ///
     /// # Errors
     /// [`TransportError::OutOfRange`] with more bytes, or where there is no line;
@@ -268,8 +267,8 @@ impl Window {
         self.put_word(offset_bytes, header)
     }
 
-    /// Stores one 64-byte line: a header word, and in front of it a second word and up to 48
-    /// bytes behind that.
+    /// Stores one 64-byte line: a second word and up to 48 bytes of payload first, then the header word in
+    /// front of them.
     ///
     /// # Errors
     /// As [`put_line`](Self::put_line).
@@ -307,8 +306,7 @@ impl Window {
         self.put_line(offset_bytes, words[0], &bytes)
     }
 
-    /// Copies `len` bytes at `at_bytes` of `from` to `offset_bytes`; wakes nobody. The two may
-    /// overlap.
+    /// Copies `len` bytes at `at_bytes` of `from` to `offset_bytes`. Does not ring. The two may overlap.
     ///
     /// # Errors
     /// [`TransportError::OutOfRange`].
@@ -335,8 +333,8 @@ impl Window {
         cfg!(not(memory_model)) && self.visibility == Visibility::Coherent
     }
 
-    /// The elements in `len` bytes at `offset_bytes`, where they are if loads find them there,
-    /// or else copied to `room`.
+    /// The elements in `len` bytes at `offset_bytes`: in place if plain loads may read them there, or else
+    /// copied to `room`.
     ///
     /// # Errors
     /// [`TransportError::OutOfRange`], also if the room is needed and too small.
@@ -385,8 +383,8 @@ impl Window {
         self.memory.half(offset_bytes)
     }
 
-    /// Does atomics to `len_bytes` bytes at `offset_bytes`: they change what was last put there, and
-    /// gets through other windows find the change.
+    /// Does atomics on `len_bytes` bytes at `offset_bytes`: they see the last puts, and gets through other
+    /// windows see the change.
     #[inline(always)]
     pub fn change<R>(
         &self,
@@ -404,8 +402,8 @@ impl Window {
     }
 
     /// Polls the word up to `polls` times, as long as it is `from`, and says whether it has
-    /// changed: the beginning of a wait. See [`arrival`]. Says no at once where polling takes
-    /// more than loading.
+    /// changed: the beginning of a wait. See [`arrival`]. Returns false at once where a poll needs more
+    /// than a load.
     ///
     /// # Errors
     /// As [`load_word`](Self::load_word).
@@ -453,7 +451,7 @@ impl Window {
         Doorbell::new(word)
     }
 
-    /// What has to follow stores made through [`memory`](Self::memory).
+    /// Must follow stores made through [`memory`](Self::memory).
     #[inline(always)]
     pub fn stored(&self, offset_bytes: usize, len_bytes: usize) {
         site!("stored: flush", self.flush(offset_bytes, len_bytes));
@@ -497,8 +495,8 @@ fn call(doorbell: Doorbell<'_>, ring: &dyn Ring) {
     }
 }
 
-/// A word through a window that is not coherent. A peer waits for it, so it does not stay in
-/// a buffer until something follows.
+/// Stores a word through a window that is not coherent. A peer may wait for it, so it is pushed out of
+/// buffers.
 #[cold]
 #[inline(never)]
 fn put_word_uncached(word: &AtomicU64, value: u64, visibility: Visibility) {

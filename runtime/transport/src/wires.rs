@@ -1,7 +1,7 @@
 //! All wires of a job as one: the only place where wires meet.
 //!
-//! Each PE is reached by one wire, so what a wire promises of the order of stores to one PE
-//! holds here, too. What is asked of all PEs is asked of all wires.
+//! Each PE is reached by one wire, so a wire's promises about the order of stores to one PE hold
+//! here as well. An operation on all PEs goes to all wires.
 
 use core::time::Duration;
 use std::sync::Arc;
@@ -21,17 +21,17 @@ use crate::wire::{self, Capabilities, Line, Offload, Wire};
 pub struct Wires {
     /// The first one has the own segment.
     wires: Box<[Arc<dyn Wire>]>,
-    /// By PE: which of them leads there.
+    /// By PE: the index of the wire that leads there.
     by_pe: Box<[usize]>,
-    /// Whether one of them does operations itself.
+    /// Whether one of them offloads operations.
     offloads: bool,
     reach: Option<Arc<Reach>>,
 }
 
 impl Wires {
-    /// All of `first` and `others`, which are wires of the same PE of the same job, over the
-    /// same segment. A PE to which several lead is reached by the first that maps its segment,
-    /// or else by the first of all.
+    /// Joins `first` and `others`, which are wires of the same PE of the same job, over the same
+    /// segment. If several wires lead to a PE, the first that maps its segment is used, or else
+    /// the first of all.
     ///
     /// # Errors
     /// [`TransportError::Misused`] if they are not of the same PE, [`TransportError::NoWire`] if
@@ -79,7 +79,7 @@ impl Wires {
         }
     }
 
-    /// Asks all wires, and gives the first error when all have been asked.
+    /// Calls all wires, and then gives the first error.
     fn all(
         &self,
         ask: impl Fn(&dyn Wire) -> Result<(), TransportError>,
@@ -153,7 +153,7 @@ impl Wire for Wires {
         Ok(came)
     }
 
-    /// As the wire that has to be looked at most would have it.
+    /// The limits of the wire that has to be polled most.
     fn wait_limits(&self) -> WaitLimits {
         let limits = self.wires.iter().map(|wire| wire.wait_limits());
         limits
@@ -165,7 +165,7 @@ impl Wire for Wires {
         Capabilities {
             registration: Some(self),
             offload: self.offloads.then_some(self as _),
-            // Of one wire a chain would go to some PEs only.
+            // A chain of one wire would reach only some PEs.
             chains: None,
             reach: self.reach.as_ref(),
             batches: Some(self),
@@ -312,7 +312,7 @@ impl wire::Clock for Wires {
 }
 
 impl Wires {
-    /// What the wire to `pe` does itself.
+    /// The offloaded operations of the wire to `pe`.
     fn offload_to(&self, pe: PeId) -> Result<&dyn Offload, TransportError> {
         self.to(pe)?.offload().ok_or_else(|| {
             TransportError::misused(

@@ -3,10 +3,10 @@
 use std::io;
 use std::thread::{Builder, JoinHandle};
 
-/// Starts one, which takes no signals, whatever the program does about them: those are the program's.
+/// Starts a thread. It takes no signals, because signals belong to the program.
 ///
 /// # Errors
-/// As the system says.
+/// The error of the system.
 pub fn start<R: Send + 'static>(
     name: &str,
     stack_bytes: usize,

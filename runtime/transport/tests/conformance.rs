@@ -1,4 +1,5 @@
-//! The suite of the transports over shared memory, as it is and with something around it. What it takes on other memory is tested on a model of it: see `tests/model.rs`.
+//! The suite of the transports over shared memory, plain and inside wrappers. Other kinds of memory
+//! are tested on a model: see `tests/model.rs`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,13 +22,13 @@ fn stores_only(wire: Brought) -> Brought {
     Arc::new(StoresOnly::new(wire).unwrap())
 }
 
-/// Only what a wire may do.
+/// Only faults that a wire may have.
 fn faulty(wire: Brought) -> Brought {
     let faults = "reorder=0.3,dup=0.3,seed=7".parse().unwrap();
     Arc::new(Faulty::new(wire, faults).unwrap())
 }
 
-/// Nobody reads the files: tests that run at the same time write to the same ones.
+/// The files are not read, because tests that run at the same time write to the same ones.
 fn recorded(wire: Brought) -> Brought {
     let options = record::Options {
         folder: env!("CARGO_TARGET_TMPDIR").into(),
@@ -39,7 +40,7 @@ fn recorded(wire: Brought) -> Brought {
 
 /// On the memory that most programs use: alone, a pair, odd, and more than there are cores.
 const MOST: &[u32] = &[1, 2, 3, 8];
-/// A third party sees what a pair does not.
+/// A pair, and a third party.
 const FEW: &[u32] = &[2, 3];
 const ALL: &[u32] = &[1, 2, 3, 4, 5, 6, 7, 8];
 

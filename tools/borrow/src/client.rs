@@ -4,9 +4,9 @@
 //! rest cannot be touched. A child that the process forks has none of it: the parts are not copied
 //! (`MADV_DONTFORK`), so that two processes never write one page.
 //!
-//! Where pages move, the process keeps a descriptor of its own `userfaultfd`. If the pager dies, a thread that
-//! touches a page which is not here waits until it is killed; it never reads zeros. Where pages are mapped,
-//! the lender's memory itself lies at these addresses.
+//! Where pages move, the process keeps a descriptor of its own `userfaultfd`. If the pager dies, a thread that touches
+//! an absent page waits until it is killed; it never reads zeros. Where pages are mapped, the lender's memory itself
+//! lies at these addresses.
 
 use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -19,8 +19,7 @@ use crate::message::{self, MAGIC, REFUSED, Request, SOCKET_VARIABLE};
 use crate::uffd::{Uffd, Unusable};
 use crate::{PAGE_BYTES, pages_of};
 
-/// Descriptors of a client are at least this, where a program that counts on small numbers does not
-/// meet them.
+/// The least number of a client's descriptors. Programs that expect small numbers do not meet them.
 const FD_LEAST: i32 = 200;
 
 /// Why a program cannot borrow.
@@ -35,13 +34,13 @@ pub enum BorrowError {
         /// What the system says.
         errno: Errno,
     },
-    /// Faults cannot be heard of.
+    /// Page faults cannot be received.
     #[error(transparent)]
     Unusable(#[from] Unusable),
     /// The system refuses to map it.
     #[error("cannot {what}: {errno}")]
     System {
-        /// What.
+        /// What was tried.
         what: &'static str,
         /// What the system says.
         errno: Errno,
@@ -90,7 +89,7 @@ impl Moved {
 }
 
 impl Client {
-    /// Comes to the pager that the environment names.
+    /// Connects to the pager that the environment names.
     ///
     /// # Errors
     /// [`BorrowError`].
@@ -103,7 +102,7 @@ impl Client {
         )
     }
 
-    /// Comes to the pager of this name.
+    /// Connects to the pager of this name.
     ///
     /// # Errors
     /// [`BorrowError`].
@@ -165,7 +164,7 @@ impl Client {
         match self.map(offset, whole) {
             Ok(()) => Ok(self.base + offset),
             Err(error) => {
-                // What could not be mapped is not kept.
+                // Pages that cannot be mapped do not stay taken.
                 self.give_back(self.base + offset, whole)?;
                 Err(error)
             }
@@ -248,7 +247,7 @@ impl Client {
         Ok(())
     }
 
-    /// Maps pages anew that this client has taken, in place of what the program has put there: zeros.
+    /// Replaces whatever the program has mapped over pages of this client by new pages with zeros.
     ///
     /// # Errors
     /// [`BorrowError::Lost`], [`BorrowError::System`].
@@ -288,7 +287,7 @@ fn whole(bytes: usize) -> Option<usize> {
         .filter(|bytes| *bytes > 0)
 }
 
-/// Reserves addresses that cannot be touched: at a place, in place of what is there, or anywhere.
+/// Reserves addresses that cannot be touched: at `at`, in place of what is mapped there, or anywhere.
 fn reserve(at: Option<usize>, bytes: usize) -> Result<usize, Errno> {
     let mut flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
     flags.set(MapFlags::FIXED, at.is_some());
@@ -299,7 +298,7 @@ fn reserve(at: Option<usize>, bytes: usize) -> Result<usize, Errno> {
     made.map(|ptr| ptr as usize)
 }
 
-/// Asks the pager. The words of the answer behind the magic, and what came with it. [`REFUSED`] comes alone.
+/// Asks the pager. Returns the words of the answer after the magic, and its descriptor if it has one.
 fn ask<const WORDS: usize>(
     socket: &OwnedFd,
     request: Request,

@@ -29,7 +29,7 @@ pub struct RemoteHeap {
 }
 
 impl RemoteHeap {
-    /// Comes to the pager of `hostwire borrow`, under which this program was started.
+    /// Connects to the pager of `hostwire borrow`, under which this program was started.
     ///
     /// # Errors
     /// [`BorrowError`].
@@ -37,7 +37,7 @@ impl RemoteHeap {
         Client::from_env().map(Self::of)
     }
 
-    /// Over a client that has come already.
+    /// Uses a client that is connected already.
     pub fn of(client: Client) -> Self {
         Self {
             client: Arc::new(client),
@@ -91,9 +91,9 @@ impl<T> Deref for RemoteSlice<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: `address` is aligned for `T`. If there are bytes, `len` elements lie there in a
-        // mapping that only this object has, until it is dropped. They were zeros at first, which
-        // `T: FromBytes` of `alloc` takes. The pager changes no byte: a page comes back as it left.
+        // SAFETY: `address` is aligned for `T`. If there are bytes, `len` elements lie there in a mapping that only
+        // this object has, until it is dropped. They were zeros at first, which are valid because `alloc` requires `T:
+        // FromBytes`. The pager changes no byte: a page comes back as it left.
         unsafe { core::slice::from_raw_parts(self.ptr(), self.len) }
     }
 }
@@ -110,7 +110,7 @@ impl<T> Drop for RemoteSlice<T> {
     fn drop(&mut self) {
         let bytes = self.len * size_of::<T>();
         if bytes > 0 {
-            // A pager that is gone needs nothing back.
+            // If the pager is gone, nothing has to be given back.
             let _ = self.client.give_back(self.address, bytes);
         }
     }

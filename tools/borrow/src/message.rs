@@ -11,9 +11,9 @@
 //! | look | magic, 5 | none | magic, bytes of all memory; the memory file, if pages move |
 //! | part | magic, 6, offset | none | magic, offset in the file, bytes; the file |
 //!
-//! A program looks first, reserves addresses for all of it, and joins. If no file comes with the answer, pages
-//! are mapped instead of moved: the program asks for the parts of files that make what it has taken. What is
-//! refused is answered with [`REFUSED`].
+//! A program looks first, reserves addresses for all of it, and joins. If no file comes with the answer, pages are
+//! mapped instead of moved: the program asks for the parts of files that hold the memory it has taken. The answer to a
+//! refused request is [`REFUSED`].
 
 use std::io::{IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -26,11 +26,11 @@ use rustix::net::{
 
 /// The variable in which a program finds its pager: the name of an abstract socket.
 pub const SOCKET_VARIABLE: &str = "HOSTWIRE_BORROW_SOCKET";
-/// The variable with the size from which on an allocation is made in borrowed memory.
+/// The variable with the size above which an allocation is made in borrowed memory.
 pub const ABOVE_VARIABLE: &str = "HOSTWIRE_BORROW_ABOVE";
-/// "hostborr" and the version of this exchange.
+/// "hwborr" and the version of this exchange.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"hwborr\0\x02");
-/// The answer to what cannot be done.
+/// The answer to a request that is refused.
 pub const REFUSED: u64 = u64::MAX;
 /// Words of the longest message.
 const WORDS_MAX: usize = 4;
@@ -57,7 +57,7 @@ pub enum Request {
         /// Its size.
         bytes: u64,
     },
-    /// What is in a part is not needed any more; it has zeros from now on.
+    /// The contents of a part are not needed any more; it has zeros from now on.
     Discard {
         /// Where it begins.
         offset: u64,

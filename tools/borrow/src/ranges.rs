@@ -24,7 +24,7 @@ impl<T: Copy + PartialEq> Ranges<T> {
             return;
         }
         let mut new = range.clone();
-        // Whoever begins before the end and ends behind the begin, or touches it.
+        // The parts that overlap the range or touch it.
         let near = self.parts.range(..=range.end).rev();
         let near = near.take_while(|(_, (end, _))| *end >= range.start);
         let near: Vec<_> = near

@@ -118,7 +118,7 @@ pub struct StoppedAt {
     pub is_protected: bool,
 }
 
-/// The end at which faults of one process are heard of.
+/// The descriptor at which the faults of one process arrive.
 #[derive(Debug)]
 pub struct Uffd {
     fd: OwnedFd,
@@ -198,8 +198,8 @@ impl Uffd {
         unsafe { self.ioctl(IOCTL_REGISTER, &mut request) }
     }
 
-    /// Puts pages there, and lets go who waits for them. Pages that are there already stay. Where the process has
-    /// something else by now, or nothing, who waits tries again.
+    /// Puts pages there, and wakes the threads that wait for them. Pages that are there already stay. Where the process
+    /// has mapped something else by now, or nothing, the waiting threads try again.
     ///
     /// # Errors
     /// As the system says. [`Errno::SRCH`] where the process has ended.
@@ -238,8 +238,8 @@ impl Uffd {
         Ok(())
     }
 
-    /// Protects pages from stores, or allows them and lets go who waits to store. Where the process has something
-    /// else by now, or nothing, who waits tries again.
+    /// Protects pages from stores, or allows stores and wakes the threads that wait to store. Where the process has
+    /// mapped something else by now, or nothing, the waiting threads try again.
     ///
     /// # Errors
     /// As [`copy`](Self::copy).
@@ -258,7 +258,7 @@ impl Uffd {
         Ok(())
     }
 
-    /// What lies in one mapping. [`Errno::NOENT`] if it does not.
+    /// As [`protect`](Self::protect), for a range in one mapping. [`Errno::NOENT`] if it spans several.
     fn protect_one(&self, range: &Range<usize>, is_protected: bool) -> Result<(), Errno> {
         loop {
             let mut request = ProtectRequest {
@@ -274,7 +274,7 @@ impl Uffd {
         }
     }
 
-    /// Lets who waits there try again.
+    /// Wakes the threads that wait there. They try again.
     ///
     /// # Errors
     /// As the system says.
@@ -335,7 +335,7 @@ fn open_by_call() -> Result<OwnedFd, Errno> {
     owned(fd)
 }
 
-/// By the device, which an administrator may give to whom he wants.
+/// By the device, whose permissions an administrator may change.
 fn open_by_device() -> Result<OwnedFd, Errno> {
     let device = File::options()
         .read(true)

@@ -177,7 +177,7 @@ fn a_run_of_pages_may_lie_in_several_mappings() {
             unsafe { rustix::mm::mprotect(at, PAGE_BYTES, flags) }.unwrap();
         };
         let pages = [0, 1, 500, 1024, 1026, 1027, 2047];
-        // SAFETY: a number of seconds. A thread that waits for a page for ever is ended by it.
+        // SAFETY: a number of seconds. The alarm ends a thread that waits for a page for ever.
         unsafe { libc::alarm(300) };
         slice.fill(7);
         pages

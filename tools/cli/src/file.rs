@@ -4,9 +4,9 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// A file that somebody asked for. It is there after [`finish`](Self::finish), as a whole, or that returns
-/// an error: no reader sees a part of it. Until then it has another name in the same folder. A path that
-/// exists and is not a regular file (a pipe, `/dev/stdout`) is written to directly.
+/// A file that somebody asked for. [`finish`](Self::finish) makes the whole file appear, or returns an error: no reader
+/// sees a part of it. Until then it has another name in the same folder. A path that exists and is not a regular file
+/// (a pipe, `/dev/stdout`) is written to directly.
 #[must_use = "it is there only after `finish`"]
 pub struct Wanted {
     path: PathBuf,
@@ -70,7 +70,7 @@ impl Write for Wanted {
 impl Drop for Wanted {
     fn drop(&mut self) {
         if let Some(unfinished) = &self.unfinished {
-            // It may never have come to be.
+            // It may not exist.
             let _ = fs::remove_file(unfinished);
         }
     }

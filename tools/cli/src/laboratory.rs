@@ -32,12 +32,12 @@ pub fn program() -> Result<PathBuf, String> {
     })
 }
 
-/// Goes on as that program, with the arguments of this one. `what` the user wanted is named if it cannot be.
+/// Goes on as that program, with the arguments of this one. If it cannot, the error names `what` the user wanted.
 pub fn start(what: &str) -> ExitCode {
     go_on(what, std::env::args_os().skip(1).collect())
 }
 
-/// The help of its command that `hostwire help COMMAND` asks for, if this is that.
+/// Answers `hostwire help COMMAND` if the command is one of the laboratory's.
 pub fn help() -> Option<ExitCode> {
     let mut arguments = std::env::args().skip(1);
     let (help, name) = (arguments.next()?, arguments.next()?);

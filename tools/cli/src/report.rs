@@ -21,8 +21,8 @@ pub fn line(text: &str) {
 static OUT_FAILED: AtomicBool = AtomicBool::new(false);
 
 #[cfg(target_os = "linux")]
-/// Prints `text` on standard output. It is no failure if nobody reads it; of all else the
-/// [exit status](status) says something.
+/// Prints `text` on standard output. It is no failure if nobody reads it. The [exit status](status)
+/// reports any other error.
 pub fn out(text: &str) {
     let Err(error) = writeln!(std::io::stdout().lock(), "{text}") else {
         return;
@@ -33,8 +33,8 @@ pub fn out(text: &str) {
     }
 }
 
-/// The exit status of a command that has ended with `status`: that it is well does not count if
-/// what it [said](out) is lost.
+/// The exit status of a command that has ended with `status`: a success becomes a failure if
+/// [output](out) was lost.
 pub fn status(status: ExitCode) -> ExitCode {
     match OUT_FAILED.load(Ordering::Relaxed) && status == ExitCode::SUCCESS {
         true => ExitCode::FAILURE,

@@ -1,9 +1,9 @@
-//! Which addresses are of borrowed memory: words that a signal handler may read, too.
+//! Which addresses belong to borrowed memory. A signal handler may read these words, too.
 
 use core::ops::Range;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-/// How many processes back in a row of forks have left addresses here at most.
+/// How many ancestors in a row of forks can leave addresses here.
 const ABANDONED_MAX: usize = 16;
 
 /// The addresses of the region; none if both are 0.
@@ -37,7 +37,7 @@ pub(crate) fn place_of(address: usize) -> Where {
     }
 }
 
-/// Whether some of these addresses are of this library. Only then anything below has to be asked.
+/// Whether this library has some of these addresses. Nothing else has to be asked if not.
 pub(crate) fn is_near(range: &Range<usize>) -> bool {
     let overlaps = |begin: &AtomicUsize, end: &AtomicUsize| {
         range.start < end.load(Ordering::Relaxed) && begin.load(Ordering::Relaxed) < range.end
@@ -58,7 +58,7 @@ pub(crate) fn abandoned() -> impl Iterator<Item = (usize, usize)> {
         .map(|(begin, end)| (begin.load(Ordering::Relaxed), end.load(Ordering::Relaxed)))
 }
 
-/// Remembers the region as one that this process does not have any more. Whether there was a place for that.
+/// Remembers that this process does not have the region any more. Returns whether there was a place for that.
 pub(crate) fn abandon() -> bool {
     let free = ABANDONED
         .iter()

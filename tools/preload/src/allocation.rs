@@ -1,7 +1,6 @@
 //! `malloc` and its family, as ISO C and POSIX define them.
 //!
-//! What is small goes to the `malloc` of the GNU C library, by the names that it has for libraries like this
-//! one.
+//! Small allocations go to the `malloc` of the GNU C library, by the names that it has for libraries like this one.
 
 use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
@@ -176,7 +175,8 @@ pub unsafe extern "C" fn malloc_usable_size(ptr: *mut c_void) -> usize {
     match place_of(ptr.addr()) {
         Where::Here => region::block_bytes(ptr.addr()).map_or(0, whole),
         Where::Abandoned => {
-            // Its length is not known here, and whoever asks copies: not no bytes, without a word.
+            // The length is not known here. The caller is about to copy; a length of 0 would lose its bytes without an
+            // error.
             // SAFETY: the caller promises that it is an allocation. It cannot be touched in this process, which ends by it.
             unsafe { ptr.cast::<u8>().read_volatile() };
             0

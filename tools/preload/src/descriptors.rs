@@ -1,5 +1,5 @@
-//! `close` and its family: a program that closes all descriptors that it may have, as services do, does
-//! not close those of its borrowed memory. Without them its pages could not come back.
+//! `close` and its family. A program that closes all descriptors that it may have, as services do, does not close those
+//! of its borrowed memory: without them its pages could not come back.
 
 use core::ffi::{c_int, c_uint};
 

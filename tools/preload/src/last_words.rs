@@ -12,7 +12,7 @@ const LINE: &[u8] =
     b"hostwire borrow: this process was forked, and touches borrowed memory of its parent, \
 which it does not have: see 'hostwire borrow --help'\n";
 
-/// Says why, from now on, unless the program has a handler itself.
+/// Prepares the line, unless the program has a handler itself.
 pub(crate) fn prepare() {
     let mut present = MaybeUninit::<libc::sigaction>::zeroed();
     // SAFETY: a null action only asks. The place for the answer is as large as one.
@@ -40,7 +40,7 @@ extern "C" fn say(signal: i32, info: *mut libc::siginfo_t, _: *mut c_void) {
     // until the handler returns.
     let info = unsafe { &*info };
     if info.si_code <= 0 {
-        // Somebody has sent it, and no instruction is tried again that would cause it once more.
+        // It was sent, so no instruction is run again that would cause it once more.
         // SAFETY: a signal handler may send a signal. It comes when the handler returns.
         unsafe { libc::raise(signal) };
         return;

@@ -20,19 +20,19 @@ impl<T> Lock<T> {
         }
     }
 
-    /// Takes it. Waits as long as another thread asks the pager for something: not long.
+    /// Takes it. Waits while another thread asks the pager for something, which is short.
     pub fn take(&self) {
         while self.is_taken.swap(true, Ordering::Acquire) {
             std::thread::yield_now();
         }
     }
 
-    /// Gives it back, for who has taken it.
+    /// Gives it back. The caller must have taken it.
     pub fn give_back(&self) {
         self.is_taken.store(false, Ordering::Release);
     }
 
-    /// Uses the value. Not within itself.
+    /// Uses the value. Must not be nested.
     pub fn with<R>(&self, body: impl FnOnce(&mut T) -> R) -> R {
         self.take();
         // SAFETY: this thread has the lock, so no other reference to the value exists.

@@ -1,8 +1,8 @@
 //! `mmap` and its family: private anonymous memory that may be read and written is borrowed.
 //!
 //! The kernel sees other mappings than the program: borrowed memory is mapped shared, and addresses that nobody has are
-//! reserved. So each call is cut into [pieces](region::pieces), and what the kernel would judge by what it sees is
-//! judged here: what is not there, what goes to another place, and what becomes of the contents.
+//! reserved. So each call is cut into [pieces](region::pieces), and the checks that the kernel would make are made
+//! here: what is not there, what goes to another place, and what becomes of the contents.
 
 mod remap;
 
@@ -14,7 +14,7 @@ use crate::allocation::set_errno;
 use crate::region::{self, Held, PAGE_BYTES, Piece, is_wanted};
 use remap::Plan;
 
-/// Flags that say where or how memory is to lie. Who has them gets what was asked for.
+/// Flags that say where or how memory is to lie. Such a call gets exactly what it asks for.
 const SPECIAL: c_int = libc::MAP_FIXED
     | libc::MAP_FIXED_NOREPLACE
     | libc::MAP_GROWSDOWN
@@ -31,7 +31,7 @@ fn is_plain(protection: c_int, flags: c_int) -> bool {
 /// Flags of `mmap` with which borrowed memory can be in place of other borrowed memory.
 const ANEW: c_int = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE;
 const BOTH: c_int = libc::PROT_READ | libc::PROT_WRITE;
-/// Advice that touching what is there is to be a fault: `MADV_GUARD_INSTALL` and `MADV_GUARD_REMOVE`.
+/// Advice that makes touching the pages a fault: `MADV_GUARD_INSTALL` and `MADV_GUARD_REMOVE`.
 const GUARDS: [c_int; 2] = [102, 103];
 
 /// The pages of a range, if something of this library is among them. The kernel judges all other calls, and ranges that it
@@ -241,7 +241,7 @@ pub unsafe extern "C" fn munmap(address: *mut c_void, len: usize) -> c_int {
     0
 }
 
-/// `mprotect(2)`. What the program does not have cannot be had by it.
+/// `mprotect(2)`. It cannot give the program memory that the program does not have.
 ///
 /// # Safety
 /// As that of the C library.
@@ -255,7 +255,7 @@ pub unsafe extern "C" fn mprotect(address: *mut c_void, len: usize, protection: 
     for (part, piece) in region::pieces(range) {
         let is_done = match piece {
             Piece::Free => return failed(libc::ENOMEM),
-            // It cannot be touched in this process, which ends by that.
+            // It cannot be touched in this process: touching it ends the process.
             Piece::Abandoned => true,
             // SAFETY: as the caller promises.
             Piece::Outside => unsafe { kernel_mprotect(&part, protection) == 0 },
@@ -269,7 +269,7 @@ pub unsafe extern "C" fn mprotect(address: *mut c_void, len: usize, protection: 
     0
 }
 
-/// `madvise(2)`. Of advice on borrowed memory only what changes its contents is followed.
+/// `madvise(2)`. On borrowed memory, only advice that changes the contents is followed.
 ///
 /// # Safety
 /// As that of the C library.
@@ -308,10 +308,10 @@ unsafe fn advise_borrowed(range: Range<usize>, advice: c_int) -> c_int {
     match advice {
         // SAFETY: as the caller promises.
         libc::MADV_DONTNEED | libc::MADV_FREE => unsafe { discard(range) },
-        // The kernel does not do this with anonymous memory, or the program can do without.
+        // The kernel does not do this with anonymous memory, or the program can do without it.
         libc::MADV_REMOVE => failed(libc::EINVAL),
         _ if GUARDS.contains(&advice) => failed(libc::EINVAL),
-        // The kernel knows what is advice. It changes nothing of no length.
+        // The kernel knows what is valid advice. With a length of 0 it changes nothing.
         // SAFETY: as the caller promises, of no bytes.
         _ => unsafe { kernel_madvise(&(range.start..range.start), advice) },
     }
@@ -322,7 +322,7 @@ unsafe fn advise_borrowed(range: Range<usize>, advice: c_int) -> c_int {
 /// # Safety
 /// As for `madvise(2)`.
 unsafe fn discard(range: Range<usize>) -> c_int {
-    // It takes away no contents, and knows what is locked.
+    // With this advice the kernel takes away no contents, and it knows what is locked.
     // SAFETY: as the caller promises.
     let judge = |range: &Range<usize>| unsafe { kernel_madvise(range, libc::MADV_DONTNEED) };
     let judged = judge(&range);
@@ -343,7 +343,8 @@ unsafe fn discard(range: Range<usize>) -> c_int {
     }
 }
 
-/// `mremap(2)`. Borrowed memory shrinks where it is, and moves by a copy: to new borrowed memory, or to where it is to be.
+/// `mremap(2)`. Borrowed memory shrinks where it is, and moves by a copy: to new borrowed memory, or to the place that
+/// is asked for.
 ///
 /// # Safety
 /// As that of the C library.

@@ -24,7 +24,7 @@ struct Region {
     client: Client,
     /// By address: the bytes of what `malloc` and the like have given.
     blocks: BTreeMap<usize, usize>,
-    /// What the program has. All else are reserved addresses.
+    /// What the program has. All other addresses are reserved.
     held: Ranges<Held>,
 }
 
@@ -95,14 +95,14 @@ fn read_threshold() -> usize {
     above
 }
 
-/// What there is at addresses.
+/// What lies at addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Piece {
     /// Not of this library.
     Outside,
-    /// Reserved in place of what a process had that this one was forked from.
+    /// Reserved: the process from which this one was forked had something there.
     Abandoned,
-    /// Reserved, as far as the kernel knows. For the program nothing is there.
+    /// Reserved for the kernel. The program has nothing there.
     Free,
     Held(Held),
 }
@@ -147,8 +147,8 @@ fn joined(state: &mut JoinState) -> Result<&mut Region, BorrowError> {
                 })
             }
             Err(error) => {
-                // Without a pager, only a program that asks for borrowed memory itself comes here, and
-                // it hears of it by the result.
+                // Without a pager, only a program that asks for borrowed memory itself comes here, and the result tells
+                // it.
                 if error != BorrowError::NoPager {
                     say(&error);
                 }
@@ -202,7 +202,7 @@ pub(crate) fn free(address: usize) -> bool {
     })
 }
 
-/// Does something with what a process has that has joined.
+/// Does something with the region of a process that has joined.
 fn with_region<T>(
     body: impl FnOnce(&mut Region) -> Result<T, BorrowError>,
 ) -> Result<T, BorrowError> {
@@ -278,8 +278,7 @@ extern "C" fn in_child() {
     {
         set_own([-1; 3]);
         if !addresses::abandon() {
-            // Without a place to remember them, these addresses stay the region, and nothing
-            // more is borrowed.
+            // The addresses cannot be remembered, so they stay the region, and nothing more is borrowed.
             ABOVE.store(NEVER, Ordering::Relaxed);
         }
         client.abandon();

@@ -1,4 +1,4 @@
-/* What the programs of this folder stop with. */
+/* How the programs of this folder end on a failed check. */
 #include <stdio.h>
 #include <stdlib.h>
 

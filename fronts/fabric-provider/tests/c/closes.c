@@ -1,5 +1,5 @@
-/* How endpoints of the provider "hostwire" are closed, whatever was done to them before and whoever is
- * at them. Prints "ok". */
+/* How endpoints of the provider "hostwire" are closed, whatever was done to them before and whichever
+ * threads use them. Prints "ok". */
 #include <pthread.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_domain.h>
@@ -51,7 +51,7 @@ static void close_all(void)
     fi_freeinfo(info);
 }
 
-/* It sends by the first queue, and receives by the second. */
+/* Completions of sends go to the first queue, those of receives to the second. */
 static struct fid_ep *open_endpoint(void)
 {
     struct fid_ep *ep;
@@ -118,7 +118,7 @@ static void end(pthread_t thread)
     IS(0, pthread_join(thread, NULL));
 }
 
-/* While another thread asks whether it may sleep. */
+/* Another thread asks meanwhile whether it may sleep. */
 static void beside_a_waiter(void)
 {
     pthread_t thread = begin(waiter);
@@ -140,7 +140,7 @@ static void in_copies(void)
         if (child == 0) {
             char entry[64];
             ssize_t got;
-            /* It ends, if it hangs. */
+            /* Ends the process if it hangs. */
             alarm(20);
             got = fi_cq_read(first, entry, 1);
             if (got >= 0 || got == -FI_EAGAIN)

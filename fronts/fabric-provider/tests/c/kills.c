@@ -26,7 +26,7 @@
 
 #define PROCESSES 4
 #define ROUNDS 12
-/* Long enough for all ways that messages take. */
+/* Long enough for all protocols of a message. */
 #define LONGEST 200000
 #define KEY 7
 /* Every peer has a piece of the registered memory, with a number behind it that it adds to. */
@@ -38,7 +38,7 @@ enum { DATA = 1, BYE };
 
 struct peer {
     fi_addr_t address;
-    /* What tells the two operations apart in completions. */
+    /* Their addresses tell the two operations apart in completions. */
     struct fi_context in, out;
     unsigned char *received, *sent, *read;
     uint64_t result;
@@ -100,7 +100,7 @@ static void close_all(void)
     fi_freeinfo(info);
 }
 
-/* A message of these bytes is what its first one says. */
+/* All bytes of a message are equal to its first one. */
 static void fill(unsigned char *bytes, size_t len)
 {
     unsigned char first = (unsigned char)any();
@@ -127,7 +127,7 @@ static void lose(struct peer *peer)
     peer->lost = 1;
 }
 
-/* What a call has said of an operation with this peer. */
+/* Whether an operation with this peer has begun, by the status of the call. */
 static int begins(struct peer *peer, ssize_t said)
 {
     if (said == -FI_EAGAIN)
@@ -164,7 +164,7 @@ static void act(struct peer *peer, int last)
         said = fi_write(ep, peer->sent, len, NULL, peer->address, at, KEY, &peer->out);
         break;
     case 1:
-        /* Its own piece there, which nobody else writes to: whole, or nothing yet. */
+        /* Its own piece there, which no other process writes to: it is whole, or not written yet. */
         said = fi_read(ep, peer->read, 1, NULL, peer->address, at, KEY, &peer->out);
         peer->reads = 1;
         break;
@@ -213,14 +213,14 @@ static void failed(void)
     int in;
     IS(1, fi_cq_readerr(cq, &error, 0));
     peer = whose(error.op_context, &in);
-    /* What a call has said of it, a receive from it says, too. */
+    /* A receive may report the loss with the same error as a call. */
     if (!in || error.err != FI_EHOSTUNREACH)
         IS(error.flags & (FI_RMA | FI_ATOMIC) ? FI_ESHUTDOWN : FI_ECONNRESET, error.err);
     *(in ? &peer->receives : &peer->acts) = 0;
     lose(peer);
 }
 
-/* Until one is lost and all others have heard of it. Returns who it is. */
+/* Runs until one peer is lost and all others have learnt it. Returns the lost one. */
 static int talk(void)
 {
     for (;;) {
@@ -245,7 +245,7 @@ static int talk(void)
         }
         if (lost >= 0 && done && !peers[lost].acts && !peers[lost].receives)
             return lost;
-        /* Some sleep, some do not. */
+        /* Some ranks sleep, others poll. */
         got = own % 2 ? fi_cq_sread(cq, &entry, 1, NULL, 10) : fi_cq_read(cq, &entry, 1);
         if (got == 1)
             completed(&entry);

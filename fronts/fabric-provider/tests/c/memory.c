@@ -32,17 +32,17 @@ static struct fid_fabric *fabric;
 static struct fid_domain *domain;
 static struct end ends[2];
 static int mode;
-/* A domain is opened with the mode, whatever was given. */
+/* A domain is opened with this mode, whatever the hints were. */
 static int insists;
 /* Memory of end 1, of which end 0 may read and write `memory`. */
 static char memory[BYTES] __attribute__((aligned(64)));
 static char in[BYTES], out[BYTES];
 static struct fid_mr *region;
-/* What end 0 has written and read, what was written at end 1, and what was written to the region. */
+/* Counters: writes of end 0, its reads, writes at end 1, and writes to the region. */
 static struct fid_cntr *wrote, *read_, *written, *to_region;
 static char contexts[8][64];
 
-/* What is needed of what end users of version 1.5 can do is nothing; older ones choose. */
+/* For users of version 1.5 no mode bit of `mr_mode` is needed; older ones choose one of two modes. */
 static int gives(void)
 {
     return mode == FI_MR_BASIC || mode == FI_MR_SCALABLE ? mode : 0;
@@ -159,13 +159,13 @@ static void close_all(void)
     IS(0, fi_close(&fabric->fid));
 }
 
-/* What peers call byte `at` of registered memory that begins at `base`. */
+/* The address that peers use for byte `at` of registered memory that begins at `base`. */
 static uint64_t place(const char *base, uint64_t at)
 {
     return mode == FI_MR_BASIC || insists ? (uint64_t)(uintptr_t)base + at : at;
 }
 
-/* The end of an operation of end 0; the other one makes progress. */
+/* The completion of an operation of end 0; the other end makes progress. */
 static struct fi_cq_tagged_entry ended(void *context)
 {
     struct fi_cq_tagged_entry entry;
@@ -205,7 +205,7 @@ static void registrations(void)
     struct fid_mr *mr;
     IS(0, fi_mr_regattr(domain, &attr, 0, &region));
     if (mode == FI_MR_BASIC || insists) {
-        /* A key of its own, whatever is asked. */
+        /* The provider chooses the key, whatever the caller asks for. */
         IS(0, fi_mr_regattr(domain, &attr, 0, &mr));
         CHECK(fi_mr_key(mr) != fi_mr_key(region));
         IS(0, fi_close(&mr->fid));
@@ -268,7 +268,7 @@ static void writes_and_reads(void)
     IS(FI_RMA | FI_READ, entry.flags);
     CHECK(!memcmp(in, memory + 500, 50000) && !memcmp(in + 50000, memory + 4, 20000));
     CHECK(!memcmp(in + 80000, memory + 20004, 3));
-    /* Nothing tells of an injected one; what follows it is behind it. */
+    /* An injected write has no completion; later operations come after it. */
     memset(memory, 0, 4096);
     IS(0, fi_inject_write(ends[0].ep, out, 4096, 1, place(memory, 0), key));
     IS(-FI_EMSGSIZE, fi_inject_write(ends[0].ep, out, 4097, 1, place(memory, 0), key));
@@ -334,7 +334,7 @@ static void refusals(void)
     IS(-FI_EINVAL, fi_read(ends[0].ep, NULL, 8, NULL, 1, place(memory, 0), key, contexts[1]));
 }
 
-/* Each at once, without a look at the queue: at last they are not taken any more, and none is lost. */
+/* Begins operations without a look at the queue: at last they are refused, and none is lost. */
 static void a_flood(void)
 {
     uint64_t key = fi_mr_key(region), one = 1, refused = 0;
@@ -409,7 +409,7 @@ static void atomics(void)
     IS(0x35, *byte);
 }
 
-/* What is only read may be where nobody can write. */
+/* The source of an atomic read may be memory that is read-only. */
 static void atomic_reads(void)
 {
     size_t bytes = 65536;
@@ -435,7 +435,7 @@ static void atomic_reads(void)
     IS(0, munmap(constant, bytes));
 }
 
-/* Who looks at a counter makes the progress that it counts: of both ends. */
+/* A thread that reads a counter makes the progress that is counted, of both ends. */
 static void counts(void)
 {
     uint64_t key = fi_mr_key(region), operand = 1, old;
@@ -463,7 +463,7 @@ static void counts(void)
     IS(here + 3, fi_cntr_read(to_region));
 }
 
-/* What is said to be valid is done, anything else is refused at once. */
+/* Operations that the provider reports as valid are done; all others are refused at once. */
 static void what_is_valid(void)
 {
     uint64_t key = fi_mr_key(region), flags[3] = {0, FI_FETCH_ATOMIC, FI_COMPARE_ATOMIC};
@@ -497,8 +497,8 @@ static void what_is_valid(void)
                 CHECK(count == attr.count && count * attr.size >= 1024);
                 ended(contexts[0]);
             }
-    /* 8 integers of 19 operations, 2 floats of 15, 2 complex of 9; a base that reads is none, and a
-     * fetch does what a base does. */
+    /* 8 integer types with 19 operations, 2 float types with 15, 2 complex types with 9. A base
+     * operation that reads is none; a fetching one does what a base operation does. */
     IS(8 * (11 + 12 + 7) + 2 * (8 + 9 + 6) + 2 * (6 + 7 + 2), offered);
     IS(-FI_EMSGSIZE, fi_atomic(ends[0].ep, out, 4096, NULL, 1, place(memory, 0), key, FI_UINT64, FI_SUM,
                                contexts[0]));

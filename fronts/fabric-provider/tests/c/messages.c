@@ -20,7 +20,7 @@ struct end {
     struct fid_av *av;
     char name[64];
     size_t name_bytes;
-    /* Addresses of both, by index. */
+    /* The addresses of both ends, by index. */
     fi_addr_t address[2];
 };
 
@@ -50,7 +50,7 @@ static int asks(struct fi_info *hints)
     return result;
 }
 
-/* What is not there is not offered. */
+/* Capabilities that the provider lacks are not offered. */
 static void refusals(void)
 {
     struct fi_info *asked;
@@ -116,7 +116,7 @@ static void copy_name(const char *name, void **addr, size_t *bytes)
     memcpy(*addr, name, 64);
 }
 
-/* Before an endpoint is open its host is known, which is the address of nobody. Whom it is for is kept. */
+/* Before an endpoint is open, its source address has only the host, and no peer. The wanted destination is kept. */
 static void addresses_of_hints(void)
 {
     struct fi_info *asked = hints(), *info, *again;
@@ -270,7 +270,7 @@ static void peeks(void)
     IS(0, fi_trecvmsg(ends[1].ep, &msg, FI_PEEK));
     entry = received(1, NULL);
     CHECK(entry.op_context == contexts[9] && entry.tag == 0 && entry.len == 1);
-    /* The third is claimed, the second dropped; others get the rest. */
+    /* The third is claimed, and the second is dropped; other receives get the rest. */
     msg.tag = 2, msg.ignore = 0;
     IS(0, fi_trecvmsg(ends[1].ep, &msg, FI_PEEK | FI_CLAIM));
     IS(3, received(1, NULL).len);
@@ -286,7 +286,7 @@ static void peeks(void)
     entry = received(1, NULL);
     CHECK(entry.op_context == contexts[9] && entry.tag == 2 && entry.len == 3);
     IS(-FI_EINVAL, fi_trecvmsg(ends[1].ep, &msg, FI_CLAIM));
-    /* What is claimed and dropped is told of as what is received. */
+    /* A message that is claimed and dropped has a completion like a received one. */
     IS(0, fi_tinject(ends[0].ep, "abcde", 5, 1, 7));
     msg.tag = 7, msg.msg_iov = NULL, msg.iov_count = 0;
     IS(0, fi_trecvmsg(ends[1].ep, &msg, FI_PEEK | FI_CLAIM));
@@ -298,7 +298,7 @@ static void peeks(void)
     IS(FI_ENOMSG, failed(1).err);
 }
 
-/* A length at no address is an error; without a length it is an empty message. */
+/* A length without an address is an error; without a length it is an empty message. */
 static void lengths_at_no_address(void)
 {
     struct iovec iov = {.iov_len = 8};
@@ -346,12 +346,12 @@ static void several_messages_for_one_receive(void)
         entry = received(1, NULL);
         CHECK(entry.op_context == contexts[7] && entry.buf == room + 60 * i && entry.len == 60);
         CHECK(room[60 * i] == 'a' + i && room[60 * i + 59] == 'a' + i);
-        /* 76 are left behind the third, and a message may have 100. */
+        /* 76 bytes are left after the third message, and a message may have 100. */
         IS(i == 2, !!(entry.flags & FI_MULTI_RECV));
     }
 }
 
-/* Whoever gives several pieces of memory again only when it is told that they are full loses the use of one at a time. */
+/* If a program gives pieces of memory again only when they are reported full, one of them is always unused. */
 static void memory_that_was_given_first_is_full_first(void)
 {
     static char rooms[2][256];
@@ -378,7 +378,7 @@ static void memory_that_was_given_first_is_full_first(void)
     }
 }
 
-/* Nobody receives: sends are refused at last, and none is lost. */
+/* Nobody posts receives: at last sends are refused, and none is lost. */
 static void a_flood(void)
 {
     static char out[8192];
@@ -429,7 +429,7 @@ static void addresses_and_events(void)
     IS(0, fi_close(&eq->fid));
 }
 
-/* What waits for an endpoint that is closed fails. */
+/* Operations that wait for an endpoint fail when it is closed. */
 static void an_end(void)
 {
     struct fi_cq_err_entry error;

@@ -11,7 +11,7 @@
 
 static int rank, ranks;
 
-/* What rank `from` puts at `at`. */
+/* The value that rank `from` puts at `at`. */
 static int value(int from, int at)
 {
     return from * 1000003 + at * 7;
@@ -119,7 +119,7 @@ static void tickets(MPI_Win win, int *memory)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Exclusive locks keep others out of what is read and written. */
+/* Exclusive locks protect what is read and written. */
 static void exclusive(MPI_Win win, int *memory)
 {
     long numbers[2], mine = 3;
@@ -150,7 +150,7 @@ static void exclusive(MPI_Win win, int *memory)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Each rank lets the one before write, by post and wait. */
+/* Each rank gives the one before it access, by post and wait. */
 static void posts(MPI_Win win, int *memory)
 {
     MPI_Group all, to, from;

@@ -1,5 +1,5 @@
-/* Rank 1 stops in the middle of the reads that rank 0 does of its memory. What rank 0 then reads is right, or nothing:
- * a read that has failed never looks like one that was done. */
+/* Rank 1 stops while rank 0 reads its memory. Rank 0 then has the right bytes or an error: a failed read never looks
+ * like a completed one. */
 #include <mpi.h>
 #include <signal.h>
 

@@ -133,7 +133,7 @@ static void close_ends(void)
     }
 }
 
-/* End 0 sends one byte to end 1, and tells of it by its counter only. */
+/* End 0 sends one byte to end 1; only its counter shows it. */
 static void send_one(void)
 {
     ssize_t sent;
@@ -226,10 +226,10 @@ static void counters(void)
     for (i = 0; i < 4; i++)
         IS(1, fi_cq_read(ends[1].rx, &entry, 1));
     IS(-FI_ETIMEDOUT, fi_cntr_wait(ends[1].received, 5, 10));
-    /* The one that is left. */
+    /* One receive is left. */
     IS(0, fi_cancel(&ends[1].ep->fid, NULL));
     IS(4, fi_cntr_read(ends[1].received));
-    /* Who has seen one of both values has not seen the other. */
+    /* A reader of one of both values has not read the other. */
     count = &ends[1].received->fid;
     IS(-FI_EAGAIN, fi_trywait(fabric, &count, 1));
     IS(1, fi_cntr_readerr(ends[1].received));
@@ -252,7 +252,7 @@ static void counters(void)
     IS(0, fi_cntr_seterr(ends[1].received, 0));
     IS(0, fi_cntr_read(ends[1].received));
     IS(0, fi_cntr_readerr(ends[1].received));
-    /* A counter is enough. */
+    /* A counter alone is enough. */
     IS(0, fi_endpoint(domain, info, &ep, &context));
     IS(0, fi_av_open(domain, &table, &av, NULL));
     IS(0, fi_cntr_open(domain, NULL, &both, NULL));
@@ -473,11 +473,11 @@ static void poll_sets(void)
         ;
     IS(1, count);
     CHECK(found[0] == &ends[1].rx);
-    /* A queue for as long as it has something. */
+    /* A queue is found as long as it has completions. */
     IS(1, fi_poll(set, found, 4));
     IS(1, fi_cq_read(ends[1].rx, &entry, 1));
     IS(0, fi_poll(set, found, 4));
-    /* A counter when it has changed. */
+    /* A counter is found once after each change. */
     IS(0, fi_poll_add(set, &ends[1].received->fid, 0));
     IS(1, fi_poll(set, found, 4));
     CHECK(found[0] == &ends[1].received);
@@ -497,8 +497,8 @@ static void poll_sets(void)
     IS(1, fi_cq_read(ends[1].rx, &entry, 1));
 }
 
-/* Sends to that end with FI_DELIVERY_COMPLETE: it ends when that end has taken the message, and not before. It
- * takes a short one without a receive, to keep it; one to itself in any case. */
+/* Sends to that end with FI_DELIVERY_COMPLETE: it completes when that end has taken the message, and not
+ * before. That end buffers a short message without a receive; it always buffers one to itself. */
 static void delivered_to(int to, size_t bytes)
 {
     int is_kept = !to || bytes <= 5000;
@@ -537,7 +537,7 @@ static void delivered_to(int to, size_t bytes)
     }
 }
 
-/* A receive that is there already. */
+/* The receive is posted before. */
 static void delivered_at_once(int to)
 {
     struct iovec iov = {big_out, 8};
@@ -567,7 +567,7 @@ static void deliveries(void)
     delivered_at_once(0);
 }
 
-/* Threads of this process whose name begins so; all of them block the signals of programs. */
+/* The threads of this process whose names begin so; all of them block the signals of programs. */
 static int threads(const char *name)
 {
     DIR *tasks = opendir("/proc/self/task");
@@ -579,7 +579,7 @@ static int threads(const char *name)
         FILE *status;
         int is_it = 0;
         snprintf(path, sizeof path, "/proc/self/task/%s/status", task->d_name);
-        /* Some end meanwhile. */
+        /* Some threads end meanwhile. */
         if (!(status = fopen(path, "r")))
             continue;
         while (fgets(line, sizeof line, status)) {
@@ -608,7 +608,7 @@ static void there_are(int count, const char *name)
     IS(count, threads(name));
 }
 
-/* End 1 reads nothing, and long messages get there, and the send ends. */
+/* End 1 calls nothing; long messages arrive, and the send completes. */
 static void automatic(void)
 {
     struct fi_cq_tagged_entry entry;
@@ -636,7 +636,7 @@ static void automatic(void)
     close_domain();
 }
 
-/* Two ends with one queue for both: nobody sleeps on the doorbell of one of them. */
+/* Two ends share one queue: no thread sleeps on the doorbell of only one of them. */
 static void one_queue_for_two(void)
 {
     struct fi_cq_attr both = {.format = FI_CQ_FORMAT_TAGGED, .wait_obj = FI_WAIT_UNSPEC};

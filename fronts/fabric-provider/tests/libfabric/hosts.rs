@@ -197,7 +197,7 @@ fn mpich_runs_over_it_on_two_hosts() {
     }
 }
 
-/// What `HOSTWIRE_WIRE` does not allow is refused, and not waited for.
+/// A wire that `HOSTWIRE_WIRE` does not allow is refused, and not waited for.
 #[test]
 fn who_may_not_leave_its_host_is_told() {
     if !is_installed("fi_pingpong", &need::LIBFABRIC_TOOLS) || !can_be_made() {

@@ -280,7 +280,7 @@ fn open_mpi(
     mpirun
 }
 
-/// A rank, or what started them: the others end, by their MPI, and leave nothing of hostwire.
+/// A rank or the launcher is killed. The MPI ends the others, and nothing of hostwire is left.
 #[test]
 fn kill_9_in_open_mpi_leaves_nothing() {
     if !is_installed("mpirun.openmpi", &need::OPEN_MPI) {

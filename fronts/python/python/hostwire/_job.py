@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from . import _hostwire
 
-# How soon a thread that waits for asyncio sees that nobody awaits it any more.
+# How soon a thread that waits for asyncio notices that no task awaits it any more.
 _LOOK_S = 0.05
 
-# Such threads, for as long as they look on though nobody awaits them.
+# Threads that no task awaits any more, until they notice it.
 _ending = weakref.WeakSet()
 
 # The job of this process, if the program keeps it.
@@ -177,7 +177,7 @@ class Request:
 
     def __init__(self, native, job):
         self._native = native
-        # The job has to live for as long as its messages.
+        # Keeps the job alive as long as its messages.
         self._job = job
 
     def test(self):
@@ -200,8 +200,8 @@ class Request:
         return self._arrived().__await__()
 
     async def _arrived(self):
-        # A message is on its way or waits for the program: looking is cheap, and needs no thread
-        # that nothing could end.
+        # Polling is cheap here, since a message is on its way or waits for the program. A thread
+        # would have no way to be ended.
         pause_s = 0.0
         while not self.test():
             await asyncio.sleep(pause_s)
@@ -236,7 +236,7 @@ async def _in_thread(is_there):
             except RuntimeError:
                 pass  # The loop is closed: nobody waits.
 
-    # One of its own: with those of a pool, tasks would wait for each other.
+    # A thread of its own: in a pool, tasks would wait for each other.
     thread = threading.Thread(target=look, name="hostwire", daemon=True)
     thread.start()
     try:

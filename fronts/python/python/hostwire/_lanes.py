@@ -6,10 +6,10 @@ import threading
 from ._hostwire import Lanes
 from .errors import CallerError
 
-# Memory for the lanes of one group, and so many groups. Pages take memory when they are first used.
+# The memory for the lanes of one group, and the most groups. Pages take memory when they are first used.
 SLOT_BYTES = 2 << 20
 SLOTS_MAX = 48
-# For each PE: of four buffers, of pieces that it has taken, and of its leave.
+# For each PE: words for four buffers, for the pieces that it has taken, and for its leave.
 _WORDS_PER_PE = 6
 
 
@@ -17,7 +17,7 @@ class Arena:
     """The slots of this PE. All PEs of the job make theirs together, once."""
 
     def __init__(self, job):
-        # A quarter stays for the program. All heaps are alike, so the number is.
+        # A quarter stays for the program. All heaps have the same size, so all PEs have the same number.
         slots = min(SLOTS_MAX, job.free_bytes * 3 // 4 // SLOT_BYTES)
         if slots < 1:
             raise CallerError(
@@ -29,7 +29,7 @@ class Arena:
         self._data = job.zeros(slots * SLOT_BYTES, "uint8")
         self._words = job.zeros(slots * self._slot_words, "uint64")
         self._free = list(range(slots - 1, -1, -1))
-        # Slots of groups that have ended: with them, whether others may still write there.
+        # Slots of ended groups, each with lanes that say whether other members may still write there.
         self._ended = []
         self._lock = threading.Lock()
         self._made = 0

@@ -124,7 +124,7 @@ def scattered(values, out, is_root):
     if values is None:
         raise CallerError("values: the root has to give them")
     given = converted(values, out.dtype)
-    # The native part reads one and writes the other.
+    # The native part reads one while it writes the other, so they must not overlap.
     return given.copy() if np.may_share_memory(given, out) else given
 
 

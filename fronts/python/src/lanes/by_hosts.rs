@@ -1,5 +1,6 @@
-//! An all-reduce of a group that is spread over hosts, where each host has several members: they combine what they have
-//! before it goes to other hosts, so each wire between hosts carries the values once, not once for each member.
+//! An all-reduce of a group that is spread over hosts with several members each. The members of a host combine what
+//! they have before it goes to other hosts, so each wire between hosts carries the values once, not once for each
+//! member.
 
 use core::ops::Range;
 
@@ -10,10 +11,10 @@ use super::lane::{ALIGN_BYTES, Done, Members};
 impl Members {
     /// Combines `values` of all members, in place: first of those of each host, then of the hosts.
     ///
-    /// A block has a piece for each member of a host, and a piece a part for each host. Five steps of five blocks at a
-    /// time, in this order at all members, so of each lane all is sent and taken in one order. Of two steps in which a lane
-    /// is used, each has two blocks on their way at most: as many as the lane has buffers, so nobody waits for room
-    /// whom all others wait for.
+    /// A block has a piece for each member of a host, and a piece has a part for each host. Five steps work on five
+    /// blocks at a time, in the same order at all members, so each lane sends and takes everything in one order. A lane
+    /// is used in two steps, each with two blocks on their way at most. It has as many buffers, so members never wait
+    /// for each other's room.
     pub(super) fn all_reduce_by_hosts(
         &mut self,
         hosts: &Hosts,

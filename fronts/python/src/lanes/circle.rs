@@ -24,7 +24,7 @@ impl Circle {
         self.own
     }
 
-    /// The others with their places. Each begins with another one, so that they do not all put to the same.
+    /// The others with their places. Each member begins with a different one, so that not all put to the same.
     pub(super) fn others(&self) -> impl Iterator<Item = (usize, usize)> + use<'_> {
         let (own, count) = (self.own, self.members.len());
         (1..count).map(move |step| {
@@ -34,8 +34,8 @@ impl Circle {
     }
 }
 
-/// A group whose members are spread over hosts, as many on each: those of this host, and of each host the one
-/// that has this one's place there.
+/// A group with equally many members on each of several hosts: the members on this host, and on each host the member
+/// with this one's place.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Hosts {
     pub(super) near: Circle,
@@ -43,8 +43,8 @@ pub(super) struct Hosts {
 }
 
 impl Hosts {
-    /// By the numbers of the hosts of all members. `None` if there is one host only, if they have one member
-    /// each, or not as many, or if the host of one is not known: the same at all members.
+    /// From the host numbers of all members, with the same result at all of them. `None` if there is one host only, if
+    /// the hosts have one member each or different numbers of them, or if a host is not known.
     pub(super) fn of(rank: usize, host_of: &[Option<u32>]) -> Option<Self> {
         let mut hosts: Vec<(u32, Vec<usize>)> = Vec::new();
         for (member, host) in host_of.iter().enumerate() {

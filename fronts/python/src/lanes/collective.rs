@@ -23,7 +23,7 @@ pub(super) trait Combine {
     /// Element by element, `left` becomes `left (op) right`.
     fn set_left(&self, left: &mut [u8], right: &[u8]) -> hostwire::Result<()>;
 
-    /// As well, but `right` does.
+    /// The same, but `right` gets the result.
     fn set_right(&self, left: &[u8], right: &mut [u8]) -> hostwire::Result<()>;
 }
 
@@ -148,7 +148,7 @@ impl Members {
         Ok(())
     }
 
-    /// As an operation on nothing. Other members may have something, and must hear of it.
+    /// An operation on no elements. Other members may have some, and must learn of it.
     fn meet(&mut self) -> Done {
         let all = self.all();
         for (_, other) in all.others() {
@@ -176,7 +176,7 @@ impl Members {
         Ok(())
     }
 
-    /// Nothing is sent of nothing.
+    /// Empty values are not sent.
     pub(super) fn put_some(&mut self, to: usize, values: &[u8]) -> Done {
         match values.is_empty() {
             true => Ok(()),
@@ -197,7 +197,7 @@ impl Members {
         self.release(from)
     }
 
-    /// Takes a piece from each other member of the circle, and combines them with `own`. Nothing comes for nothing.
+    /// Takes a piece from each other member of the circle, and combines them with `own`. No piece comes if it is empty.
     pub(super) fn fold(
         &mut self,
         circle: &Circle,
@@ -276,7 +276,7 @@ impl Members {
     }
 }
 
-/// How a long one is cut: into blocks, and each into a piece for each member.
+/// How long values are cut: into blocks, and each block into a piece for each member.
 pub(super) struct Cut {
     len: usize,
     pub(super) blocks: usize,

@@ -93,9 +93,9 @@ impl What {
     }
 }
 
-/// What the word of a buffer says, by the first bit of each part and how many there are: bytes of the piece,
-/// the operation with its elements and how it combines them, which operation of the group it is, a
-/// hash of the bytes of all its pieces, and the number of the piece.
+/// The word of a buffer, as the first bit of each part and its number of bits: bytes of the piece, the operation with
+/// its elements and how it combines them, which operation of the group it is, a hash of the bytes of all its pieces,
+/// and the number of the piece.
 struct Word;
 
 impl Word {
@@ -130,7 +130,7 @@ impl Word {
         Self::get(word, Self::LEN)
     }
 
-    /// What a member does that says this, as a part of a sentence.
+    /// What a member with this word does, as a part of a sentence.
     fn text(word: u64) -> String {
         let kind = Kind::name_of(Self::get(word, Self::KIND));
         let of = |field| usize::try_from(Self::get(word, field)).ok()?.checked_sub(1);
@@ -157,7 +157,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// The memory of a group.
 pub(super) struct Slots {
     pub(super) data: Symmetric<u8>,
-    /// Of each slot.
+    /// Bytes of each slot.
     pub(super) bytes: usize,
     pub(super) words: Symmetric<u64>,
     pub(super) words_each: usize,
@@ -194,7 +194,7 @@ pub(super) struct Members {
     data: Symmetric<u8>,
     words: Symmetric<u64>,
     rank: usize,
-    /// Of the group: no other one that has had a slot here has it.
+    /// The number of the group. No other group that has had a slot here has the same.
     number: u64,
     buffer_bytes: usize,
     members: Vec<Member>,
@@ -311,8 +311,8 @@ impl Members {
         self.announce(to, values, values.len())
     }
 
-    /// Puts `values` at `at` of the next piece for member `to`, whose buffer is free. They are seen
-    /// with the piece, if that member is near.
+    /// Puts `values` at `at` of the next piece for member `to`, whose buffer is free. They become visible with the
+    /// piece, if that member is near.
     pub(super) fn put_part(&self, to: usize, at: usize, values: &[u8]) -> Done {
         let there = &self.members[to];
         let half = slot_of(there.sent + 1);
@@ -350,8 +350,8 @@ impl Members {
         Ok(())
     }
 
-    /// Waits for the next piece of member `from`, which has to be so long, and of this operation.
-    /// Where it is, until `release`.
+    /// Waits for the next piece of member `from`, of this length and this operation. Returns where it is, until
+    /// `release`.
     pub(super) fn take(&mut self, from: usize, len_bytes: usize) -> Done<usize> {
         let there = &self.members[from];
         let number = there.received + 1;
@@ -374,7 +374,7 @@ impl Members {
         Ok(data)
     }
 
-    /// Copies what is at `at`, as `take` has said, and on.
+    /// Copies bytes from `at` on, where `take` has said that they are.
     #[inline]
     pub(super) fn read(&self, at: usize, into: &mut [u8]) -> Done {
         Ok(self.data.read(at, into)?)
@@ -422,7 +422,7 @@ impl Members {
                 Some((deadline, _)) => deadline.saturating_duration_since(Instant::now()).min(LOOK),
                 None => LOOK,
             };
-            // Who has left the group may be leaving the job as well, which is an error by itself.
+            // A member that has left the group may be leaving the job as well, which is another error.
             let waited = self.words.wait_until_for(at, compare, value, look);
             if matches!(waited, Ok(true)) {
                 return Ok(());

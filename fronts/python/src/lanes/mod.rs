@@ -1,10 +1,9 @@
 //! Lanes between the members of a group, and collective operations over them, on bytes.
 //!
-//! A *group* is any set of PEs, and PEs outside it take no part in making it: what the members need
-//! to know of each other they exchange by other means. Each member has a *slot* of its arena
-//! (`python/hostwire/_lanes.py`), and each pair of members a *lane* in each direction: buffers in the
-//! slot of the receiver, with a word for each that says what is in it, and in the slot of the sender a
-//! word by which the receiver gives buffers back. All of it is puts.
+//! A *group* is any set of PEs, and PEs outside it take no part in making it: the members exchange by other means what
+//! they need to know of each other. Each member has a *slot* of its arena (`python/hostwire/_lanes.py`), and each pair
+//! of members a *lane* in each direction: buffers in the slot of the receiver, with a word for each that says what is
+//! in it, and in the slot of the sender a word by which the receiver gives buffers back. All of it is puts.
 //!
 //! | module | what it is |
 //! |---|---|
@@ -103,8 +102,7 @@ impl Lanes {
     }
 }
 
-/// Calls what it has with the operation on bytes. So the rest is there once, and not for each kind of
-/// element.
+/// Calls its function with the operation on bytes. So most of the code exists once, and not for each kind of element.
 struct Untyped<'a>(&'a mut (dyn FnMut(&dyn Combine) -> Done + 'a));
 
 impl Operation for Untyped<'_> {

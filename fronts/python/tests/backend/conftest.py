@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 BIN = Path(sys.executable).parent
-# PyTorch alone takes many seconds to import on a slow machine.
+# Importing PyTorch alone takes many seconds on a slow machine.
 LIMIT_S = 600
 
 HEAD = """

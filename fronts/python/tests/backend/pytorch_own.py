@@ -29,10 +29,10 @@ import torch.distributed as dist  # noqa: E402
 from torch.testing._internal import common_distributed, common_utils  # noqa: E402
 from torch.testing._internal.distributed import distributed_test as own  # noqa: E402
 
-# What PyTorch keeps of its own backends only.
+# PyTorch keeps these only for its own backends.
 for feature in ("ddp", "subgroup"):
     common_distributed.DistTestCases.backend_feature[feature].add("hostwire")
-# A second one has to do on a machine that does other things, too.
+# One second must suffice, also on a machine that is busy.
 own.Barrier.sync.__func__.__defaults__ = (None, 100)
 LIMIT = timedelta(seconds=60)
 
@@ -76,7 +76,7 @@ def run(name):
 def main():
     for folder in ("barrier", "test_dir", "init_dir"):
         (FOLDER / folder).mkdir(exist_ok=True)
-    # Ranks that a failure has brought out of step meet here.
+    # A failure may have brought ranks out of step; they meet here.
     store = dist.FileStore(str(FOLDER / "meeting"), JOB.pes)
     every = sorted(name for name in dir(Tests) if name.startswith("test_"))
     for name in sys.argv[2:] or every:

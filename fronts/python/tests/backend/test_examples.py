@@ -27,7 +27,7 @@ def printed(folder, launcher, example, arguments):
 def test_hostwire_gloo_and_sockets_run_a_race(tmp_path):
     said = printed(tmp_path, ["-n", 2], "race.py", ["--bytes", 8, 49152, "--rounds", 1, "--calls", 2])
     assert said[0] == "8 bytes, 2 PEs" and said[5] == "49152 bytes, 2 PEs", said
-    # The program itself looks whether the sums are right.
+    # The program itself checks the sums.
     for rows in (said[1:5], said[6:10]):
         names = sorted(row[:18].strip() for row in rows)
         assert names == ["hostwire", "sockets", "torch, gloo", "torch, hostwire"], rows

@@ -11,7 +11,7 @@ from conftest import BIN
 
 RANKS = 3
 LIMIT_S = 3000
-# Those that fail, and why.
+# Tests that fail, and the reason of each.
 FAILS = {
     "test_SyncBatchNorm_process_group": "needs torchvision",
     "test_accumulate_gradients_no_sync": "makes its model on GPUs alone",
@@ -61,5 +61,5 @@ def test_pytorchs_own_tests(tmp_path):
     assert not unexpected, unexpected
     passed = [test for test, by_rank in ends.items() if by_rank[0]["how"] == "ok"]
     print(f"{len(passed)} passed, {len(FAILS)} fail as they should, of {len(ends)}")
-    # PyTorch has not renamed them all.
+    # PyTorch has renamed only some of them.
     assert len(passed) > 50 and set(FAILS) <= set(ends)

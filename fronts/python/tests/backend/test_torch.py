@@ -10,7 +10,7 @@ import pytest
 
 from conftest import LIMIT_S
 
-# What a rank has, known to all of them.
+# The values of a rank, known to all ranks.
 VALUES = """
 from torch.distributed import ReduceOp as Op
 
@@ -398,7 +398,7 @@ def test_a_rank_that_ends_early_is_missed_at_once(tmp_path):
         )
         for rank in range(3)
     ]
-    # Less than the limit of the operation.
+    # Less than the time limit of the operation.
     said = [rank.communicate(timeout=LIMIT_S / 2)[0] for rank in ranks]
     assert said[1] == ""
     assert all(text.startswith("hostwire: rank 1 (PE 1) has left the group") for text in (said[0], said[2])), said

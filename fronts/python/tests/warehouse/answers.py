@@ -3,7 +3,7 @@
 from hostwire.warehouse import _tpch
 
 
-# Engines take long to import: not where owners load this module, too.
+# Engines are imported in the functions: they take long to import, and owners load this module, too.
 def local(engine, query, folder, scale):
     """The answer of an engine that reads the files of a folder itself."""
     paths = {name: f"{folder}/{name}.parquet" for name in _tpch.tables_of(query)}
@@ -29,7 +29,7 @@ def local(engine, query, folder, scale):
         return connection.sql(text).to_arrow_table()
 
 
-# Columns that order the rows of a query, where rows may be equal in all of them: those come in any order.
+# For queries whose order has ties, the columns that define the order: rows that are equal in them come in any order.
 _TIES = {"q11": "value"}
 
 

@@ -13,8 +13,8 @@ import hostwire.warehouse
 
 BIN = Path(sys.executable).parent
 COMMAND = BIN / "hostwire-warehouse"
-# Of the data: make test-long has a larger one. Without that one engine of three answers the queries for data in which
-# all of them find rows, and everybody else has a tenth of it.
+# The scale of the data: make test-long has a larger one. Without that, one of three engines answers the queries for
+# data in which each query finds rows; all other tests have a tenth of it.
 _LONG_SCALE = os.environ.get("HOSTWIRE_WAREHOUSE_SCALE")
 SCALE = float(_LONG_SCALE or "0.1")
 LITTLE_SCALE = float(_LONG_SCALE or "0.01")

@@ -13,7 +13,7 @@ GROUPS = 12
 
 def _integers(bits, is_signed=True):
     low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if is_signed else (0, (1 << bits) - 1)
-    # Beyond what floating-point numbers have, too.
+    # Also integers that floating-point numbers cannot represent.
     centres = [each for each in (low, high, 0, 100, 1 << 11, 1 << 24, 1 << 53, -(1 << 53)) if low <= each <= high]
 
     def make(choose, kind):
@@ -28,7 +28,7 @@ def _counts(choose, kind):
     """Times, as the numbers that they are: small ones, whole ones of larger units, and large ones."""
     bits = kind.bit_width
     unit = choose.choice([1, 1000, 10**6, 10**9] if bits == 64 else [1, 1000])
-    # What is within a day is within all types.
+    # Values within a day are valid for every type.
     numbers = [choose.randrange(-30, 30) * unit + choose.choice([0, 0, 1]) for _ in range(40)]
     if pa.types.is_time(kind):
         numbers = list(map(abs, numbers))
@@ -96,7 +96,7 @@ KINDS = {
 }
 
 
-# Types whose bounds are easily rounded, or have values in no order.
+# Types whose bounds are easily rounded, or whose values have no order.
 DIFFICULT = (pa.float32(), pa.float64(), pa.int64(), pa.uint64(), pa.decimal128(38, 0), pa.decimal128(38, 10))
 
 
@@ -107,7 +107,7 @@ def table_of(choose, kind):
     order = sorted(range(len(pool)), key=lambda place: _rank(pool[place]))
     places = sorted(choose.randrange(len(pool)) for _ in range(ROWS_OF_GROUP * GROUPS))
     rows = [None if choose.random() < 0.05 else order[place] for place in places]
-    # Row groups of which all is null, and one that has everything.
+    # The first row group is all null, and the last one has no null.
     rows[:ROWS_OF_GROUP] = [None] * ROWS_OF_GROUP
     rows[-ROWS_OF_GROUP:] = [choose.randrange(len(pool)) for _ in range(ROWS_OF_GROUP)]
     values = pool.take(pa.array(rows, pa.int32()))
@@ -118,7 +118,7 @@ def _rank(scalar):
     if hasattr(scalar, "value") and isinstance(scalar.value, int):
         return scalar.value
     value = scalar.as_py()
-    # NaN behind all others.
+    # NaN comes after all others.
     return (value != value, 0 if value != value else value) if isinstance(value, float | np.floating) else value
 
 

@@ -88,7 +88,7 @@ def by_polars(table, conditions):
 
 def by_sql(engine, literal):
     def ask(table, conditions):
-        # One query for all of them: engines take long to begin.
+        # One query for all of them: engines take long to start.
         texts = [random_tables.sql_of(each, literal) for each in conditions]
         text = " UNION ALL ".join(f"SELECT {place} AS c, id FROM t WHERE {each}" for place, each in enumerate(texts))
         found = [[] for _ in conditions]

@@ -116,7 +116,7 @@ def test_statistics():
     assert of("string") == ["", "längere Wörter"]
     assert of("date") == [datetime.date(1, 1, 1), datetime.date(1998, 9, 2)]
     assert of("decimal") == [decimal.Decimal("-3.00"), decimal.Decimal("1.25")]
-    # Engines differ in where NaN stands.
+    # Engines order NaN differently.
     assert of("float64") == [None, None]
     assert of("list") == of("null") == [None, None]
     assert [each.as_py() for each in _pieces.statistics(pa.array(["x" * 300]))] == [None, None]
@@ -261,7 +261,7 @@ def test_what_statistics_say_of_a_filter_is_true(place):
     whole = pruning.all_match(FILTERS[place], pruned)
     assert all(matched[group] == parts[group].num_rows for group in whole)
     assert pruning.spares(FILTERS[place]) == (len(pruned) < len(parts))
-    # It says something where it can.
+    # It excludes row groups where it can.
     if place == 0:
         assert pruned == [0, 1, 2, 3, 4] and whole == {0, 1, 2, 3}
     if place == 8:

@@ -169,7 +169,7 @@ def test_serving(command, served, people, tmp_path):
         ):
             with pytest.raises(flight.FlightError, match=text):
                 client.do_get(flight.Ticket(wanted)).read_all()
-        # One who begins to send a table, and does no more, is in nobody's way; nor when the server ends.
+        # A client that begins to send a table and then stops blocks nobody, nor does it when the server ends.
         silent, _ = client.do_put(flight.FlightDescriptor.for_path("silent"), pa.schema([("a", pa.int64())]))
         silent.write_batch(pa.record_batch({"a": [1]}))
         assert command("load", "--at", served, f"other={people}")[0] == 0

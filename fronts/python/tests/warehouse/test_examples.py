@@ -15,7 +15,7 @@ EXAMPLES = Path(__file__).parents[4] / "examples" / "python"
 
 
 def test_dask_reads_the_parts_of_a_table(tpch):
-    # Small in make test-long as well: the memory is the little that the example needs.
+    # Small in make test-long as well, since the example has little memory.
     path = tpch(0.01) / "lineitem.parquet"
     arguments = ["--table", f"lineitem={path}", "--rows", "8192", "--memory", "256M", "--buffers", "32M"]
     with subprocess.Popen(

@@ -31,7 +31,7 @@ DAY = datetime.date(1998, 9, 2)
         ((I > 1) & (I.abs() > 2) & (S == "x"), '((i > 1) and (s == "x"))'),
         (D <= DAY, "(d <= 1998-09-02)"),
         (M >= decimal.Decimal("0.05"), "(m >= 0.05)"),
-        # Nothing is said of these.
+        # Arrow gets nothing for these.
         ((I < 5) | (S == "x"), "None"),
         (I != 5, "None"),
         (I < I, "None"),
@@ -41,7 +41,7 @@ DAY = datetime.date(1998, 9, 2)
         (decimal.Decimal(10**28 + 1) == LONG, "(long == 10000000000000000000000000001)"),
         (F > 0.5, "(f > 0.5)"),
         (F > 2, "(f > 2)"),
-        # Literals that the column's type does not have, not exactly.
+        # Literals that the column's type cannot represent exactly.
         (I < 1 << 40, "None"),
         (I < 1 << 70, "None"),
         (F > 0.1, "None"),

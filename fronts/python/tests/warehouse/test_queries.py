@@ -57,7 +57,7 @@ def test_generation_leaves_no_files(tmp_path):
         assert (None if file is None else pq.read_table(file).num_rows) == length
     assert rows == 1500 and not list(tmp_path.iterdir())
     parts.clear()
-    # One that another process uses, as a generator does whose owner is gone, and one that none does.
+    # One folder that another process uses, as a generator does whose owner is gone; and one that no process uses.
     used = tmp_path / "hostwire-tpch-used"
     used.mkdir()
     left = tmp_path / "hostwire-tpch-left" / "orders"

@@ -6,8 +6,8 @@ use core::ffi::{CStr, c_char, c_int};
 
 use crate::remote;
 
-/// The doorbell of `pe` is not at rest, after a store in reach by `routine`: wakes it, or ends
-/// the job because it is lost.
+/// The doorbell of `pe` is not at rest after a store in reach by `routine`. Wakes the PE, or ends
+/// the job if the PE is lost.
 ///
 /// # Safety
 /// `routine` is a string of C.

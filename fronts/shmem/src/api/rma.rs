@@ -9,10 +9,10 @@ use crate::fast;
 use crate::handle::Ctx;
 use crate::remote;
 
-// How a run of elements is moved in place. Two questions, each with its own way through the
-// code: one answer out of three is put together in a register first, and then taken apart again.
+// How a run of elements is moved in place. Two yes-or-no questions, each with its own path: for one answer out of
+// three, the compiler would first put it together in a register, and then take it apart again.
 
-/// As a word.
+/// Whether the run is moved as a word.
 #[inline(always)]
 fn is_word<T>(nelems: usize) -> bool {
     match const { size_of::<T>() } {
@@ -22,7 +22,7 @@ fn is_word<T>(nelems: usize) -> bool {
     }
 }
 
-/// As a few vectors.
+/// Whether the run is moved as a few vectors.
 #[inline(always)]
 fn is_vectors<T>(nelems: usize) -> bool {
     let (least, most) = const {
@@ -40,8 +40,7 @@ struct Short {
     vectors: usize,
 }
 
-/// Where the product cannot overflow: that of any run has to be looked at, which short ones would wait
-/// for.
+/// Only where the product cannot overflow. Short runs would wait for the check that any run needs.
 #[inline(always)]
 const fn short_lens<T>(nelems: usize) -> Short {
     let vectors = nelems.wrapping_mul(size_of::<T>());

@@ -90,8 +90,8 @@ pub unsafe fn team_ptr(team: Team, dest: *const c_void, pe: c_int) -> *mut c_voi
     query::team_ptr("shmem_team_ptr", team, dest.cast(), pe).cast()
 }
 
-// Not inlined: who sets a break point on the function of C stops in it, not in something that has
-// become a part of it.
+// Not inlined: a break point on the C function has to stop in it, and not where its code was merged
+// into another one.
 
 /// `shmem_barrier_all`.
 #[inline(never)]

@@ -60,8 +60,8 @@ fn look_up(address: usize) -> bool {
             .name()
             .map(|name| name.to_string())
             .unwrap_or_default();
-        // The last one is the function itself, those before are inline in it: of the program's
-        // functions, ours may be.
+        // The last symbol is the function itself, and those before are inlined into it. Functions
+        // of ours may be inlined into those of the program.
         is_own = is_rust || name.starts_with("shmem_") || name.starts_with("pshmem_");
     });
     is_own
@@ -183,7 +183,7 @@ pub(crate) fn describe_place(place: u64) -> String {
 /// The name of the variable at an address, and which of its bytes that is.
 pub(crate) fn variable(address: usize) -> Option<(String, usize)> {
     let mut found = None;
-    // It looks in front of what it is given, as a return address wants it.
+    // It looks one byte before the address, which is right for a return address.
     backtrace::resolve((address + 1) as *mut c_void, |symbol| {
         let (Some(name), Some(start)) = (symbol.name(), symbol.addr()) else {
             return;

@@ -43,7 +43,7 @@ fn is_mapped(start: usize, len: usize) -> bool {
 /// Whether it is a part of this thread's stack, whose pages exist only after they are touched.
 fn is_on_stack(start: usize, end: usize) -> bool {
     let mut attributes = core::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
-    // SAFETY: says who asks.
+    // SAFETY: returns the calling thread.
     let this = unsafe { libc::pthread_self() };
     // SAFETY: a thread that runs; fills the attributes.
     if unsafe { libc::pthread_getattr_np(this, attributes.as_mut_ptr()) } != 0 {
@@ -72,7 +72,7 @@ mod tests {
         assert!(!is_mapped(start, usize::MAX / 2) && !is_mapped(start, usize::MAX));
     }
 
-    /// Below what was touched of it so far.
+    /// The address is below the part of the stack that was touched so far.
     #[test]
     fn an_array_on_the_stack_is_memory_before_it_is_touched() {
         let here = 0u8;

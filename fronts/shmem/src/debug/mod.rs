@@ -165,14 +165,14 @@ impl Debug {
         });
     }
 
-    /// Tells of a mistake that the specification has a value to return for.
+    /// Reports a mistake for which the specification has a value to return.
     pub(crate) fn say(&self, what: &str, why: impl FnOnce() -> String) {
         if self.checks {
             say(&format!("{what}: {}; {}", why(), location::here()));
         }
     }
 
-    /// The program is done: what has it left?
+    /// Reports what the program has not given back at its end.
     pub(crate) fn report_leaks(&self, runtime: &Runtime) {
         if !self.checks {
             return;

@@ -17,11 +17,11 @@ use crate::runtime::{self, Runtime};
 /// The symmetric side of a strided operation.
 struct Symmetric {
     blocks: Blocks,
-    /// Of the first block, in a segment.
+    /// The offset of the first block in a segment.
     offset: usize,
-    /// Of the lowest byte of all blocks.
+    /// The offset of the lowest byte of all blocks.
     lowest: usize,
-    /// From the lowest byte to the highest.
+    /// The bytes from the lowest to the highest.
     span_bytes: usize,
 }
 

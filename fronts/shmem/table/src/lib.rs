@@ -46,7 +46,7 @@ pub struct Constant {
     pub name: String,
     /// The deprecated name for the same.
     pub old_name: Option<String>,
-    /// Its value, as in C but for suffixes and quotes.
+    /// Its value, as in C without suffixes and quotes.
     pub value: String,
 }
 

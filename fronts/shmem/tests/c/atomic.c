@@ -4,7 +4,7 @@
 static char *words;
 static shmem_ctx_t ctx;
 
-/* What this PE's word is set to, while nobody works on it. */
+/* Sets this PE's word while no PE operates on it. */
 #define SET(value) \
     do { \
         shmem_barrier_all(); \

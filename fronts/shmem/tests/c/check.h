@@ -1,4 +1,4 @@
-/* What all test programs share: checks that name the PE, and the two neighbours. */
+/* Shared by all test programs: checks that name the PE, and the two neighbours. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -13,7 +13,7 @@
 #include <shmemx.h>
 
 static int me, pes, left, right;
-/* The hosts that the PEs are on, as many on each as possible; in order. */
+/* The number of hosts of the PEs. PEs are on them in order, as many on each as possible. */
 static int hosts = 1;
 
 #define CHECK(condition) CHECK_OF("", condition)
@@ -26,7 +26,7 @@ static int hosts = 1;
         } \
     } while (0)
 
-/* Behind shmem_init. */
+/* To be called after shmem_init. */
 static void meet(void)
 {
     me = shmem_my_pe();
@@ -93,7 +93,7 @@ static inline uint64_t next_random(uint64_t *state)
 #define CTX_FN(suffix) GLUE3(shmem_ctx_, NAME, suffix)
 #define LOCAL(prefix) GLUE(prefix, NAME)
 #define HOLDS(condition) CHECK_OF(TEXT(NAME) ": ", condition)
-/* An element that tells PE and index, and fits into every type. */
+/* An element that depends on PE and index, and fits into every type. */
 #define V(pe, i) ((TYPE)(((pe) * 7 + (i) * 3 + 1) % 100))
 
 /* Type-generic names exist in C11 and C++; TYPED is off where only they are tested. */

@@ -1,5 +1,5 @@
-/* Collective operations that are not the same on all PEs: the first argument says which. PE 0 does one
- * thing, the others another. The driver knows what has to be said. */
+/* Collective operations that differ between PEs: the first argument says which. PE 0 calls one thing,
+ * the others another. The driver knows the expected report. */
 #include "check.h"
 
 static int ints[64], results[64];
@@ -60,11 +60,11 @@ DO(set_strides, shmem_alltoalls32(results, ints, 1, 1, 2, SET, sync_a),
 DO(set_barrier, shmem_barrier(SET, sync_a), shmem_sync(SET, sync_a))
 DO(set_psync, shmem_barrier(SET, sync_a), shmem_barrier(SET, sync_b))
 
-/* Two names of one type, which may be what a macro makes of it. */
+/* Two names of one type: a macro may choose either. */
 DO(same_type, shmem_int_sum_reduce(WORLD, results, ints, 1),
    shmem_int32_sum_reduce(WORLD, results, ints, 1))
 
-/* What an invalid team is for, and a root that there is not: a value, and a word. */
+/* An invalid team, and a root that does not exist: an error value, and a report. */
 static void invalid_team(void)
 {
     shmem_team_t team = SHMEM_TEAM_INVALID, made;

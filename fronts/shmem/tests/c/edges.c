@@ -5,13 +5,13 @@ enum { LONGEST = 60000, TEAMS = 8 };
 
 static long *from, *to, *psync, *psync_too, *pwrk;
 
-/* An element that no other PE, index or round has. */
+/* An element that differs for each PE, index and round. */
 static long element(int pe, size_t index, int round)
 {
     return (long)pe * 1000000007L + (long)index * 31 + round;
 }
 
-/* Lengths around those where an implementation may change its way. */
+/* Lengths around the limits at which an implementation may change its algorithm. */
 static const size_t lengths[] = {0, 1, 2, 5, 6, 7, 8, 255, 256, 257, 1000, 5000};
 enum { LENGTHS = sizeof lengths / sizeof *lengths };
 
@@ -45,7 +45,7 @@ static void of_team(shmem_team_t team)
         for (size_t k = 0; k < all; k++)
             CHECK(to[k] == element((int)(k / count), k % count, l));
         shmem_team_sync(team);
-        /* The last PE has something, the others nothing; then all but the first. */
+        /* Only the last PE has elements; then all PEs but the first have. */
         CHECK(shmem_long_collect(team, to, from, i == n - 1 ? count : 0) == 0);
         for (size_t k = 0; k < count; k++)
             CHECK(to[k] == element(n - 1, k, l));
@@ -148,7 +148,7 @@ static void of_active_set(int start, int log_stride, int size)
 {
     const int i = (me - start) >> log_stride;
     static const size_t counts[] = {0, 1, 3, 700, 3000};
-    /* The same array in a row, as far as that is allowed. */
+    /* The same array several times in a row, as far as that is allowed. */
     for (int k = 0; k < 5; k++) {
         shmem_barrier(start, log_stride, size, psync);
         shmem_sync(start, log_stride, size, psync_too);

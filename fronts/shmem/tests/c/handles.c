@@ -4,7 +4,7 @@
 
 static long word, words[64];
 
-/* Both codes and handles, on every PE alike. */
+/* Return values and handles are checked, on all PEs. */
 static void splits_refused(void)
 {
     static const struct {
@@ -76,12 +76,12 @@ static void configurations(void)
     got.num_contexts = -5;
     CHECK(shmem_team_get_config(SHMEM_TEAM_INVALID, SHMEM_TEAM_NUM_CONTEXTS, &got) != 0);
     CHECK(got.num_contexts == -5);
-    /* What the mask does not name has its default. */
+    /* An entry that the mask does not name has its default. */
     CHECK(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, pes, &given, 0, &team) == 0);
     CHECK(shmem_team_get_config(team, SHMEM_TEAM_NUM_CONTEXTS, &got) == 0);
     CHECK(got.num_contexts == 0);
     shmem_team_destroy(team);
-    /* Other values for the other axis. */
+    /* The other axis has other values. */
     shmem_team_config_t of_y = {3};
     CHECK(shmem_team_split_2d(SHMEM_TEAM_WORLD, 2, &given, SHMEM_TEAM_NUM_CONTEXTS, &team, &of_y,
                               SHMEM_TEAM_NUM_CONTEXTS, &y) == 0);
@@ -141,7 +141,7 @@ static void contexts_refused(void)
     shmem_ctx_t ctx = SHMEM_CTX_DEFAULT;
     CHECK(shmem_team_create_ctx(SHMEM_TEAM_INVALID, 0, &ctx) != 0 && ctx == SHMEM_CTX_INVALID);
     shmem_ctx_destroy(ctx);
-    /* Nothing is ordered or completed on what is no context. */
+    /* Operations on an invalid context do nothing. */
     shmem_ctx_fence(SHMEM_CTX_INVALID);
     shmem_ctx_quiet(SHMEM_CTX_INVALID);
     shmem_ctx_pe_quiet(SHMEM_CTX_INVALID, &right, 1);
@@ -190,8 +190,8 @@ static void all_options(void)
     shmem_ctx_destroy(many[0]);
 }
 
-/* On the context of a team that counts backwards, every kind of operation goes where its number
- * says; on the default context, named or not, it goes to the PE of the world. */
+/* On the context of a team that counts backwards, PE numbers are those of the team for every kind
+ * of operation; on the default context, named or not, they are those of the world. */
 static void numbers_of_a_team(shmem_ctx_t ctx, int target, int origin)
 {
     long got[4] = {0};
@@ -222,7 +222,7 @@ static void numbers_of_a_team(shmem_ctx_t ctx, int target, int origin)
     words[20] = 70 + me;
     words[21] = 90 + me;
     shmem_barrier_all();
-    /* What was put there says who it was: the one that we go to. */
+    /* The value that was put there is the number of the PE that we address. */
     long there = shmem_ctx_long_g(ctx, &words[20], target) - 70;
     shmem_ctx_long_get(ctx, got, &words[20], 2, target);
     CHECK(got[0] == 70 + there && got[1] == 90 + there);
@@ -277,7 +277,7 @@ static void sessions(shmem_ctx_t ctx)
 
 static void blocks(void)
 {
-    /* Symmetric: as far from a static object of ours as from that of a neighbour. */
+    /* Symmetric: the distance from a static object is the same here and at a neighbour. */
     void *first = shmem_malloc(1), *second = shmem_malloc(1);
     CHECK(first && second && first != second);
     CHECK((uintptr_t)first % _Alignof(max_align_t) == 0);
@@ -288,7 +288,7 @@ static void blocks(void)
     shmem_free(first);
     static const size_t wrong[] = {0, 1, 3, 12, 24, 100};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        /* Undefined, so either way, but without harm. */
+        /* Undefined, so it may succeed or fail, but does no harm. */
         void *block = shmem_align(wrong[i], 100);
         shmem_free(block);
     }
@@ -301,7 +301,7 @@ static void blocks(void)
     }
     CHECK(shmem_align(64, 0) == NULL && shmem_realloc(NULL, 0) == NULL);
     CHECK(shmem_calloc(SIZE_MAX, 2) == NULL && shmem_calloc((size_t)1 << 32, (size_t)1 << 32) == NULL);
-    /* Contents stay, up to the smaller size, whichever way and however often it changes. */
+    /* Contents stay, up to the smaller size, in each direction and at each repetition. */
     unsigned char *block = NULL;
     size_t had = 0;
     static const size_t sizes[] = {1, 100, 10, 5000, 4999, 100000, 64, 65, 63, 3000000, 1};
@@ -339,7 +339,7 @@ static void blocks(void)
     shmem_free(dirty);
 }
 
-/* The first in the queue is served first, and nobody else has the lock meanwhile. */
+/* The first in the queue is served first, and no other PE has the lock meanwhile. */
 static void locks(void)
 {
     static long lock, held, turns;
@@ -377,7 +377,7 @@ static void locks(void)
     CHECK(lock == 0);
 }
 
-/* Others have stored what is tested for and left: that is no reason to complain. */
+/* Other PEs have stored the tested value and left: that is no reason to complain. */
 static void late_test(void)
 {
     shmem_barrier_all();

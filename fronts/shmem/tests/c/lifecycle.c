@@ -77,7 +77,7 @@ static void foreign_free(void)
     shmem_finalize();
 }
 
-/* A child is no PE: it says so, and the job goes on. */
+/* A child is not a PE: the library reports this, and the job goes on. */
 static int status_of(pid_t child)
 {
     int status = -1;
@@ -116,8 +116,8 @@ static void forked(void)
     shmem_finalize();
 }
 
-/* So much that a limit of memory can be too small for a copy of it and large enough for all that
- * threads of the library may want meanwhile. */
+/* Large enough that a memory limit can be too small for a copy of it, and still suffice for all that
+ * threads of the library allocate meanwhile. */
 static char large[16 << 20];
 
 static rlim_t address_space(void)
@@ -129,7 +129,7 @@ static rlim_t address_space(void)
     return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
 }
 
-/* There is no memory for the static objects of a child: it ends, and changes nothing here. */
+/* A child has no memory for its static objects: it ends, and changes nothing here. */
 static void forked_without_memory(void)
 {
     struct rlimit before, little;
@@ -162,7 +162,7 @@ static void global_exit(void)
         pause_ms(1000);
 }
 
-/* As early as it likes, and in good order. */
+/* A PE may call it early; the job ends in good order. */
 static void global_success(void)
 {
     shmem_init();
@@ -222,7 +222,7 @@ static void alarms(void)
     the_program = pthread_self();
     CHECK(sigaction(SIGALRM, &action, NULL) == 0);
     CHECK(setitimer(ITIMER_REAL, &often, NULL) == 0);
-    /* The others wait for this one. Each alarm ends a pause. */
+    /* The others wait for this PE. Each alarm interrupts a pause. */
     for (int i = 0; i < 50 && rank != NULL && atoi(rank) == 1; i++)
         pause_ms(100);
     shmem_init();
@@ -258,8 +258,8 @@ static void orderly_exit(void)
     shmem_barrier_all();
 }
 
-/* One PE dies; the others must not wait for it in finalize. They are on their way there: who is
- * still in a barrier says so of the barrier. */
+/* One PE dies; the others must not wait for it in finalize. They are on their way there: a PE that
+ * is still in a barrier reports the barrier. */
 static void death(void)
 {
     static long through[16];
@@ -302,7 +302,7 @@ static void bad_address(void)
     shmem_finalize();
 }
 
-/* What is left when the library goes is given back. */
+/* Resources that are left when the library ends are given back. */
 static void left_over(void)
 {
     shmem_team_t team;

@@ -1,5 +1,5 @@
 /* Waits with a time limit, in virtual time: the limit is one of the model, in the thread that uses the
- * job, and what other threads do meanwhile comes before it. */
+ * job. What other threads do in the model's time before the limit happens first. */
 #define _GNU_SOURCE
 #include "check.h"
 
@@ -13,7 +13,7 @@
 #include <sys/select.h>
 #include <sys/syscall.h>
 
-/* A look at a clock takes 25 ns, and the calls between two of them nothing. */
+/* In the model, a read of a clock takes 25 ns; code between two reads takes no time. */
 enum { LIMIT_MS = 3, LIMIT_NS = LIMIT_MS * 1000000, LOOK_NS = 25 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -34,7 +34,7 @@ static struct timespec later(clockid_t clock, long time_ns)
     return (struct timespec){moment / 1000000000, moment % 1000000000};
 }
 
-/* What a call returns, and how long it takes: the look at its end too. */
+/* The result of a call and its time, which includes the clock read at its end. */
 #define TAKES(time_ns, result, call) \
     do { \
         long begin = now_ns(CLOCK_MONOTONIC); \
@@ -42,7 +42,7 @@ static struct timespec later(clockid_t clock, long time_ns)
         CHECK_OF(#call ": ", now_ns(CLOCK_MONOTONIC) - begin == (time_ns) + LOOK_NS); \
     } while (0)
 
-/* The same for a call with a moment: a look at a clock makes it. */
+/* The same for a call with an absolute time, which itself takes a read of the clock. */
 #define TAKES_UNTIL(result, call) \
     do { \
         struct timespec moment = later(clock, LIMIT_NS); \
@@ -73,7 +73,7 @@ static void descriptors(void)
         CHECK(!FD_ISSET(ends[0], &set) == !ready && (left.tv_usec > 0) == ready);
         FD_SET(ends[0], &set);
         TAKES(time_ns, ready, pselect(ends[0] + 1, &set, NULL, NULL, &limit, NULL));
-        /* One that does not wait ends a loop of such calls, too. */
+        /* A call that does not wait ends a loop of such calls, too. */
         TAKES(ready ? 0 : LOOK_NS, ready, poll(&fd, 1, 0));
         CHECK(write(ends[1], "x", 1) == 1);
     }
@@ -169,7 +169,7 @@ static void *spin(void *unused)
     return unused;
 }
 
-/* The sleep of the other thread ends before the limit, and takes its time in the model. */
+/* The sleep of the other thread ends before the limit, and takes time in the model. */
 static void beside_a_sleeper(void)
 {
     pthread_t other;
@@ -184,7 +184,7 @@ static void beside_a_sleeper(void)
     CHECK(pthread_join(other, NULL) == 0);
 }
 
-/* A thread that computes without an end does not keep a limit from passing. */
+/* The limit passes even if a thread computes without an end. */
 static void beside_a_spinner(void)
 {
     pthread_t other;

@@ -11,7 +11,7 @@ int main(void)
     meet();
     for (int i = 0; i < TIMES; i++) {
         shmem_set_lock(&lock);
-        /* Nobody else is here, and what the last one did is seen. */
+        /* No other PE is here, and the writes of the last holder are visible. */
         CHECK(shmem_long_g(&inside, 0) == 0);
         shmem_long_p(&inside, 1, 0);
         long value = shmem_long_g(&counter, 0);
@@ -23,7 +23,7 @@ int main(void)
     shmem_barrier_all();
     if (me == 0)
         CHECK(counter == (long)TIMES * pes);
-    /* One of many gets it by asking. */
+    /* Exactly one PE gets it by a test. */
     shmem_barrier_all();
     long got = shmem_test_lock(&second) == 0;
     shmem_long_p(&turns[me], got, 0);
@@ -40,7 +40,7 @@ int main(void)
     if (got)
         shmem_clear_lock(&second);
     shmem_barrier_all();
-    /* Fair enough: while others want it, nobody is left out for ever. */
+    /* The lock is fair: while other PEs want it, each one gets it at last. */
     memset(turns, 0, sizeof turns);
     shmem_barrier_all();
     for (int i = 0; i < 50; i++) {

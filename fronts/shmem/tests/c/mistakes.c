@@ -1,5 +1,5 @@
-/* What must not be done, by each of the routines that may be inline: the first argument says what,
- * the second by which. The driver knows what has to be said, whether they are inline or not. */
+/* Forbidden calls, by each of the routines that may be inline: the first argument is the mistake, the
+ * second the routine. The driver knows the expected report, which is the same inline and not. */
 #include "check.h"
 #include <signal.h>
 #include <sys/wait.h>
@@ -77,7 +77,7 @@ static void before_init(const char *by)
     shmem_finalize();
 }
 
-/* In one function, and behind one use that was all right. */
+/* In one function, after a use that was correct. */
 static void after_finalize(const char *by)
 {
     shmem_init();
@@ -87,7 +87,7 @@ static void after_finalize(const char *by)
     operate(by, words, right);
 }
 
-/* Beyond the end of a block; what is behind it is symmetric, too. */
+/* Beyond the end of a block; the memory after it is symmetric, too. */
 static void bounds(const char *by)
 {
     shmem_init();
@@ -102,8 +102,8 @@ static void bounds(const char *by)
     shmem_finalize();
 }
 
-/* Two PEs, the same words, nothing between: one after the other, but by loads and stores that the
- * library does not know of. */
+/* Two PEs use the same words without an order that the library knows: they take turns only by plain
+ * loads and stores. */
 static void race(const char *by)
 {
     static volatile int turn[2];
@@ -128,7 +128,7 @@ static void race(const char *by)
     shmem_finalize();
 }
 
-/* To a PE that has died. Whoever waits for it would notice and say so: nobody does. */
+/* To a PE that has died. A waiting PE would notice the death and report it, but none waits. */
 static void death(const char *by)
 {
     shmem_init();
@@ -142,8 +142,8 @@ static void death(const char *by)
     }
 }
 
-/* What the program finds in the library: nothing while that is not in use, or wants to look at
- * each access itself. */
+/* What the inline code finds in the library: nothing while the library is not in use, or while it
+ * has to see each access itself. */
 static void reach(const char *by)
 {
 #ifdef SHMEMX_IS_INLINE

@@ -9,7 +9,7 @@ static shmem_team_t teams[THREADS];
 static long *from[THREADS], *to[THREADS], *flags;
 static uint64_t *signals;
 
-/* Teams of the own team, while the other threads make theirs. */
+/* Splits the thread's own team, while the other threads split theirs. */
 static void splits(shmem_team_t team)
 {
     const int n = shmem_team_n_pes(team), i = shmem_team_my_pe(team);
@@ -49,7 +49,7 @@ static void collectives(shmem_team_t team, long thread)
     }
 }
 
-/* Every thread has the same one at the right neighbour to wait for. */
+/* Each thread has a partner thread at the right neighbour. */
 static void waits(long thread)
 {
     long *flag = &flags[8 * thread];

@@ -7,7 +7,7 @@
 static volatile long ready, done;
 static long word, data[1 << 16], back[1 << 16];
 
-/* What the others do to PE 0, which takes no notice. */
+/* What the others do to PE 0, which does not take part. */
 static void work_on_zero(void)
 {
     while (shmem_long_atomic_fetch((long *)&ready, 0) == 0)
@@ -34,7 +34,7 @@ int main(int argc, char **argv)
         data[me * 4096 + i] = me * 10000 + i;
     shmem_barrier_all();
     if (me == 0 && sleeps) {
-        /* Looks by plain loads once a second, when a child wakes it up; calls nothing meanwhile. */
+        /* Reads by plain loads once a second, when a child wakes it up; calls nothing meanwhile. */
         char byte;
         CHECK(pipe(ends) == 0);
         ready = 1;

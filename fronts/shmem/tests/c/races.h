@@ -72,7 +72,7 @@ int main(int argc, char **argv)
         lock_word = block->lock;
         shmem_barrier_all();
         of->run();
-        /* Twice: what a PE finds while the others come is told before they go on. */
+        /* Twice: reports of a PE that come while others arrive have to be out before the next case. */
         shmem_barrier_all();
         shmem_barrier_all();
         shmem_free(block);

@@ -1,5 +1,5 @@
-/* Labelled programs for the detector of races: what the program's own loads and stores do to
- * operations, and they to each other. For `oshcc --race`. C and C++. */
+/* Labelled programs for the detector of races: the program's own loads and stores against
+ * operations. For `oshcc --race`. C and C++. */
 #include "races.h"
 
 #define ORDERING "Memory Ordering Routines"
@@ -9,9 +9,9 @@
 #define COLLECTIVE "Collective Routines"
 #define WAITING "Point-To-Point Synchronization Routines"
 
-/* Not symmetric. Far from other things on the stack, and not to be kept in registers. */
+/* Not symmetric. Allocated, so that it is far from the stack and not in registers. */
 #define PRIVATE(name) long *name = (long *)malloc(WORDS * sizeof(long))
-/* Loads whose values nobody used would not be there. */
+/* Without a use of their values, the compiler would remove loads. */
 static volatile long sink;
 
 CASE(load_and_put, RACY, MODEL, "a load and a put of another PE have no order")
@@ -433,7 +433,7 @@ CASE(stores_by_pointer, RACY, MODEL, "two PEs store to one word, one of them thr
     ON(0) {
         if (theirs)
             theirs[0] = 1;
-        else /* Nobody can store there: have a race all the same. */
+        else /* No store is possible there: make another race. */
             shmem_long_p(m, 1, 1);
     }
     ON(1) m[0] = 2;

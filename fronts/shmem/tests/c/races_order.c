@@ -1,5 +1,5 @@
-/* Labelled programs for the detector of races: flags, signals, locks and collective operations, by
- * which PEs order what they do. */
+/* Labelled programs for the detector of races: flags, signals, locks and collective operations,
+ * with which PEs order their operations. */
 #include "races.h"
 
 static long here[WORDS];

@@ -455,7 +455,7 @@ CASE(put_joined, CLEAN, THREADS, "a barrier completes what was joined in front o
 
 THREAD(puts_and_posts) { shmem_putmem(m, &m[8], 24, 1); sem_post(&semaphore); DONE; }
 
-/* PE 0 has a thread that puts, and completes that before or behind the semaphore; then it tells PE 1. */
+/* A thread of PE 0 puts, and completes the put before or after the semaphore; then PE 0 signals PE 1. */
 static void put_post_quiet(int is_quiet_behind)
 {
     ON(0) {

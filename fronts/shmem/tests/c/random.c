@@ -1,5 +1,5 @@
-/* Random puts, gets and atomics against a model. Each PE owns a stripe in the memory of every
- * PE: nobody else writes there, so a copy of what it wrote says what must be found. Counters are
+/* Random puts, gets and atomics against a model. Each PE owns a stripe in the memory of every PE.
+ * No other PE writes there, so a local copy of its writes is the expected value. Counters are
  * shared by all, and only their sums are known. The seed is the first argument. */
 #include "check.h"
 

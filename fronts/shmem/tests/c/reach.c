@@ -1,7 +1,7 @@
-/* What is inline looks at a description of memory that this program makes up, and calls functions of
- * this program for what is not in reach: whether it finds what is there, and nothing else, at the
- * limits of regions, for PEs that are not there, and for lengths of which nobody has that much. Runs
- * by itself. The seed is the first argument. */
+/* Tests the inline code alone, with a description of memory that this program makes up. Memory out
+ * of reach goes to functions of this program. Checks that the inline code accesses the right memory
+ * and nothing else: at the limits of regions, for PEs that do not exist, and for impossible lengths.
+ * Needs no job. The seed is the first argument. */
 #include <shmem.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -82,7 +82,7 @@ static size_t below(size_t limit)
     return (size_t)(state >> 33) % limit;
 }
 
-/* Close to a limit, mostly. */
+/* Mostly close to a limit. */
 static size_t any_place(void)
 {
     static const size_t limits[] = {HEAP, HEAP + HEAP_BYTES, STATICS, STATICS + STATICS_BYTES};
@@ -112,14 +112,14 @@ static int is_in(size_t at, size_t bytes, size_t begin, size_t length)
 {
     if (at < begin || at >= begin + length)
         return 0;
-    /* Short ones take no account of their length. */
+    /* Short accesses are checked as if they had the length SHORT. */
     size_t needed = bytes < SHORT ? (size_t)SHORT : bytes;
     return needed <= begin + length - at;
 }
 
 static int is_in_reach(size_t at, size_t bytes, int pe)
 {
-    /* Left to the library. */
+    /* These are left to the library. */
     if (bytes < 16 && bytes != 4 && bytes != 8)
         return 0;
     return pe >= 0 && pe < (int)shmemx_reach_1.pes
@@ -131,7 +131,7 @@ static uint32_t *bell(int pe)
     return (uint32_t *)(memory[pe] + BELL);
 }
 
-/* A put of `bytes` to `at` here was done in place, or by a call. */
+/* Checks a put of `bytes` to `at` of `pe`: done in place, or by a call. */
 static void was_put(size_t at, size_t bytes, int pe, const void *value)
 {
     if (is_in_reach(at, bytes, pe)) {
@@ -148,7 +148,7 @@ static void was_put(size_t at, size_t bytes, int pe, const void *value)
 static void was_got(size_t at, size_t bytes, int pe, const void *value)
 {
     int in_reach = is_in_reach(at, bytes, pe);
-    /* Longer ones look whether the PE is dead. */
+    /* Longer ones check whether the PE is dead. */
     if (in_reach && !(bytes > SHORT && *bell(pe) == 2)) {
         FINE(called == 0 && memcmp(value, memory[pe] + at, bytes) == 0);
     } else {
@@ -168,7 +168,7 @@ static void was_got(size_t at, size_t bytes, int pe, const void *value)
     default: operation(a, b, bytes, pe); \
     }
 
-/* Not part of main, where what is kept of a description could be older than it. */
+/* Not part of main, where the compiler could keep an old description. */
 static __attribute__((noinline)) void one(void)
 {
     size_t at = any_place(), bytes = any_length();
@@ -194,7 +194,7 @@ static __attribute__((noinline)) void one(void)
     }
 }
 
-/* The same place and PE in a loop, which is for compilers to move things out of. */
+/* The same place and PE in a loop: compilers may move code out of it. */
 static __attribute__((noinline)) void many(void)
 {
     size_t at = any_place() / 8 * 8;

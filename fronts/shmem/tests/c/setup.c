@@ -25,7 +25,7 @@ static void memory(void)
     CHECK(numbers != NULL);
     for (int i = 0; i < 1000; i++)
         CHECK(numbers[i] == me + i);
-    /* Remote addresses follow the new place. */
+    /* Remote accesses use the new place. */
     shmem_int_p(&numbers[99999], me, right);
     shmem_barrier_all();
     CHECK(numbers[99999] == left);

@@ -1,6 +1,6 @@
 /* Random short puts, gets and atomics of every width, on the heap and on static objects, against a
- * model. Each PE owns a stripe in both areas of every PE: nobody else writes there, so a copy of
- * what it wrote says what must be found. The seed is the first argument. */
+ * model. Each PE owns a stripe in both areas of every PE. No other PE writes there, so a local copy
+ * of its writes is the expected value. The seed is the first argument. */
 #include "check.h"
 
 enum { STRIPE = 8192, STEPS = 4000, MOST_PES = 8 };
@@ -24,7 +24,7 @@ static void fill(size_t length)
         type value, got; \
         at = at / sizeof value * sizeof value; \
         fill(sizeof value); \
-        /* No bits that are no number, which need not stay as they are. */ \
+        /* No bit patterns of a NaN, which need not stay as they are. */ \
         value = (type)(short)(buffer[0] * 256 + buffer[1]); \
         shmem_##name##_p((type *)(there + at), value, pe); \
         memcpy(expected + at, &value, sizeof value); \
@@ -39,7 +39,7 @@ ELEMENT(float, float)
 ELEMENT(double, double)
 ELEMENT(uint64, uint64_t)
 
-/* So many elements as a compiler sees, and as it does not: there and back. */
+/* A count that the compiler knows, and one that it does not: put and get. */
 #define RUN(width, count) \
     static void run_##width##_##count(char *there, char *expected, size_t at, int pe) \
     { \
@@ -106,7 +106,7 @@ static void bytes(char *there, char *expected, size_t at, int pe)
     FINE(memcmp(buffer, expected + at, length) == 0);
 }
 
-/* One atomic on a word, of which the model says what it was. */
+/* One atomic on a word; the model gives its old value. */
 #define ATOMIC(name, type) \
     static void atomic_##name(char *there, char *expected, size_t at, int pe) \
     { \
@@ -200,7 +200,7 @@ int main(int argc, char **argv)
             CHECK(memcmp(buffer, model[area][pe], STRIPE) == 0);
         }
     counters(counter);
-    /* To oneself, from where it is. */
+    /* To this PE itself, from the target. */
     shmem_putmem(statics, statics, 64, me);
     shmem_putmem(statics, statics, 200, me);
     shmem_getmem(statics, statics, 200, me);

@@ -25,7 +25,7 @@ int main(void)
     *allocated = 9;
     shmem_init();
     meet();
-    /* What was in them before initialisation is there afterwards. */
+    /* Values that were stored before initialisation are there afterwards. */
     CHECK(large[5] == 'x' && zero[3] == 2.5 && initialised[3] == 7 && initialised[0] == 1);
     CHECK(strcmp(text, "as it was") == 0 && *allocated == 9 && standard_output == stdout);
     CHECK(shmem_addr_accessible(&initialised, right) && shmem_addr_accessible(large, right));

@@ -7,7 +7,7 @@ static void numbering(void)
     CHECK(shmem_team_n_pes(SHMEM_TEAM_WORLD) == pes);
     CHECK(shmem_team_my_pe(SHMEM_TEAM_INVALID) == -1);
     CHECK(shmem_team_n_pes(SHMEM_TEAM_INVALID) == -1);
-    /* Those on one host share memory. */
+    /* PEs on one host share memory. */
     int near = 0;
     long *word = (long *)symmetric(sizeof *word);
     for (int pe = 0; pe < pes; pe++) {
@@ -19,7 +19,7 @@ static void numbering(void)
     CHECK(shmem_team_n_pes(SHMEM_TEAM_SHARED) == near);
     int shared = shmem_team_my_pe(SHMEM_TEAM_SHARED);
     CHECK(shmem_team_translate_pe(SHMEM_TEAM_SHARED, shared, SHMEM_TEAM_WORLD) == me);
-    /* By loads and stores, and by atomics of all. */
+    /* By loads and stores, and by atomics of all PEs. */
     for (int i = 0; i < near; i++) {
         CHECK(shmem_team_ptr(SHMEM_TEAM_SHARED, word, i) != NULL);
         for (int k = 0; k < 100; k++)

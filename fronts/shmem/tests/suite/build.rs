@@ -43,7 +43,7 @@ pub fn tree() -> Option<&'static Path> {
         if !is_installed(MACHINE.compiler().get_program(), &need::C) {
             return None;
         }
-        // The launcher of the tests does for libraries in release mode, too.
+        // The launcher of the tests also works with libraries in release mode.
         let launcher = (!is_emulated()).then(built::launcher);
         if launcher.is_some() {
             built::laboratory();
@@ -92,7 +92,7 @@ fn compile(tree: &Path, name: &str, language: Language, short: Short) -> PathBuf
         Language::C99 => ("oshcc", "-std=gnu99", "c99"),
         Language::Cxx => ("oshc++", "-std=gnu++11", "cxx"),
     };
-    // What is inline is for the optimiser to move.
+    // Inline operations need an optimiser that moves them.
     let (options, inline): (&[&str], _) = match short {
         Short::Called => (&["-O1"], ""),
         Short::Inline => (&["--inline", "-O2"], ".inline"),

@@ -39,8 +39,8 @@ fn are_those_of_the_table(mut symbols: BTreeMap<String, char>) {
         assert_eq!(symbols.remove(name), Some('W'), "{name}");
         assert_eq!(symbols.remove(&strong), Some('T'), "{strong}");
     }
-    // What inline functions of the header use.
-    // And what is linked into programs by `oshcc --race`.
+    // The symbols that inline functions of the header use, and those that `oshcc --race` links into
+    // programs.
     for (names, kinds) in [(&SYMBOLS[..], "DT"), (&RACE_SYMBOLS[..], "BTT")] {
         for (name, kind) in names.iter().zip(kinds.chars()) {
             assert_eq!(symbols.remove(*name), Some(kind), "{name}");

@@ -13,7 +13,7 @@ use crate::{output, succeeds, text};
 /// PEs and hosts.
 type Shapes = &'static [(usize, usize)];
 
-/// One alone on its host, and two that share the other.
+/// One PE alone on its host, and two that share the other one.
 fn shapes() -> Shapes {
     or_long(&[(3, 2)], &[(2, 2), (3, 2)])
 }
@@ -87,7 +87,8 @@ macro_rules! programs {
     )* };
 }
 
-// What differs between hosts: puts and gets of all lengths, who shares memory, work by agents, start and end.
+// Everything that differs between hosts: puts and gets of all lengths, who shares memory, work by agents, start and
+// end.
 programs! {
     cfg(all());
     puts_and_gets: "rma" [] on shapes;
@@ -152,7 +153,7 @@ fn some_run_over(wire: &str, shapes: &[(usize, usize)]) {
     }
 }
 
-/// Whether a wire is not there, as it says itself when a program starts: why.
+/// The reason why a wire is missing, as the wire reports it when a program starts.
 fn lacks(wire: &str, word: &str) -> Option<String> {
     let program = program(tree()?, "rma", Language::C11);
     let said = text(&output(on_hosts_by(wire, 2, 2)?.arg(program)));
@@ -227,7 +228,7 @@ fn lost_frames_do_not_matter() {
     }
 }
 
-/// One on another host, who leaves without a word.
+/// A PE on another host ends without leaving the job.
 #[test]
 fn a_death_on_another_host_is_told() {
     let (Some(tree), Some(_turn)) = (tree(), may_make_hosts()) else {
@@ -267,7 +268,7 @@ fn programs_with_inline_operations_are_the_same() {
     }
 }
 
-/// What the whole job ends with.
+/// The exit status of the whole job.
 #[test]
 fn global_exit_ends_all_hosts() {
     let (Some(tree), Some(_turn)) = (tree(), may_make_hosts()) else {

@@ -1,5 +1,5 @@
-//! Programs whose short puts, gets and atomics are inline: they do what calls do, and say what calls
-//! say.
+//! Programs whose short puts, gets and atomics are inline: they do the same as with calls, and report the same
+//! mistakes.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -82,7 +82,7 @@ fn is_inline_here() -> bool {
     inline
 }
 
-/// What they look at is made up by the program, so no launcher is needed.
+/// The program makes up the words that they read, so no launcher is needed.
 #[test]
 fn nothing_but_what_is_in_reach_is_touched() {
     let Some(tree) = tree() else { return };
@@ -100,7 +100,7 @@ fn nothing_but_what_is_in_reach_is_touched() {
     }
 }
 
-/// They see what is in reach, and that nothing is where the library has to look itself.
+/// They see what is in reach, and that nothing is where the library itself has to check.
 #[test]
 fn programs_see_what_is_in_reach() {
     let Some(tree) = tree() else { return };
@@ -116,7 +116,7 @@ fn programs_see_what_is_in_reach() {
         ("none", "HOSTWIRE_WIRE=stores"),
     ];
     for (reach, variable) in cases {
-        // The launcher sets the wire: this is behind it.
+        // The launcher sets the wire, so this variable is set after it.
         let mut command = oshrun(tree, 2);
         command.args(["env", variable]).arg(&program);
         succeeds(command.args(["reach", reach]));
@@ -129,8 +129,8 @@ fn programs_see_what_is_in_reach() {
     );
 }
 
-/// What `mistakes.c` says when short operations are called, or inline: the lines of its PEs,
-/// without what differs from run to run.
+/// The output of `mistakes.c` with short operations that are called or inline: the lines of its PEs, without parts that
+/// differ from run to run.
 fn says(short: Short, options: &[&str], mistake: &str, by: &str) -> BTreeSet<String> {
     let Some(tree) = tree() else {
         return BTreeSet::new();
@@ -143,7 +143,7 @@ fn says(short: Short, options: &[&str], mistake: &str, by: &str) -> BTreeSet<Str
     assert!(!said.contains("signal 11"), "{command:?}: {said}");
     let is_told = |line: &&str| {
         let is_of_pe = line.contains("shmem_") || line.contains("race on");
-        // Who meets a PE that has made its mistake may say so, too.
+        // A PE that meets the one with the mistake may print a line, too.
         let meets = line.contains("shmem_barrier_all: ") || line.contains("shmem_finalize: ");
         is_of_pe && !meets && !line.contains("aborted the job")
     };
@@ -168,7 +168,7 @@ fn without_numbers(line: &str) -> String {
     line.replacen("hostwire: PE 1:", "hostwire: PE:", 1)
 }
 
-/// Every operation that may be inline says `words` about a mistake, and the same as when it is called.
+/// Every operation that may be inline reports a mistake with these `words`, and in the same way as when it is called.
 fn says_the_same(mistake: &str, options: &[&str], operations: &[&str], words: &[&str]) {
     for by in operations {
         let called = says(Short::Called, options, mistake, by);
@@ -232,7 +232,7 @@ fn addresses_that_are_not_symmetric_are_told() {
 #[test]
 fn words_that_are_not_aligned_are_told() {
     says_the_same("unaligned", &[], &ATOMICS, &["is not aligned to 8 bytes"]);
-    // Data need not be.
+    // Data need not be aligned.
     says_the_same("unaligned", &[], &RMA, &[]);
 }
 
@@ -246,7 +246,7 @@ fn use_before_and_behind_the_library_is_told() {
 #[test]
 fn accesses_beyond_a_block_are_told() {
     let options = ["-x", "SHMEM_DEBUG=bounds"];
-    // With the line of the program, not that of the header.
+    // The line of the program, not that of the header.
     let words = ["beyond its end, called at", "mistakes.c:"];
     says_the_same("bounds", &options, &all(), &words);
 }
@@ -261,7 +261,7 @@ fn races_are_told() {
 #[test]
 fn the_dead_are_told() {
     let options = ["--keep-going"];
-    // Short gets do not look, when they are inline.
+    // Inline gets are not checked.
     let looking = all()
         .into_iter()
         .filter(|by| !["g", "get", "get-8"].contains(by));
@@ -269,7 +269,7 @@ fn the_dead_are_told() {
     says_the_same("death", &options, &looking, &["PE 1 is lost"]);
 }
 
-/// Code that is inline has no reference to what it stands for, and code that is not has.
+/// Inline code has no reference to the function that it replaces, and other code has.
 #[test]
 fn only_programs_that_ask_for_it_are_inline() {
     let Some(tree) = tree() else { return };
@@ -299,7 +299,7 @@ fn the_header_is_clean() {
     source.write(&work()).expect("the source can be written");
     let strict = ["-Wall", "-Wextra", "-pedantic", "-Werror"];
     let old_cxx = ["-Wno-long-long", "-Wno-variadic-macros"];
-    // A program that may be anywhere, and one that may not.
+    // A position-independent program, and one at a fixed address.
     let ways = [&["-O2"][..], &["-O1", "-fno-pie", "-no-pie"]];
     let c = ["c11", "c99"];
     let cxx = ["c++17", "c++98"];
@@ -357,7 +357,7 @@ fn every_inline_function() -> String {
         ));
     }
     assert!(number > 200, "only {number} functions");
-    // Objects that some of the code behind a length that is not known does not fit.
+    // Objects that are too small for some of the code for lengths that are not known.
     text.push_str(
         "\
 long small(char *there, size_t count, int pe);

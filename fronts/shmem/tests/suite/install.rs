@@ -123,7 +123,7 @@ fn oshrun_finds_a_program_that_is_here() {
     assert_eq!(succeeds(&mut there).trim(), "a  b -n");
 }
 
-/// All that there is to bring along, at a fixed address or not.
+/// All parts of an installation, at a fixed address and at any.
 #[test]
 fn programs_are_linked_statically() {
     let Some(tree) = tree() else { return };
@@ -216,7 +216,7 @@ fn an_installation_works_and_goes_without_a_trace() {
         succeeds(oshrun(&prefix, 2).arg(&by_flags));
     }
     tca(&prefix, folder.path());
-    // CMake keeps libraries that lie within a project out of the paths of what it installs.
+    // CMake keeps libraries within a project out of the paths of installed programs.
     let project = folder.path().join("project");
     fs::create_dir(&project).expect("a folder");
     fs::copy(&hello, project.join("hello.c")).expect("a file");
@@ -251,8 +251,8 @@ fn tca(prefix: &Path, folder: &Path) {
     assert_eq!(said.matches("host to host").count(), 2, "{said}");
 }
 
-/// A debugger stops in the function that it was told, not in a part of the library that is inline in
-/// it; the next frame is the program's line.
+/// A debugger stops in the function that it was told, not in library code that was inlined into it; the next frame is
+/// the program's line.
 #[test]
 fn a_break_point_on_a_function_stops_in_it() {
     let Some(tree) = tree() else { return };

@@ -14,8 +14,8 @@ use crate::build::{Language, program, tree};
 use crate::hosts::turn;
 use crate::{output, succeeds, text};
 
-/// What runs on both hosts, two PEs on each. A launcher tells who is where, and `teams` checks that; what goes over the wire
-/// is the same under each.
+/// The programs that run on both hosts, two PEs on each. `teams` checks that a launcher tells which PE is where; the
+/// traffic over the wire is the same under each.
 fn names() -> &'static [&'static str] {
     or_long(&["teams"], &["rma", "atomic", "teams", "collective"])
 }

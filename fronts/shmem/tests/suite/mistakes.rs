@@ -7,8 +7,8 @@ use xtask::{Tree, suite};
 use crate::build::{Language, TABLE, oshrun, program, tree, work};
 use crate::{output, succeeds, text};
 
-/// Every pointer of all functions: null, private where it should be symmetric, not there at all, and
-/// with a count that reaches beyond what there is.
+/// Every pointer of all functions: null, private instead of symmetric, not mapped, and with a count that reaches too
+/// far.
 #[test]
 fn every_function_looks_at_every_pointer() {
     let Some(tree) = tree() else { return };
@@ -88,7 +88,7 @@ fn one_type_by_two_names_is_one_type() {
     );
 }
 
-/// They return what the specification says, and nobody has to guess why.
+/// They return what the specification says, and a line tells the reason.
 #[test]
 fn an_invalid_team_is_told() {
     let Some(tree) = tree() else { return };

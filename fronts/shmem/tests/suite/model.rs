@@ -26,7 +26,7 @@ fn run(name: &str, cluster_name: &str, pes: usize) -> Option<String> {
     Some(succeeds(add_program(&mut command, &program)))
 }
 
-/// What a run says of itself that is the same each time.
+/// The line of a run's output that is the same each time.
 fn hash(said: &str) -> &str {
     let (_, hash) = said.split_once("hash ").expect("what the run says");
     hash.lines().next().expect("a hash")
@@ -54,7 +54,7 @@ const FEW: &[(&str, usize)] = &[
     ("peach2-double-ring.toml", 4),
 ];
 
-/// Puts and gets run on all machines, the other operations of one PE on a few, and on one what is made of them.
+/// Puts and gets run on all machines, the other operations of one PE on a few, and programs that combine these on one.
 fn machines(program: &str) -> &'static [(&'static str, usize)] {
     match program {
         "rma" => MACHINES,
@@ -132,7 +132,7 @@ fn ping_pong(cluster: &str, expected_ns: f64) {
         rest.strip_suffix(" ns")?.parse::<f64>().ok()
     });
     let half = half.expect("a time");
-    // Clocks tell whole nanoseconds. One is looked at once in 100 round trips.
+    // Clocks tell whole nanoseconds. The program looks at one once in 100 round trips.
     let expected = expected_ns + 25.0 / 100.0 / 2.0;
     assert!(
         (half - expected).abs() < 0.01,
@@ -157,8 +157,8 @@ fn a_ping_pong_over_ethernet_takes_what_its_parts_take() {
     ping_pong("htea-eight.toml", by_looks(44.0));
 }
 
-/// The word leaves its processor, crosses three links and two chips, and is seen in memory. What its
-/// sender does in the meantime, an `sfence` and a look, is over before the answer comes.
+/// The word leaves its processor, crosses three links and two chips, and is seen in memory. Its sender does an `sfence`
+/// and a look in the meantime, which is over before the answer comes.
 #[test]
 fn a_ping_pong_over_chips_takes_what_its_parts_take() {
     let (out, inbound, poll) = (90.0, 110.0, 50.0);

@@ -16,7 +16,7 @@ fn pes() -> &'static [usize] {
     or_long(&[2, 3, 8], &[1, 2, 3, 4, 8])
 }
 
-/// In C++, which differs in the headers alone.
+/// For C++, where only the headers differ.
 fn some_pes() -> &'static [usize] {
     or_long(&[3], &[2, 3])
 }
@@ -103,7 +103,7 @@ fn random_traffic_agrees_with_a_model() {
     }
 }
 
-/// Those that are initialised are in a part of the program of their own then.
+/// Initialised objects are in a part of the program of their own then.
 #[test]
 fn static_objects_of_the_medium_code_model() {
     let Some(tree) = tree() else { return };
@@ -140,8 +140,8 @@ fn address_sanitizer_finds_nothing() {
     }
 }
 
-/// ThreadSanitizer sees what the library allocates and frees, and which threads it joins, but not what
-/// it does between: so no memory may go from one of its threads to another without a join.
+/// ThreadSanitizer sees what the library allocates and frees, and which threads it joins, but not what it does in
+/// between. So no memory may go from one of its threads to another without a join.
 #[test]
 fn thread_sanitizer_finds_nothing() {
     let Some(tree) = tree() else { return };

@@ -81,7 +81,7 @@ fn are_judged(
     );
 }
 
-/// Runs one of them once. `racy` says of each case with a race whether it was found in all runs.
+/// Runs one of them once. `racy` has, for each case with a race, whether it was found in all runs so far.
 fn judge(command: &mut Command, least: usize, racy: &mut BTreeMap<String, bool>) {
     let ended = output(command);
     let said = text(&ended);
@@ -201,7 +201,6 @@ fn has_openmp() -> bool {
     is_installed("cc", &need::C) && output(&mut compile).status.success()
 }
 
-/// Who did what in which thread.
 #[test]
 fn a_report_names_threads() {
     let Some(tree) = tree() else { return };
@@ -248,7 +247,7 @@ fn objects_are_linked_with_the_same_option() {
     let mut link = Command::new(&oshcc);
     succeeds(link.args(["--race", "-o"]).arg(&program).arg(&object));
     are_judged(NO_DELAYS, || oshrun(tree, PES), &memory(program.clone()));
-    // Without anybody who looks it is an ordinary program.
+    // Without the detector it is an ordinary program.
     let said = succeeds(oshrun(tree, PES).arg(&program));
     assert!(!said.contains("race on"), "{said}");
 }
@@ -315,7 +314,7 @@ fn programs_that_keep_to_the_rules_are_clean() {
     }
 }
 
-/// A program that does not tell of its loads and stores says so once, and one that does says nothing.
+/// A program that is not instrumented gets one line that says so, and an instrumented one gets none.
 #[test]
 fn a_program_that_is_not_instrumented_is_told() {
     let Some(tree) = tree() else { return };
@@ -352,7 +351,7 @@ fn a_word_that_debug_does_not_know_is_an_error() {
     );
 }
 
-/// What is said of a race: both places, both PEs, the object, and what is missing.
+/// The report of a race: both places, both PEs, the object, and what is missing.
 #[test]
 fn a_report_says_what_where_and_what_is_missing() {
     let Some(tree) = tree() else { return };

@@ -1,4 +1,4 @@
-//! What the assembler in the library does to registers that it does not name.
+//! The registers that the library's assembler changes without naming them.
 //!
 //! The compiler keeps values in all registers of the processor when it is told that it may
 //! (`-C target-cpu=native`). So `copy.rs` is built here for a processor with AVX, in a program that has

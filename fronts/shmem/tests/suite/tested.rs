@@ -17,7 +17,7 @@ pub static MACHINE: LazyLock<Machine> = LazyLock::new(|| match env::var(TARGET) 
     Err(_) => Machine::this(),
 });
 
-/// What runs its programs here: the words in front of theirs. Cargo runs them in the same way.
+/// The command that runs its programs here, to be put in front of theirs. Cargo runs them in the same way.
 static EMULATOR: LazyLock<Vec<String>> = LazyLock::new(|| {
     let Some(target) = MACHINE.target() else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! `oshcc` and `oshc++` where the compiler that they are told to use is a wrapper, too.
+//! `oshcc` and `oshc++` with a compiler that is itself a wrapper.
 //!
 //! Without a guard they call themselves for ever, so everything here runs under `timeout`.
 
@@ -98,7 +98,7 @@ fn a_wrapper_whose_compiler_is_a_wrapper_uses_the_systems() {
                 format!("env A=1 {compiler} -O2"),
             ),
             (format!("{wrapper} --inline"), compiler.into()),
-            // Only by what it does.
+            // It can only be noticed by what it does.
             (
                 format!("./hidden-{wrapper} -O2"),
                 format!("./hidden-{wrapper} -O2"),
@@ -124,7 +124,7 @@ fn a_wrapper_whose_compiler_is_a_wrapper_uses_the_systems() {
     }
 }
 
-/// An error that says what to do, not a fork for ever.
+/// It ends with an error that says what to do, and does not fork for ever.
 #[test]
 fn a_wrapper_that_finds_no_other_compiler_says_so() {
     let Some(tree) = tree() else { return };
@@ -150,7 +150,7 @@ fn a_wrapper_that_finds_no_other_compiler_says_so() {
     let none = refused(&only);
     assert_eq!(none.status.code(), Some(2), "{}", text(&none));
     assert!(text(&none).contains("set OSHCC"), "{}", text(&none));
-    // The only compiler is a wrapper again, which does not look like one.
+    // The only compiler is a wrapper again, under a name that does not show it.
     symlink(place.path("hidden-oshcc"), only.join("cc")).expect("a link");
     let endless = refused(&only);
     assert_eq!(endless.status.code(), Some(2), "{}", text(&endless));
@@ -178,7 +178,7 @@ fn make_may_be_told_to_use_the_wrapper_with_options() {
     }
 }
 
-/// Newer ones try `CC="oshcc "`, with an option or none behind it.
+/// Newer ones try `CC="oshcc "`, with or without an option after it.
 #[test]
 fn a_configure_script_may_be_told_to_use_the_wrapper() {
     let Some(tree) = tree() else { return };

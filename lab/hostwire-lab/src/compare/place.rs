@@ -8,7 +8,7 @@ use std::str::FromStr;
 use hostwire::settings::WireName;
 use tempfile::TempDir;
 
-/// What is compared if nobody says.
+/// The places that are compared by default.
 pub const USUAL: &str = "shm,udp,tccluster,htx,peach2,htea";
 
 /// Models that need no file.
@@ -71,7 +71,7 @@ impl Platform {
         !matches!(self, Platform::Wire(_))
     }
 
-    /// Gives `hostwire run` the options for it. What is returned is needed until the job ends.
+    /// Gives `hostwire run` the options for it. The returned folder is needed until the job ends.
     ///
     /// # Errors
     /// If a file cannot be written.

@@ -158,7 +158,7 @@ fn htx_charts() -> Result<Vec<Named>, ExperimentError> {
     ])
 }
 
-/// Figures 3 and 4, time and traffic: without their points, which are not in the text, but for two each.
+/// Figures 3 and 4, time and traffic. Of their points, only two each are in the text.
 fn pgas_charts() -> Result<Vec<Named>, ExperimentError> {
     let claims = pgas_cluster::claims()?;
     let local_s = pgas_cluster::run(pgas_cluster::Scenario::Local)?.mean_s();
@@ -194,7 +194,7 @@ fn pgas_charts() -> Result<Vec<Named>, ExperimentError> {
         ),
         (
             "pgas-cluster-traffic.svg",
-            // The paper draws means of four rates; what one it took is not said. This is bytes over the mean time.
+            // The paper draws means of four rates and does not say which mean. This is bytes over the mean time.
             drawn(
                 "PGAS cluster: decrease in traffic (4P and 16P fitted, the others ours)",
                 "traffic below that of 1P, %",

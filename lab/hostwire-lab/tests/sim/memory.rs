@@ -219,7 +219,7 @@ fn bad_traces_say_where() {
     assert!(ended.stderr.contains("none: "), "{}", ended.stderr);
 }
 
-/// What Valgrind writes is understood; only where it is installed.
+/// Traces of Valgrind are understood; only where it is installed.
 #[test]
 fn the_recorder_records() {
     if !is_installed("valgrind", &need::VALGRIND) {

@@ -13,7 +13,7 @@ fn all_numbers_of_the_five_papers_are_there_and_hold() {
     holds("htoe", "E", 18);
 }
 
-/// What is published elsewhere has rows of its own, which are not among those of the papers.
+/// Numbers that are published elsewhere have rows of their own, apart from those of the papers.
 #[test]
 fn figures_of_other_papers_are_counted_apart() {
     let ended = job::run(&["reproduce", "elsewhere", "--json"]);

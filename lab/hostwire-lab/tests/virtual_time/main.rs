@@ -325,7 +325,7 @@ fn computing_takes_no_time_unless_it_is_measured() {
     }
 }
 
-/// The model has nothing more to say, since one PE has ended without joining; the other one waits for us.
+/// The model has ended, since one PE has ended without joining; the other one waits for this test.
 #[test]
 fn a_launcher_whose_model_has_ended_does_nothing() {
     probe();
@@ -616,7 +616,7 @@ fn experiments_run_programs() {
     }
 }
 
-/// One table, and a plot for each figure; a place where the program does not run is said.
+/// One table, and a plot for each figure. A place where the program does not run is reported.
 #[test]
 fn a_program_is_compared_on_wires_and_models() {
     let probe = probe();

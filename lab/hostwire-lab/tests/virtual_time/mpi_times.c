@@ -44,7 +44,7 @@ static void allreduce(int rank, int size)
         printf("allreduce: %.3f ns\n", (MPI_Wtime() - before) * 1e9 / ROUNDS);
 }
 
-/* The receiver has done its part when it has these messages, and leaves. Their sender learns that they were taken. */
+/* The receiver is done when it has these messages, and leaves. The sender learns that they were taken. */
 static void leaves(int rank)
 {
     for (int bytes = 5000; bytes <= BYTES_MAX; bytes *= 13) {
@@ -55,7 +55,7 @@ static void leaves(int rank)
     }
 }
 
-/* A second of looks in vain, which is short in real time. */
+/* A second of polls that find nothing, which is short in real time. */
 static void looks_for_a_second(int rank)
 {
     double before = MPI_Wtime();

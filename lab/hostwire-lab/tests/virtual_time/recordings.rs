@@ -232,7 +232,7 @@ fn a_run_leaves_its_events() {
     assert!(outside > 0);
 }
 
-/// The events that are wanted are those of a whole trace that are so.
+/// The wanted events are the matching ones of a whole trace.
 #[test]
 fn a_run_leaves_the_events_that_are_wanted() {
     let folder = tempfile::tempdir().unwrap();
@@ -293,7 +293,7 @@ fn a_run_leaves_the_events_that_are_wanted() {
     );
 }
 
-/// A long run is not to find out at its end, and its program not to have begun.
+/// The error has to come before a long run, and before its program begins.
 #[test]
 fn names_that_no_event_has_end_the_command_before_anything_starts() {
     let folder = tempfile::tempdir().unwrap();

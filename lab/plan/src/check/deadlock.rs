@@ -15,7 +15,7 @@ const PRINTED_MAX: usize = 24;
 /// Rules of the file that are shown.
 const RULES_MAX: usize = 8;
 
-/// What was counted while a dependency graph was found to have no cycle.
+/// Counts of a dependency graph that has no cycle.
 pub(crate) struct Acyclic {
     /// Channels between adapters, and from them to their processors.
     pub virtual_channels: usize,

@@ -138,7 +138,7 @@ impl Default for Board {
     }
 }
 
-/// Reads the keys that [board] and [[node]] share, but for the ring; those that are missing are as
+/// Reads the keys that [board] and [[node]] share, except the ring; those that are missing are as
 /// `usual`.
 pub(crate) fn read_board(section: &mut Section<'_>, usual: Board, out: &mut Findings) -> Board {
     let mut board = usual;

@@ -12,7 +12,7 @@ use crate::spec::units::{SIZE, display_bytes};
 /// First address of the regions that a host uses: above the window of the board's example design,
 /// below that of its messages.
 pub const REGION_BASE: u64 = 0xa0_0000_0000;
-/// Behind the last one.
+/// The end of the last one.
 const REGION_END: u64 = 0xfc_0000_0000;
 /// The northbridge counts I/O ranges in 64 KiB.
 const GRANULE: u64 = 64 << 10;

@@ -100,8 +100,8 @@ pub(crate) struct Follows {
     entries: Vec<u8>,
     /// Virtual links in use, by sender and receiver.
     crossed: Vec<bool>,
-    /// For each adapter the network whose devices and cables it shares with others; `None` where
-    /// what goes to one adapter never waits for another one.
+    /// For each adapter the network whose devices and cables it shares with others; `None` where packets for one
+    /// adapter never wait for packets for another one.
     shared: Vec<Option<usize>>,
 }
 

@@ -109,9 +109,9 @@ pub(super) fn choose(
     chosen
 }
 
-/// From where the islands may get their addresses: as they are (`None`), and for the bounds of chips also
-/// along the tree of islands, from that of each of these nodes on. Nodes are named by their place in the
-/// file, because each attempt gives them other numbers.
+/// The orders in which islands may get their addresses: as they are (`None`), and for the bounds of chips also along
+/// the tree of islands, from that of each of these nodes on. Nodes are named by their place in the file, because each
+/// attempt gives them other numbers.
 fn starts(topology: &Topology, numbered: bool) -> Vec<Option<Span>> {
     let mut starts = vec![None];
     if !numbered && topology.below.chips.is_some() {

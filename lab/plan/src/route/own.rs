@@ -54,7 +54,7 @@ pub(crate) enum Peer {
 /// The way out of each device by destination, and the rule that says so.
 pub(crate) struct Table {
     hosts: usize,
-    /// Of each rule the position of its way among those of its device, and its place in the file.
+    /// For each rule, the position of its way among those of its device, and its place in the file.
     rules: Vec<(usize, Span)>,
     /// The rule for each device and destination, counted from 1. A table of 4,096 nodes has 16 million.
     entries: Vec<Option<NonZeroU32>>,
@@ -406,7 +406,7 @@ fn parse_way(topology: &Topology, node: usize, text: &str) -> Option<(u8, u8)> {
     Some((processor, link.get()))
 }
 
-/// Two rules of a device are for whatever no other rule names.
+/// Two rules of a device are for all destinations that no other rule names.
 fn two_rests(at: &str, again: Span, first: Span, out: &mut Findings) {
     out.push(
         Diagnostic::error("route", format!("`{at}` has two routes to `*`"))

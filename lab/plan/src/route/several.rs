@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use crate::spec::AdapterKind;
 use crate::topology::{Gate, Topology};
 
-/// Of the adapters of `entries` on the node of adapter `first`: the one with the fewest coherent links
-/// to processor `towards` of that node, the first of equals.
+/// The adapter of `entries` on the node of adapter `first` with the fewest coherent links to processor `towards` of
+/// that node; the first of equals.
 fn nearest(
     topology: &Topology,
     gates: &[Gate],
@@ -39,8 +39,8 @@ pub(super) fn arrivals(
 ) -> Vec<usize> {
     let processors = 0..topology.nodes[to].processors();
     let taker = |processor| match gates[first].kind {
-        // A chip on the way has one range of addresses behind a port: those of a node that came by two
-        // chips in turn would be several.
+        // A chip on the way has one range of addresses behind a port. A node whose packets came by two chips in turn
+        // would need several.
         AdapterKind::Peach2 => first,
         _ => {
             let towards = exit.unwrap_or(processor);
@@ -50,10 +50,10 @@ pub(super) fn arrivals(
     processors.map(taker).collect()
 }
 
-/// The adapters of a node on one network share what leaves by them: each takes the destinations to which
-/// it has the fewest cables, and those that several are equally near to are dealt out in pieces that lie
-/// together. `arrivals`: for each network, node and processor the adapter that takes its packets. `slots`:
-/// the ways out by source and destination, now over the first of these adapters.
+/// The adapters of a node on one network share the packets that leave by them. Each takes the destinations to which it
+/// has the fewest cables. Destinations that are equally near to several are dealt out in runs. `arrivals`: for each
+/// network, node and processor the adapter that takes its packets. `slots`: the ways out by source and destination, now
+/// over the first of these adapters.
 pub(super) fn spread(
     topology: &Topology,
     gates: &[Gate],

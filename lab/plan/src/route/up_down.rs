@@ -1,14 +1,14 @@
 //! Routes up to a root and down again, for generated nodes whose cables are on several processors.
 //!
-//! The nodes have an order ([`Depths`]): a cable leads up to the node that comes first, and down to the other.
-//! A packet goes up as often as it likes and then down, never up again; with all cables up of a node on one
-//! processor no channels wait for each other in a cycle (the deadlock check proves it for each plan).
-//! A *top* is that processor. Cables up on other processors stay unused.
+//! The nodes have an order ([`Depths`]): a cable leads up to the node that comes first, and down to the other. A packet
+//! goes up as often as it likes and then down, never up again. If all cables up of a node are on one processor, no
+//! channels wait for each other in a cycle (the deadlock check proves it for each plan). A *top* is that processor.
+//! Cables up on other processors stay unused.
 //!
-//! The next step depends on the place and the destination alone. So where a node passes packets on
-//! that came down, it has to send them down; such destinations it *offers*. Each node offers at least what is below it
-//! in a spanning tree, which has consecutive numbers. Of all that is possible, each node takes what is
-//! shortest, with at most as many ranges as it has registers.
+//! The next step depends only on the node and the destination. So a node that passes on packets which came down has to
+//! send them down; it *offers* such destinations. Each node offers at least what is below it in a spanning tree, which
+//! has consecutive numbers. Each node takes the shortest of the possible routes, with at most as many ranges as it has
+//! registers.
 
 use super::channels;
 use super::ranges::Budget;
@@ -74,7 +74,7 @@ pub(super) fn find(topology: &Topology, adjacency: &Adjacency, map: &AddressMap)
     graph.cycle().is_none().then_some(UpDown { order, next })
 }
 
-/// Of each node the way out, by destination.
+/// The way out of each node, by destination.
 type Rows = Vec<Vec<Option<u8>>>;
 
 /// A way out that routes may take.
@@ -181,7 +181,7 @@ impl<'a> Graph<'a> {
         self.scale() * (1 + coherent) + rest.links
     }
 
-    /// Of the shortest routes up and then down.
+    /// The rests of the shortest routes up and then down.
     fn shortest(&self) -> Rests {
         let nodes = self.order.len();
         let far = Rest {

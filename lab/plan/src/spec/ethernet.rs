@@ -70,7 +70,7 @@ pub struct HteaPlan {
     pub deencapsulation_ps: u64,
     /// De-encapsulation of each further packet. **Fitted** to 6.99 Gb/s.
     pub deencapsulation_packet_ps: u64,
-    /// Either, of a NOP. **Assumed**: a dword at 300 MHz.
+    /// Encapsulation or de-encapsulation of a NOP. **Assumed**: a dword at 300 MHz.
     pub nop_ps: u64,
     /// Queuing of an incoming packet.
     pub queuing_ps: u64,

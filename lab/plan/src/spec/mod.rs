@@ -242,7 +242,7 @@ pub(crate) struct NodeSpec {
     pub template: NodeTemplate,
 }
 
-/// Everything about a node but its name and place.
+/// Everything about a node except its name and place.
 #[derive(Clone, Debug)]
 pub(crate) struct NodeTemplate {
     /// The table header.
@@ -294,7 +294,7 @@ pub(crate) struct PortRef {
 pub(crate) struct TopologySpec {
     /// Where the kind is written.
     pub span: Span,
-    /// Of each island.
+    /// The shape of each island.
     pub shape: ShapeSpec,
     /// Copies of the shape, joined by adapters.
     pub islands: usize,

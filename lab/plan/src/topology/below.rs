@@ -288,8 +288,8 @@ fn build_boards(
     })
 }
 
-/// What others may use of the memory of the processor above a board: not its low memory, and at the end of
-/// a node not the rings of its peers.
+/// The memory of the processor above a board that others may use: without its low memory, and at the end of a node
+/// without the rings of its peers.
 fn lendable(member: &Member<'_>, rings_bytes: u64) -> htx::Lendable {
     let bytes = member.node.template.memory.value;
     let last = member.node.processors().saturating_sub(1);

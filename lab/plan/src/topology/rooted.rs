@@ -1,10 +1,10 @@
 //! Cables of nodes that have several processors, where no processor has links for all of them.
 //!
-//! Then the nodes stand below a root, and each cable leads *up* at one end: towards the root. A node has its
-//! cables up on one processor, its *top*, as far as this has links. Routes that go up and then down
-//! ([`crate::route`]) can use these cables from every processor. Another cable up they cannot use: packets that
-//! come down by the top and are for the other processor, and packets of the top that go up by the other one,
-//! share the coherent links between them, and that closes a cycle.
+//! Then the nodes stand below a root, and each cable leads *up* at one end: towards the root. A node has its cables up
+//! on one processor, its *top*, as far as this has links. Routes that go up and then down ([`crate::route`]) can use
+//! these cables from every processor. They cannot use a cable up on another processor: packets that come down by the
+//! top for that processor, and packets of the top that go up by it, share the coherent links between the two, and that
+//! closes a cycle.
 
 use super::wiring::Taken;
 use super::{Grid, Node};
@@ -15,7 +15,7 @@ use crate::spec::{Dimension, ShapeSpec};
 pub(crate) struct Depths(Vec<(usize, usize)>);
 
 impl Depths {
-    /// Of a generated topology, with the root in the middle.
+    /// The depths of a generated topology, with the root in the middle.
     pub(crate) fn new(shape: &ShapeSpec, nodes: usize) -> Self {
         let depth = |node| match shape {
             ShapeSpec::Grid(dims) => Grid::new(dims).steps_from_middle(node),
@@ -53,7 +53,7 @@ pub(super) fn plug(model: &Node, taken: &Taken, shape: &ShapeSpec, edges: &[Dire
     let room = order
         .first()
         .map_or(0, |top| taken.count_free(*top, model.links()));
-    // Of each node its cables as peer and direction: those up, then those down.
+    // The cables of each node as peer and direction: those up, then those down.
     let mut cables = vec![[Vec::new(), Vec::new()]; nodes];
     for &(a, b, at_a, at_b) in edges {
         for (node, peer, direction) in [(a, b, at_a), (b, a, at_b)] {

@@ -1,9 +1,9 @@
 //! The event queue: a total order, and a cost that hardly grows with the events that wait.
 //!
-//! A heap of all events is slow once it outgrows the caches: a machine of 512 nodes has tens of
-//! thousands of events under way. So events lie unsorted in slots of half a nanosecond each, and a
-//! slot is sorted when it is its turn (a calendar queue). A heap holds only what comes into the slot
-//! at work, and everything as long as there are few events; a second one what lies beyond all slots.
+//! A heap of all events is slow once it outgrows the caches: a machine of 512 nodes has tens of thousands of events
+//! under way. So events lie unsorted in slots of half a nanosecond each, and a slot is sorted when it is its turn (a
+//! calendar queue). One heap holds events that come into the slot at work, and all events while there are few. A second
+//! heap holds events beyond all slots.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;

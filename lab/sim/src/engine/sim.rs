@@ -266,7 +266,7 @@ impl<M: Event> Sim<M> {
         Ok(self.summary())
     }
 
-    /// Says who still waits; an error if anybody does.
+    /// An error, which lists the components that still wait, if any do.
     ///
     /// # Errors
     /// [`RunError::Stalled`]. Meaningful only when no event is left.

@@ -131,7 +131,7 @@ fn holds(claims: &Claims, id: &'static str, step: f64, value: impl Fn(f64) -> f6
     }
 }
 
-/// As many as [`holds`] is called for below: one that is new needs its run.
+/// The number of assumptions of each paper that [`holds`] checks below. A new one needs its run.
 #[test]
 fn every_tuned_assumption_has_its_range_checked_here() {
     let papers = [

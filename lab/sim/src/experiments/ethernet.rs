@@ -36,9 +36,9 @@ pub struct Ethernet {
     pub towards: Towards,
     /// Lines of 64 bytes that each sender sends.
     pub lines: u64,
-    /// Of the links.
+    /// Parameters of the links.
     pub link: LinkConfig,
-    /// Of the hosts' ports.
+    /// Parameters of the hosts' ports.
     pub port: HostConfig,
     /// The switch, and what goes wrong.
     pub switch: SwitchConfig,
@@ -47,7 +47,7 @@ pub struct Ethernet {
 /// What happened.
 #[derive(Clone, Debug)]
 pub struct Ran {
-    /// Of all lines, and by flow.
+    /// Latencies of all lines, and by flow.
     pub latencies: Latencies,
     /// Frames in the switch.
     pub switch: SwitchCounters,

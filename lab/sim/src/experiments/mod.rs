@@ -75,10 +75,10 @@ pub enum ExperimentError {
     /// A job of programs did not run to its end.
     #[error(transparent)]
     Wire(#[from] crate::wire::WireError),
-    /// A memory system cannot be, or did not come to its end.
+    /// A memory system cannot be built, or did not come to its end.
     #[error(transparent)]
     Memory(#[from] crate::models::memory::MemoryError),
-    /// Adapters cannot be, or did not come to their end.
+    /// Adapters cannot be built, or did not come to their end.
     #[error(transparent)]
     Htea(#[from] crate::models::htea::fast::HteaError),
     /// A trace of memory accesses or messages cannot be read.
@@ -98,7 +98,7 @@ pub enum ExperimentError {
     /// Links of today did not carry what they had to.
     #[error("{0}")]
     Links(String),
-    /// A sub-cluster of PEACH2 chips cannot be.
+    /// A sub-cluster of PEACH2 chips cannot be built.
     #[error(transparent)]
     SubCluster(#[from] crate::tca::BuildError),
     /// A call of the TCA programming interface failed.

@@ -23,7 +23,7 @@ use super::error::BuildError;
 use super::htx::{BoardNetwork, Boards, board_of, regions_at};
 use super::{Machine, PcieWire};
 
-/// What HTX boards and PEACH2 chips of a machine are like, but for what its plan says of them.
+/// The parameters of HTX boards and PEACH2 chips of a machine, except those in its plan.
 #[derive(Clone, Debug)]
 pub struct Below {
     /// Boards and their switches.
@@ -179,10 +179,9 @@ impl Machine {
     }
 
     /// The driver of a chip makes its registers reachable for the sockets of its node: a free range of each
-    /// northbridge, behind the last address of the plan and the chips before this one of the node, which
-    /// it maps uncached. Again it changes nothing. `None` if all ranges of the chip's socket are in use, or
-    /// if there is no room below the addresses that HyperTransport keeps for itself; then nobody can start
-    /// the DMA controller.
+    /// northbridge, behind the last address of the plan and the chips before this one of the node, which it maps
+    /// uncached. A second call changes nothing. `None` if all ranges of the chip's socket are in use, or if there is no
+    /// room below the addresses that HyperTransport keeps for itself; then nobody can start the DMA controller.
     pub fn open_chip(&mut self, member: usize) -> Option<ChipDoor> {
         let chip = *self.chips.get(member)?;
         let adapters = self.plan.adapters().iter();

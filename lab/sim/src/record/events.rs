@@ -100,7 +100,7 @@ impl Write for TraceFile {
         match &written {
             Ok(len) => out.bytes += *len as u64,
             Err(error) => {
-                // The simulation does not care.
+                // The simulation ignores errors, so the recording keeps the first one.
                 let error = io::Error::new(error.kind(), error.to_string());
                 out.failed.get_or_insert(error);
             }
@@ -124,7 +124,7 @@ impl Recording {
         self.0.borrow_mut().events = Some(EventTrace::Wanted(events, Box::new(open)));
     }
 
-    /// Whether the wanted events, if there are any, have names in `sim`: better said before it boots.
+    /// Checks that the wanted events have names in `sim`, so that an error comes before it boots.
     ///
     /// # Errors
     /// [`RecordError::NoSuch`].
@@ -167,7 +167,7 @@ impl Recording {
         Ok(())
     }
 
-    /// Ends the event trace, if there is one: only then has it an end.
+    /// Ends the event trace, if there is one. Only then the trace is complete.
     ///
     /// # Errors
     /// If a part of it could not be written.

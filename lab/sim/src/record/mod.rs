@@ -76,7 +76,7 @@ pub struct Slice {
     pub end: Ps,
 }
 
-/// A part of the time of somebody who is no link: of a PE.
+/// A span of time on a track that is no link: of a PE.
 #[derive(Clone, Debug)]
 struct Span {
     track: u32,
@@ -125,15 +125,14 @@ impl Recording {
         self.0.borrow_mut().origin = origin;
     }
 
-    /// Adds a track for somebody who is no link; returns its number. Traces show it, captures do
-    /// not.
+    /// Adds a track that is no link, as for a PE; returns its number. Traces show it, captures do not.
     pub fn add_track(&self, name: impl Into<String>) -> u32 {
         let mut inner = self.0.borrow_mut();
         inner.tracks.push(name.into());
         (inner.tracks.len() - 1) as u32
     }
 
-    /// Records what somebody did on a track that was added, one thing at a time.
+    /// Records an activity on an added track, which has one at a time.
     pub fn push_span(&self, track: u32, begin: Ps, end: Ps, what: impl Into<String>) {
         let mut inner = self.0.borrow_mut();
         if inner.events_only {

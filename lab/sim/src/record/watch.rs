@@ -24,8 +24,9 @@ impl From<End> for Direction {
 }
 
 impl Recording {
-    /// Records what crosses all links, cables and Ethernets of a simulation from now on, without
-    /// NOPs and DLLPs, but for the links of southbridges; and its events, if they are wanted.
+    /// Records from now on what crosses all links, cables and Ethernets of a simulation, without
+    /// NOPs and DLLPs and without the links of southbridges. Also records its events, if they are
+    /// wanted.
     ///
     /// # Errors
     /// [`RecordError`] if the event trace cannot begin.

@@ -20,7 +20,7 @@ use super::error::{BuildError, TcaError};
 
 /// Events after which a run is given up.
 const EVENTS_MAX: u64 = 2_000_000_000;
-/// Events between two looks at who watches.
+/// Events between two calls of the watch.
 const SLICE_EVENTS: u64 = 1 << 16;
 /// A write-combining buffer of the processor: PIO leaves in pieces of it.
 const LINE_BYTES: u64 = 64;
@@ -326,16 +326,15 @@ impl<'w> SubCluster<'w> {
     /// Lets everything that is under way arrive.
     ///
     /// # Errors
-    /// [`TcaError::Run`] with everybody who waits, if something cannot; as
-    /// [`wait`](Self::wait).
+    /// [`TcaError::Run`] with all that wait, if something cannot arrive; as [`wait`](Self::wait).
     pub fn settle(&mut self) -> Result<Ps, TcaError> {
         self.steps(&mut |_| false)?;
         self.sim.check_stall()?;
         Ok(self.sim.now())
     }
 
-    /// As [`settle`](Self::settle), but the time when a write became visible last: what links
-    /// still tell each other then moves no data.
+    /// As [`settle`](Self::settle), but returns the time when the last write became visible: what
+    /// links still exchange after that moves no data.
     ///
     /// # Errors
     /// As [`settle`](Self::settle).

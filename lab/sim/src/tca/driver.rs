@@ -58,7 +58,7 @@ impl SubCluster<'_> {
     /// Whether `node` could run a chain.
     ///
     /// # Errors
-    /// As [`launch`](Self::launch), but for [`TcaError::Busy`].
+    /// As [`launch`](Self::launch), without [`TcaError::Busy`].
     pub fn check_chain(&self, node: u16, chain: &Chain) -> Result<(), TcaError> {
         self.node(node)?;
         if chain.pieces().is_empty() {
@@ -234,7 +234,7 @@ impl SubCluster<'_> {
         Ok(chip.map(Chip::dma_status).unwrap_or_default())
     }
 
-    /// When the handler began that no call has looked at yet.
+    /// When the next handler began that no call has looked at.
     fn next_interrupt(&self, node: u16) -> Result<Option<Ps>, TcaError> {
         let own = self.node(node)?;
         let seen = self.drivers[usize::from(node)].interrupts;

@@ -88,10 +88,10 @@ impl SubCluster<'_> {
         self.open_south()
     }
 
-    /// One network becomes two rings. First all chips stop to route to port south and let what
-    /// they hold for it leave; then the ports go off, when all that was on the cables has arrived.
-    /// What programs send to the other ring from then on is dropped and counted; a DMA to there
-    /// ends with `NoRoute`.
+    /// One network becomes two rings. First all chips stop to route to port south and let what they
+    /// hold for it leave; then the ports go off, when all that was on the cables has arrived.
+    /// Programs' traffic to the other ring from then on is dropped and counted; a DMA to there ends
+    /// with `NoRoute`.
     ///
     /// # Errors
     /// [`TcaError::NoSouth`], [`TcaError::Management`]; as [`wait`](Self::wait).
@@ -195,8 +195,8 @@ impl SubCluster<'_> {
         Ok(word(&bytes, 0))
     }
 
-    /// Pulls or plugs in the cable between two ports south that begins at `node`. What is on a
-    /// cable that is pulled is lost.
+    /// Pulls or plugs in the cable between two ports south that begins at `node`. A pulled cable
+    /// loses what is on it.
     ///
     /// # Errors
     /// [`TcaError::NoSouth`] if the node has no such cable.

@@ -173,8 +173,8 @@ pub(super) struct Board {
 }
 
 impl Board {
-    /// The sleep or the wait of this PE ends at `time`, if no other end of it is known but one of its
-    /// own: a loop of looks that has its last look under way when something comes sees it by one more.
+    /// The sleep or the wait of this PE ends at `time`, unless another PE's action ends it already. A time limit does
+    /// not count: if something comes during the last look of a loop, one more look sees it.
     pub(super) fn wake(&mut self, pe: usize, time: Ps) {
         if let Some(entry) = self.pes.get_mut(pe)
             && (entry.wakes_at.is_none() || entry.ends_by_itself())
@@ -239,7 +239,7 @@ impl Board {
         }
     }
 
-    /// What this PE has waited for is done: it goes on.
+    /// The request of this PE is done: it goes on.
     pub(super) fn release(&mut self, pe: usize, outcome: Outcome) {
         if let Some(entry) = self.pes.get_mut(pe) {
             entry.request = Request::None;

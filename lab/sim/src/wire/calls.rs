@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-/// Time of the processor for each call of a program to its wire, for the work of program and library
-/// between two calls. Nothing, if nobody says.
+/// Time of the processor for each call of a program to its wire, for the work of program and library between two calls.
+/// Zero by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CallCosts {
     /// A store, a word, or a line of a message.

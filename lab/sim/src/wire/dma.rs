@@ -59,8 +59,8 @@ struct ControllerMemory {
     pes: Vec<usize>,
 }
 
-/// Those of the chips whose nodes run PEs, if they can be reached and there is memory for what they
-/// move. Its driver opens each.
+/// The controllers of chips whose nodes run PEs, if PEs can reach them and there is memory for the data. The driver of
+/// each chip opens it.
 pub(super) fn engines(machine: &mut Machine, settings: &Settings) -> Vec<Engine> {
     let adapters = machine.plan().adapters().iter();
     let chips = adapters.filter(|adapter| adapter.kind == AdapterKind::Peach2);

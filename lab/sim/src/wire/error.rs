@@ -72,7 +72,7 @@ pub enum WireError {
         /// that no PE sends.
         devices: Option<StallReport>,
     },
-    /// A PE, or what it stands on, has asked for what cannot be.
+    /// A PE, or a library below it, has asked for something impossible.
     #[error(transparent)]
     Pe(TransportError),
     /// The run has come to the time at which it is to end, and PEs have not ended.

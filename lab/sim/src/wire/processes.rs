@@ -1,5 +1,5 @@
-//! PEs that are processes: each has a coroutine in the run that stands for it, carries out what
-//! it asks for, and waits for it while it runs.
+//! PEs that are processes: each has a coroutine in the run that stands for it, carries out its
+//! requests, and waits for it while it runs.
 //!
 //! The coroutine and code that runs in it make the same events, so a program that is compiled into
 //! a run and the same program as a process have the same event hash.
@@ -19,15 +19,15 @@ use crate::record::Recording;
 use super::run::run_in;
 use super::{CallCosts, Platform, Settings, VirtualWire, WireError};
 
-/// Who looks at a run while it runs.
+/// Callbacks that watch a run.
 pub struct Watch<'a> {
     /// Called every few milliseconds, with how far the run has come. `Break` ends it.
     pub run: &'a dyn Fn(&Summary) -> ControlFlow<()>,
     /// Called while a PE that could hand its turn over does not, with the time of its turn, and the
     /// real time for which it has not. `Break` ends the run.
     pub turn: &'a dyn Fn(PeId, Ps, Duration) -> ControlFlow<()>,
-    /// Called when a PE has handed its turn over, with the time of that turn. What it has written
-    /// since it last did so, it has written then.
+    /// Called when a PE has handed its turn over, with the time of that turn. All that it has
+    /// written since the last call counts as written at that time.
     pub handed_over: &'a dyn Fn(PeId, Ps, Takes),
     /// Gets what PEs do that takes time, on a track for each.
     pub recording: Option<&'a Recording>,
@@ -55,9 +55,9 @@ pub enum Takes {
 }
 
 /// Runs a job of processes that have begun, the first one as PE 0: see [`run`](super::run()).
-/// Their calls cost what `costs` say beside what the hardware takes.
-/// `settings` need not say how long segments are. Times, those of `settings` and those that PEs
-/// see, count from here on, and so does what is returned, but for the hash: the boot is in it.
+/// `costs` has the costs of calls beside the time of the hardware. `settings` need not have the
+/// length of segments. Times count from here on: those of `settings`, those that PEs see, and those
+/// of the result. Only the hash includes the boot.
 ///
 /// # Errors
 /// As [`run`](super::run()); [`WireError::Pe`] if a PE asks for what cannot be;
@@ -187,7 +187,7 @@ fn serve(
     }
 }
 
-/// What the call costs that led to a request.
+/// The cost of the call that led to a request.
 fn cost(costs: &CallCosts, request: &Request) -> Ps {
     Ps(match request {
         Request::Store { .. } | Request::Word { .. } | Request::Line { .. } | Request::Chain(_) => {

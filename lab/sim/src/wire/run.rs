@@ -33,7 +33,7 @@ pub struct Settings {
     pub stack_bytes: usize,
     /// Events after which a run is given up.
     pub events_max: u64,
-    /// Simulated time after which it is.
+    /// Simulated time after which a run is given up.
     pub until: Option<Ps>,
     /// Times in errors count from here on.
     pub origin: Ps,

@@ -114,7 +114,7 @@ impl<'a> Sockets<'a> {
     fn put_off(&mut self, engine: usize, pe: usize, address: u64, data: Vec<u8>) {
         self.engines[engine].wait(pe, address, data);
         if let Some(entry) = self.board.lock().pes.get_mut(pe) {
-            // What it waits for is said to who asks.
+            // The request stays, so that reports can tell what the PE waits for.
             let data = Vec::new();
             entry.request = Request::Launch { address, data };
         }

@@ -69,7 +69,7 @@ impl VirtualWire {
         self.request(Request::Nap { until }).map(drop)
     }
 
-    /// The PEs that have ended, but for the first `known`.
+    /// The PEs that have ended, without the first `known`.
     #[cfg(target_os = "linux")]
     pub(super) fn ended(&self, known: usize) -> Vec<PeId> {
         let board = self.board.lock();
@@ -155,7 +155,7 @@ impl VirtualWire {
         }
     }
 
-    /// A store fence, if anything is behind which it could matter.
+    /// A store fence, if there are stores for which it matters.
     fn fence_if(&self, needed: impl FnOnce(&Pe) -> bool) -> Result<(), TransportError> {
         match self.own(|pe| needed(pe))? {
             true => self.fence(),
@@ -178,7 +178,7 @@ impl VirtualWire {
         Ok(false)
     }
 
-    /// Sleeps until a peer stores or ends, for `limit` at most, but for a look at least.
+    /// Sleeps until a peer stores or ends: for `limit` at most, and for one look at least.
     ///
     /// # Errors
     /// As [`compute`](Self::compute).

@@ -49,7 +49,7 @@ pub fn wire(name: &str, clusters: &[impl Testbed]) {
 pub fn api(name: &str, clusters: &[(impl Testbed, u32)]) {
     let mut cases = hostwire::conformance::CASES.iter();
     let case = cases.find(|case| case.name == name).unwrap();
-    // What differs between the clusters is the wire, which has its own suite on all of them.
+    // The clusters differ only in the wire, which has its own suite on all of them.
     for (cluster, pes) in &clusters[..or_long(1, clusters.len())] {
         (case.run)(&Setup::new(cluster, *pes, AgentMode::Polled));
     }

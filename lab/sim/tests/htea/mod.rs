@@ -211,7 +211,7 @@ fn queues_on_one_link_are_as_fast_as_ports() {
     let (ports, queues) = (rate(false, false), rate(true, false));
     let off = queues.throughput_gb_s / ports.throughput_gb_s - 1.0;
     assert!(off.abs() < 2e-3, "{off}");
-    // Of the link 1280 of 1498 bytes are data; of four ports two of seven senders share one.
+    // 1280 of 1498 bytes on the link are data; two of seven senders share one of four ports.
     let data = 1280.0 / 1498.0;
     for (multiplexed, gb_s) in [(false, 3.5 * 10.0 * data), (true, 40.0 * data)] {
         let got = rate(multiplexed, true);

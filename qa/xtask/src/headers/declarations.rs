@@ -9,7 +9,7 @@ pub fn of(table: &Table, prefix: &str, wanted: impl Fn(&Function<'_>) -> bool) -
     let mut out = String::new();
     let (mut chapter, mut page) = ("", "");
     let functions = table.functions();
-    // Functions in a row that are inline for who asks for it.
+    // Whether the functions in this row are inline for programs that ask for it.
     let mut is_guarded = false;
     for function in functions.iter().filter(|function| wanted(function)) {
         let is_inline = prefix.is_empty() && function.is_inline();

@@ -1,9 +1,9 @@
 //! The type-generic macros of C11.
 //!
-//! The type is that of the first pointer to data, as `&*(pointer)` has it: arrays decay, and
-//! the pointer's own qualifiers go. Where that argument may be a context instead, the choice
-//! is by the argument behind it. Behind a pointer there may be a number, which `&*` cannot
-//! take, so it is `(argument) + 0` there.
+//! The type is that of the first pointer to data, as `&*(pointer)` has it: arrays decay, and the
+//! pointer's own qualifiers go. If that argument may be a context instead, the argument after it
+//! decides. After a pointer there may be a number, which `&*` cannot take, so it is `(argument) +
+//! 0` there.
 
 use hostwire_shmem_table::{Family, Table, Type};
 

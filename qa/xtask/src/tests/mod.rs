@@ -54,8 +54,8 @@ pub struct Args {
 /// Builds and runs them.
 ///
 /// # Errors
-/// [`Error::Tests`] if a test fails, and whatever keeps cargo from building them. A signal that ends
-/// this process ends the programs first; then it does not return.
+/// [`Error::Tests`] if a test fails, and other errors if cargo cannot build them. A signal that ends this process ends
+/// the programs first; then it does not return.
 pub fn run(args: &Args) -> Result<(), Error> {
     let begin = Instant::now();
     let table = Table::load(&root())?;
@@ -102,7 +102,7 @@ fn several(
         for _ in 0..jobs {
             let (sender, queue) = (sender.clone(), &queue);
             scope.spawn(move || {
-                // The lock is held for the look only.
+                // The lock is held only to take the next one.
                 let next = || queue.lock().ok().and_then(|mut queue| queue.next());
                 while let (false, Some(program)) = (stop.is_asked(), next()) {
                     let ended = running::run(&program, own, table.silence_max, stop);

@@ -1,7 +1,7 @@
 //! What a program of tests prints while it runs: `test NAME ... ok` when a test has ended.
 //!
-//! A program begins its tests in the order in which it lists them, and the next one when one ends. So
-//! the lines, and when each came, say how long each test took and which ones run.
+//! A program begins its tests in the order in which it lists them, and the next one when one ends. So the lines and
+//! their times tell how long each test took and which ones run.
 
 use std::time::Duration;
 
@@ -141,7 +141,7 @@ mod tests {
         ] {
             assert_eq!(verdict(line), None, "{line}");
         }
-        // One that is not in the list counts all the same.
+        // A test that is not in the list counts, too.
         let mut progress = of(&["a"], 1);
         progress.line("test other ... ok", s(1));
         assert_eq!(progress.running().collect::<Vec<_>>(), ["a"]);

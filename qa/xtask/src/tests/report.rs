@@ -1,4 +1,4 @@
-//! What is said of the programs that have ended.
+//! The report of the programs that have ended.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -28,7 +28,7 @@ impl Report {
         }
     }
 
-    /// Says in a line how a program ended, and of one that failed all that it printed.
+    /// Prints a line about the end of a program, and all its output if it failed.
     pub(super) fn add(&mut self, ended: Ended) {
         let count = of(&ended.tests, Verdict::Passed).count();
         let mut text = format!("{:>7.1} s  {}: ", seconds(ended.took), ended.program);
@@ -71,7 +71,7 @@ impl Report {
             .map_err(Error::file(file))
     }
 
-    /// Says what is left to say when all have ended.
+    /// Prints the summary when all have ended.
     pub(super) fn say(&self) {
         put(&self.text());
     }
@@ -106,7 +106,7 @@ fn seconds(time: Duration) -> f64 {
     time.as_secs_f64()
 }
 
-/// Prints. Nobody may read any more, which is no failure of a test.
+/// Prints. If nobody reads any more, no test has failed by that.
 fn put(text: &str) {
     let _ = io::stdout().write_all(text.as_bytes());
 }

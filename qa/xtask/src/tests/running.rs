@@ -29,8 +29,8 @@ pub(super) struct Ended {
     pub(super) said: String,
 }
 
-/// Runs all tests of a program. What it prints goes to a file, so that processes which it leaves
-/// behind keep nobody from seeing that it has ended.
+/// Runs all tests of a program. Its output goes to a file, so that processes which it leaves behind do not hide its
+/// end.
 pub(super) fn run(program: &Program, own: &[String], silence_max: Duration, stop: &Stop) -> Ended {
     let begin = Instant::now();
     let output = program.output();
@@ -93,7 +93,7 @@ pub(super) fn output(command: &mut Command, stop: &Stop) -> io::Result<(ExitStat
             return Ok((status, said));
         }
         if stop.is_asked() {
-            // The reader stays: a process that has left the others may still hold the other end.
+            // The reader stays open: a process that has left the group may still hold the other end.
             end(&mut child)?;
             return Ok((child.wait()?, String::new()));
         }
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn what_a_program_has_started_ends_with_it() {
-        // At whatever moment it is starting something.
+        // The signal comes at different moments while it starts something.
         for _ in 0..20 {
             let mut child = Command::new("sh")
                 .args(["-c", "sh -c 'echo $$; sleep 600; :'; :"])

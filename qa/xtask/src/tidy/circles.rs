@@ -1,5 +1,5 @@
-//! Circles of modules: each uses the next one, and the last one uses the first. Whoever reads one of them has to
-//! read all. Looked at are the modules of one folder; that a module uses the one that it is in is as usual.
+//! Circles of modules: each uses the next one, and the last one uses the first. To read one of them, one has to read
+//! all. Only modules of the same folder count; a module may use the one that it is in.
 
 use std::collections::{BTreeMap, BTreeSet};
 

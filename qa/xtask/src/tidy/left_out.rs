@@ -1,9 +1,9 @@
-//! Tests that are not run, or end early, in silence.
+//! Tests that are not run, or end early, without a line that says so.
 //!
-//! What a machine lacks is said through `hostwire_testing::left_out`, which fails where the
-//! continuous integration demands it. So nobody else prints "skipped", and a test that returns
-//! early asks something that goes through that function: the function itself, or one of the
-//! same package that calls it, directly or not.
+//! A test that lacks something on this machine says so through `hostwire_testing::left_out`, which
+//! fails where the continuous integration demands it. So no other code prints "skipped". A test
+//! that returns early asks a function that leads there: the function itself, or one of the same
+//! package that calls it, directly or not.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -62,8 +62,8 @@ fn package_of(sources: &Sources, file: &Path) -> PathBuf {
         .to_path_buf()
 }
 
-/// The names of functions that call one of the helpers, or one that does, and say to their caller
-/// that they have.
+/// The names of functions that call one of the helpers, or a function that does, and return whether
+/// they have.
 fn asking<'a>(functions: impl Iterator<Item = (&'a Source, &'a Function)>) -> BTreeSet<String> {
     let mut asking = BTreeSet::from(HELPERS.map(str::to_owned));
     let may_ask = |(source, function): &(&Source, &Function)| {
@@ -108,7 +108,7 @@ fn ignored(source: &Source, function: &Function) -> Option<Finding> {
     })
 }
 
-/// Ways out of a test that nobody hears of.
+/// Returns from a test without a line that says so.
 fn silent(source: &Source, function: &Function, asking: &BTreeSet<String>) -> Vec<Finding> {
     let mut lines = Vec::new();
     find_silent(&function.body, false, asking, &mut lines);
@@ -145,7 +145,7 @@ fn find_silent(
             }
             TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
                 let statement = tokens.get(begin..at).unwrap_or_default();
-                // What leaves a closure does not leave the test.
+                // A return in a closure does not leave the test.
                 if !is_punct(statement.last(), '|') {
                     let is_said = is_said || calls_any(statement, &asks);
                     find_silent(&group.stream(), is_said, asking, lines);

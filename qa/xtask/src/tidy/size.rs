@@ -8,7 +8,7 @@ use super::tokens;
 const FILE_LINES: usize = 700;
 /// The most lines of a function, from its name to the closing brace.
 const FUNCTION_LINES: usize = 80;
-/// What is not read from beginning to end, or is written by a program.
+/// Files that are not read from beginning to end, or that a program writes.
 const ANY_LENGTH: [&str; 4] = ["md", "toml", "h", "in"];
 
 pub(super) fn findings(sources: &Sources) -> Vec<Finding> {

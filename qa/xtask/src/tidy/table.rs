@@ -115,7 +115,7 @@ impl Table {
         }
     }
 
-    /// What no exception is for, and the exceptions that are for nothing.
+    /// The findings without an exception, and the exceptions without a finding.
     pub(super) fn without_exceptions(&self, findings: Vec<Finding>) -> Vec<Finding> {
         let mut useless = Vec::new();
         for exception in &self.exceptions {

@@ -1,4 +1,4 @@
-//! Marks of unfinished work. What is not done belongs into an issue, or has to be done.
+//! Marks of unfinished work. Such work belongs into an issue, or has to be done.
 
 use super::Finding;
 use super::source::Sources;

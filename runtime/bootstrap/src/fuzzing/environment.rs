@@ -119,7 +119,7 @@ fn variables(bytes: &[u8]) {
         Ok((_, rank, size)) => assert!(rank < size),
         Err(error) => blames(error, &["PMI_FD", "PMI_RANK", "PMI_SIZE"]),
     }
-    // In another step, so that the name of its socket is of no other process.
+    // In another step, so that no other process has the same socket name.
     let lookup = |name: &str| match name {
         "SLURM_CLUSTER_NAME" => Some(format!("fuzzing{}", std::process::id())),
         name => lookup(name),

@@ -4,7 +4,7 @@ use hostwire_transport::fuzzing::kit::{Input, Target, blames, named, shown};
 
 use crate::nodes::{Host, Nodes};
 
-/// A PE's words about its host (the first byte is 0), or the table of PE 0 for as many PEs as the
+/// A PE's value about its host (if the first byte is 0), or PE 0's table for as many PEs as the
 /// first byte says.
 pub(super) const NODES: Target = Target {
     name: "nodes",

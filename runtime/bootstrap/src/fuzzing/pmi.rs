@@ -145,7 +145,7 @@ fn line(bytes: &[u8]) {
                 Ok(None) => break,
                 Err(error) => {
                     shown(error);
-                    // Lines before it were taken; of it there is too much.
+                    // Lines before it were taken, and the present one is too long.
                     assert!(
                         expected
                             .next()
@@ -240,7 +240,7 @@ fn one_message(body: &[u8]) {
         .next_message()
         .expect("a message")
         .expect("all of it");
-    // A semicolon at the end of a value looks like the one behind it.
+    // A semicolon at the end of a value looks like the separator after it.
     let text = String::from_utf8_lossy(body).into_owned();
     if !text.contains(";;") {
         assert_eq!(Message::parse(&again), Ok(message), "{text:?}");
@@ -250,7 +250,8 @@ fn one_message(body: &[u8]) {
 /// A socket on which `answers` have come already, and the other end.
 fn answered(answers: &[u8]) -> (OwnedFd, UnixStream) {
     let (here, mut there) = UnixStream::pair().expect("sockets");
-    // A message that does not fit is not sent, because nobody reads before it is.
+    // A message that does not fit the socket is not sent, because the other end does not read
+    // meanwhile.
     there.set_nonblocking(true).expect("sockets");
     let _ = there.write_all(answers);
     there.shutdown(Shutdown::Write).expect("sockets");

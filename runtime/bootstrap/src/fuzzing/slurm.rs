@@ -35,8 +35,8 @@ pub(super) const EXCHANGE: Target = Target {
     cost: 10,
 };
 
-/// For task 0 everything is there before it looks. Another waits for an answer that comes, or
-/// for the end of the connection.
+/// For task 0 all bytes are there before it looks. Another task waits for an answer, or for the
+/// end of the connection.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 fn frame(bytes: &[u8]) {
@@ -162,7 +162,7 @@ fn hub(input: &mut Input<'_>) {
     }
 }
 
-/// Another task, and anybody who listens where task 0 should.
+/// Another task, and any process that listens in the place of task 0.
 fn leaf(input: &mut Input<'_>) {
     let me = place(1, 2);
     let listener = door::open(&me.place).expect("a free name");

@@ -34,9 +34,9 @@ pub struct Client {
 impl Client {
     /// Connects to the launcher that the environment names.
     ///
-    /// `Ok(None)` when neither `PMI_FD` nor `PMI_PORT` is set; ask
-    /// [`launch_environment`](crate::launch_environment) whether this is then a
-    /// job of one or a launcher of another kind.
+    /// `Ok(None)` if neither `PMI_FD` nor `PMI_PORT` is set.
+    /// [`launch_environment`](crate::launch_environment) then says whether this is a job of
+    /// one or a launcher of another kind.
     ///
     /// # Errors
     /// [`PmiError`]: variables that make no sense, a launcher that is gone or
@@ -168,7 +168,8 @@ impl Client {
             Some(name) if wire::is_word(name) => self.kvsname = name.to_owned(),
             _ => return Err(unexpected("get_my_kvsname", &reply, "kvsname")),
         }
-        // Slurm announces values of 1023 bytes, and ends a job whose whole line is longer.
+        // Slurm announces values of 1023 bytes, but ends a job whose line is longer than its
+        // buffer.
         let around = "cmd=put kvsname= key= value=\n".len() + self.kvsname.len();
         let fits = PUT_LINE_BYTES_MAX.saturating_sub(around + self.key_bytes_max);
         self.value_bytes_max = self.value_bytes_max.min(fits);
@@ -195,8 +196,7 @@ impl Client {
     ///
     /// # Errors
     /// [`PmiError::BadWord`] when either is empty, too long or holds white space
-    /// or control characters; nothing is sent then. Otherwise the answer of the
-    /// launcher.
+    /// or control characters; nothing is sent then. Otherwise errors of the launcher.
     pub fn put(&mut self, key: &str, value: &str) -> Result<(), PmiError> {
         check_key(key, self.key_bytes_max)?;
         check_word("a value", value, self.value_bytes_max)?;
@@ -211,7 +211,7 @@ impl Client {
     /// The value that some process published under `key`.
     ///
     /// # Errors
-    /// [`PmiError::Refused`] when nobody has.
+    /// [`PmiError::Refused`] if no process has.
     pub fn get(&mut self, key: &str) -> Result<String, PmiError> {
         check_word("a key", key, self.key_bytes_max)?;
         let line = Line::new("get")
@@ -239,8 +239,8 @@ impl Client {
     /// Waits until every process of the job has called it.
     ///
     /// # Errors
-    /// [`PmiError::Refused`] when `hostwire run` knows that a process will never
-    /// come, [`PmiError::Lost`] when the launcher ended.
+    /// [`PmiError::Refused`] if `hostwire run` knows that a process will never come,
+    /// [`PmiError::Lost`] if the launcher has ended.
     pub fn barrier(&mut self) -> Result<(), PmiError> {
         let reply = self.ask("barrier", &Line::new("barrier_in"), "barrier_out")?;
         accepted("barrier", &reply)
@@ -263,11 +263,11 @@ impl Client {
         self.write("abort", &line)
     }
 
-    /// Leaves the job. The launcher takes this process's end for a success
-    /// afterwards, if its exit status is 0.
+    /// Leaves the job. Afterwards the launcher counts an end of this process with exit status
+    /// 0 as a success.
     ///
     /// # Errors
-    /// As the launcher answers.
+    /// Errors of the launcher.
     pub fn finalize(&mut self) -> Result<(), PmiError> {
         self.connection.renew();
         let reply = self.ask("finalize", &Line::new("finalize"), "finalize_ack")?;

@@ -15,7 +15,8 @@ const VALUE_BYTES_MAX: usize = 1024;
 /// tried first: Slurm's `--mpi=pmi2` and MPICH speak both.
 ///
 /// # Source
-/// Wire protocol of PMI-2 as Slurm's plugin `mpi/pmi2` and MPICH's Hydra read it.
+/// The wire protocol of PMI-2 as Slurm's plugin `mpi/pmi2` and MPICH's Hydra implement
+/// it.
 #[derive(Debug)]
 pub struct Client2 {
     connection: Connection,
@@ -50,7 +51,7 @@ impl Client2 {
         Self::start(Connection::inherited(fd, deadline)?, rank, size, &job).map(Some)
     }
 
-    /// Starts a conversation: one line in the manner of PMI-1, then messages.
+    /// Starts a conversation: one line as in PMI-1, then messages.
     fn start(connection: Connection, rank: u32, size: u32, job: &str) -> Result<Self, PmiError> {
         let mut client = Self {
             connection,
@@ -121,7 +122,7 @@ impl Client2 {
     /// [`fence`](Self::fence).
     ///
     /// # Errors
-    /// [`PmiError::BadWord`], with nothing sent; else as the launcher answers.
+    /// [`PmiError::BadWord`], with nothing sent; otherwise errors of the launcher.
     pub fn put(&mut self, key: &str, value: &str) -> Result<(), PmiError> {
         super::check_key(key, wire::KEY_BYTES_MAX)?;
         super::check_word("a value", value, VALUE_BYTES_MAX)?;
@@ -143,7 +144,7 @@ impl Client2 {
     /// The value that some process published under `key`.
     ///
     /// # Errors
-    /// [`PmiError::Refused`] when nobody has.
+    /// [`PmiError::Refused`] if no process has.
     pub fn get(&mut self, key: &str) -> Result<String, PmiError> {
         let asked = "kvs-get";
         super::check_key(key, wire::KEY_BYTES_MAX)?;
@@ -188,7 +189,7 @@ impl Client2 {
         self.ask("finalize", &Message::new("finalize")).map(|_| ())
     }
 
-    /// Sends a request and takes its answer, which is named after it.
+    /// Sends a request and takes its answer, whose name is derived from the request.
     fn ask(&mut self, asked: &'static str, request: &Message) -> Result<Message, PmiError> {
         self.connection.write(asked, &request.emit())?;
         let malformed = |source| PmiError::Malformed { asked, source };

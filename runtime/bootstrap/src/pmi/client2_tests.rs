@@ -143,7 +143,7 @@ proptest::proptest! {
         bytes.extend(raw);
         let (here, mut there) = UnixStream::pair().unwrap();
         there.write_all(&bytes).unwrap();
-        // It reads nothing: requests to it stay in the socket.
+        // The launcher reads nothing: requests to it stay in the socket.
         there.shutdown(std::net::Shutdown::Write).unwrap();
         let socket = here.into();
         if let Ok(mut client) = Client2::start(Connection { socket, deadline: soon() }, 0, 2, "j") {

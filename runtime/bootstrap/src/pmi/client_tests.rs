@@ -45,7 +45,7 @@ fn client(more: &[&'static str]) -> (Client, thread::JoinHandle<Vec<String>>) {
     (Client::start(here.into(), 1, 2, soon()).unwrap(), server)
 }
 
-/// Whatever it has answered before: no call waits for ever.
+/// No call waits for ever, whatever the launcher has answered before.
 #[test]
 fn a_launcher_that_falls_silent_ends_in_an_error_that_names_the_variable() {
     let silent = |error: PmiError, expected: &str| match error {
@@ -78,7 +78,7 @@ fn a_launcher_that_falls_silent_ends_in_an_error_that_names_the_variable() {
         client.finalize().map(|()| String::new()).unwrap_err(),
         "finalize",
     );
-    // It does not even read.
+    // The launcher does not even read.
     client.connection.deadline = now();
     let full = loop {
         if let Err(error) = client.connection.write("put", &[b'x'; 4096]) {
@@ -185,7 +185,7 @@ fn unfit_words_are_not_sent() {
         client.put("k", &"v".repeat(1024)),
         Err(PmiError::BadWord { .. })
     ));
-    // What fits a line of a thousand bytes with the longest key.
+    // The space in a line of a thousand bytes with the longest key.
     assert_eq!(client.value_bytes_max(), 1000 - 29 - 5 - 64);
     assert!(client.put("k", &"v".repeat(902)).is_err());
     drop(client);
@@ -262,8 +262,8 @@ fn variables_that_make_no_sense_are_named() {
     );
 }
 
-/// The way to a launcher that has said `bytes`, says nothing more, and reads nothing: what
-/// is asked of it stays in the socket.
+/// A connection to a launcher that has sent `bytes`, sends nothing more, and reads
+/// nothing: requests stay in the socket.
 fn deaf(bytes: &[u8]) -> (OwnedFd, UnixStream) {
     use std::io::Write;
     let (here, mut there) = UnixStream::pair().unwrap();

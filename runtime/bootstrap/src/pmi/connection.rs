@@ -1,4 +1,4 @@
-//! The socket to the launcher, as both versions of PMI use it.
+//! The socket to the launcher, for both versions of PMI.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -14,7 +14,7 @@ use crate::deadline::Deadline;
 /// The most that is read at once.
 const READ_BYTES: usize = 4096;
 
-/// A stream to the launcher. Nothing waits for it beyond the deadline.
+/// A stream to the launcher. No call waits for it beyond the deadline.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) socket: OwnedFd,

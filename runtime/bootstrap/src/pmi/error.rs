@@ -39,7 +39,7 @@ pub enum PmiError {
     Silent {
         /// The command that was under way.
         asked: &'static str,
-        /// How long there was.
+        /// The time limit.
         waited_s: u64,
     },
     /// The launcher sent bytes that are not PMI-1.

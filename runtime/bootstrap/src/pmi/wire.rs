@@ -9,7 +9,7 @@ use std::fmt;
 
 /// The longest line, newline included, that either side sends or accepts.
 ///
-/// MPICH allows lines of 1024 + 256 + 64 bytes and the words around them.
+/// MPICH allows lines of 1024 + 256 + 64 bytes plus the words around them.
 pub const LINE_BYTES_MAX: usize = 4096;
 /// The longest name of a key-value space that `hostwire run` announces.
 pub const KVSNAME_BYTES_MAX: usize = 256;
@@ -70,7 +70,7 @@ pub(super) fn quoted(text: &str) -> String {
     text.chars().take(QUOTED_CHARS_MAX).collect()
 }
 
-/// `cmd=NAME` and the `key=value` behind it, from the words of `text`.
+/// `cmd=NAME` and the `key=value` words after it, from the words of `text`.
 pub(super) fn command_and_fields(
     text: &str,
     words: impl IntoIterator<Item = impl AsRef<str>>,
@@ -189,7 +189,7 @@ pub fn is_word(text: &str) -> bool {
             .any(|c| c.is_ascii_whitespace() || c.is_ascii_control())
 }
 
-/// `text` with every byte that cannot stand in a line, and `%`, as `%XX`.
+/// `text` in which `%`, and every byte that cannot stand in a line, is written as `%XX`.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -202,8 +202,8 @@ pub fn escape(text: &str) -> String {
     escaped
 }
 
-/// The reverse of [`escape`]. A `%` that no two hexadecimal digits follow
-/// stands for itself.
+/// The reverse of [`escape`]. A `%` without two hexadecimal digits after it stands for
+/// itself.
 pub fn unescape(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut plain = Vec::with_capacity(bytes.len());

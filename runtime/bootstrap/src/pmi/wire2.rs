@@ -94,7 +94,7 @@ impl MessageBuffer {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Takes a line, which the conversation begins with.
+    /// Takes a line: the first one of a conversation.
     pub(crate) fn next_line(&mut self) -> Result<Option<Vec<u8>>, LineError> {
         match self.bytes.iter().position(|byte| *byte == b'\n') {
             Some(end) if end < LINE_BYTES_MAX => {
@@ -109,8 +109,8 @@ impl MessageBuffer {
         }
     }
 
-    /// Takes the next complete message, without its length. After an error the stream is
-    /// of no further use.
+    /// Takes the next complete message, without its length. After an error the stream
+    /// cannot be used any more.
     pub(crate) fn next_message(&mut self) -> Result<Option<Vec<u8>>, LineError> {
         let Some((head, rest)) = self.bytes.split_first_chunk::<LENGTH_BYTES>() else {
             return Ok(None);
@@ -152,7 +152,8 @@ mod tests {
         assert_eq!(reply.command(), "fullinit-response");
         assert_eq!(reply.value("size"), Some("4"));
         assert_eq!(reply.value("errmsg"), Some("a;b=c"));
-        // As Slurm ends them, and with the length to the right as Hydra writes it.
+        // With the end that Slurm writes, and with the right-aligned length that Hydra
+        // writes.
         let mut buffer = MessageBuffer::default();
         buffer.extend(b"cmd=response_to_init rc=0\n    10cmd=x;a=1;2     c");
         let line = buffer.next_line().unwrap().unwrap();
@@ -200,7 +201,7 @@ mod tests {
             command in "[a-z-]{1,12}",
             fields in proptest::collection::btree_map("[a-z]{1,9}", "[!-~é]{1,20}", 0..6),
         ) {
-            // A semicolon at either end of a value looks like those around it.
+            // A semicolon at either end of a value looks like the separators around it.
             let mut message = Message::new(&command);
             for (key, value) in &fields {
                 message = message.with(key, value.trim_matches(';').to_owned() + ".");

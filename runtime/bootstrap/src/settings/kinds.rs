@@ -1,4 +1,4 @@
-//! What values settings can have.
+//! The kinds of values of settings.
 
 use hostwire_transport::faults::Faults;
 
@@ -72,7 +72,7 @@ impl Kind for Switch {
     }
 }
 
-/// A time that is waited for.
+/// A time limit.
 pub struct Seconds;
 
 impl Seconds {
@@ -141,7 +141,7 @@ pub fn parse_bytes(text: &str) -> core::result::Result<usize, String> {
     }
 }
 
-/// In the largest unit of which it is a whole number, as [`parse_bytes`] reads it.
+/// The number in the largest unit that gives a whole number, in the form of [`parse_bytes`].
 pub fn shown(bytes: usize) -> String {
     let units = [(30, "G"), (20, "M"), (10, "K")];
     let fits = |(shift, _): &(u32, &str)| bytes.trailing_zeros() >= *shift;

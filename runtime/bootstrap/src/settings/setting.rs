@@ -1,4 +1,4 @@
-//! What a setting is, and how tables of them are made.
+//! The description of a setting, and how tables of settings are made.
 
 use core::fmt;
 
@@ -6,12 +6,12 @@ use hostwire_transport::quoted;
 
 use super::in_environment;
 
-/// All that anybody has to know of a setting. Tables of them are made by [`table!`](super::table).
+/// Everything about a setting. [`table!`](super::table) makes tables of them.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting {
     /// The environment variable.
     pub variable: &'static str,
-    /// Other variables that count where that one is not set.
+    /// Other variables that count if the variable is not set.
     pub aliases: &'static [&'static str],
     /// The option of `hostwire run`, if it has one.
     pub flag: Option<Flag>,
@@ -34,16 +34,16 @@ pub struct Setting {
 /// An option of the command line that stands for a setting.
 #[derive(Debug, Clone, Copy)]
 pub struct Flag {
-    /// Behind `--`.
+    /// The name after `--`.
     pub long: &'static str,
-    /// What help calls its value. `None`: it has none, and means `1`.
+    /// The name of its value in the help. `None`: it has no value, and means `1`.
     pub value_name: Option<&'static str>,
-    /// What is to be said of the option alone.
+    /// More text about the option.
     pub detail: fn() -> String,
 }
 
 impl Flag {
-    /// One that has a value.
+    /// An option with a value.
     pub const fn of_value(long: &'static str, value_name: &'static str) -> Self {
         Self {
             long,
@@ -52,7 +52,7 @@ impl Flag {
         }
     }
 
-    /// One that has none, and means `1`.
+    /// An option without a value, which means `1`.
     pub const fn switch(long: &'static str) -> Self {
         Self {
             long,
@@ -61,7 +61,7 @@ impl Flag {
         }
     }
 
-    /// With more to say of it.
+    /// The same, with more text.
     pub const fn with(mut self, detail: fn() -> String) -> Self {
         self.detail = detail;
         self
@@ -79,21 +79,21 @@ pub struct Choice {
     pub is_for_tests: bool,
 }
 
-/// What values a setting can have.
+/// The kind of values of a setting.
 pub trait Kind {
-    /// What they are read as.
+    /// The type of parsed values.
     type Value;
 
-    /// What is expected, in the words that follow that one.
+    /// The expected values, as text after the word "expected".
     fn expected() -> String;
 
-    /// Reads one.
+    /// Parses a value.
     ///
     /// # Errors
     /// What is wrong with `text`, for people.
     fn parse(text: &str) -> core::result::Result<Self::Value, String>;
 
-    /// The same value in the form that PEs are handed.
+    /// The same value in the form that PEs get.
     ///
     /// # Errors
     /// As [`parse`](Self::parse).
@@ -101,13 +101,13 @@ pub trait Kind {
         Self::parse(text).map(|_| text.to_owned())
     }
 
-    /// All values, where they are few and have names.
+    /// All values, if they are few and have names.
     fn choices() -> Vec<Choice> {
         Vec::new()
     }
 }
 
-/// What is wrong where a value is none of its kind, and nothing more can be said.
+/// The error text for a value that is not of its kind, if there is nothing more to say.
 pub fn expected<K: Kind>() -> String {
     format!("expected {}", K::expected())
 }
@@ -134,27 +134,27 @@ impl Setting {
         self.summary
     }
 
-    /// What else there is to know. May be empty.
+    /// More about it. May be empty.
     pub fn detail(&self) -> String {
         (self.detail)()
     }
 
-    /// What holds where it is not set.
+    /// The default.
     pub fn without(&self) -> String {
         (self.without)()
     }
 
-    /// What values it can have, in words.
+    /// The possible values, as text.
     pub fn expected(&self) -> String {
         (self.expected)()
     }
 
-    /// Its values, where they are few and have names.
+    /// Its values, if they are few and have names.
     pub fn choices(&self) -> Vec<Choice> {
         (self.choices)()
     }
 
-    /// Looks whether `value` is usable, and gives it in the form that PEs are handed.
+    /// Checks `value`, and returns it in the form that PEs get.
     ///
     /// # Errors
     /// What is wrong with it, for people.
@@ -162,7 +162,7 @@ impl Setting {
         (self.canonical)(value)
     }
 
-    /// What the environment of this process says, if anything.
+    /// The value in the environment of this process, if any.
     pub fn in_environment(&self) -> Option<String> {
         self.names().find_map(in_environment)
     }
@@ -210,12 +210,12 @@ impl fmt::Display for Setting {
     }
 }
 
-/// Makes a table of settings, and the struct that holds what they say.
+/// Makes a table of settings, and the struct that holds their values.
 ///
-/// A row is what the setting means, the field of the struct, the name of the [`Setting`], its
-/// variable and [`Kind`], what holds without it, and whatever is not as usual. Without `= DEFAULT`
-/// the field is an `Option`. Out of it come a static [`Setting`] per row, `TABLE` of them all, and
-/// the struct with `from_lookup`, which reads it.
+/// A row has the meaning of the setting, the field of the struct, the name of the [`Setting`], its
+/// variable and [`Kind`], the default, and exceptions from the usual. Without `= DEFAULT` the
+/// field is an `Option`. The macro makes a static [`Setting`] per row, `TABLE` with all of them,
+/// and the struct with `from_lookup`, which reads it.
 ///
 /// ```
 /// use hostwire_bootstrap::settings::table;
@@ -237,7 +237,7 @@ impl fmt::Display for Setting {
 /// # Ok::<(), hostwire_bootstrap::settings::SettingError>(())
 /// ```
 ///
-/// A row that does not say what holds without it does not compile:
+/// A row without the text of a default does not compile:
 ///
 /// ```compile_fail
 /// use hostwire_bootstrap::settings::table;
@@ -286,10 +286,11 @@ macro_rules! settings_table {
         }
 
         impl $name {
-            /// Reads what `lookup` says of each variable.
+            /// Reads each variable through `lookup`.
             ///
             /// # Errors
-            /// [`SettingError`]($crate::settings::SettingError) for the first whose value makes no sense.
+            /// [`SettingError`]($crate::settings::SettingError) for the first variable whose value
+            /// makes no sense.
             $vis fn from_lookup(
                 lookup: impl Fn(&str) -> Option<String>,
             ) -> ::core::result::Result<Self, $crate::settings::SettingError> {

@@ -1,9 +1,9 @@
 //! Where the tasks of a step meet: a Unix socket without a file.
 //!
 //! Its name begins with the numbers of the job and the step, which all tasks know, and
-//! ends with random digits, which only task 0 knows. So nobody can take it first. The
-//! others find it in the kernel's list of Unix sockets, and ask the kernel who owns it:
-//! sockets of other users with such names are ignored.
+//! ends with random digits, which only task 0 knows. So no other process can take the name
+//! first. The other tasks find it in the kernel's list of Unix sockets, and ask the kernel
+//! for its owner: sockets of other users with such names are ignored.
 
 use std::fs;
 use std::io;
@@ -16,18 +16,18 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
 /// All Unix sockets of this network namespace: number, references, protocol, flags, type,
-/// state, inode, and a name if there is one, with `@` for that of no file.
+/// state, inode, and a name if there is one; `@` marks an abstract name.
 const LIST: &str = "/proc/net/unix";
 /// `__SO_ACCEPTCON`, as the list shows it: the socket listens.
 const LISTENS: &str = "00010000";
 /// Random digits of a name.
 const DIGITS: usize = 16;
 
-/// Opens a door that `beginning` leads to.
+/// Opens a door whose name begins with `beginning`.
 ///
 /// # Errors
-/// [`io::ErrorKind::AddrInUse`] if another process of this user has; else as the system
-/// refuses.
+/// [`io::ErrorKind::AddrInUse`] if another process of this user has opened one; otherwise
+/// errors of the system.
 pub(crate) fn open(beginning: &str) -> io::Result<UnixListener> {
     if enter(beginning)?.is_some() {
         return Err(io::ErrorKind::AddrInUse.into());
@@ -39,11 +39,12 @@ pub(crate) fn open(beginning: &str) -> io::Result<UnixListener> {
     Ok(listener)
 }
 
-/// A connection to the door of this user that `beginning` leads to, if there is one and it
-/// has room for us now. Does not wait.
+/// A connection to this user's door whose name begins with `beginning`, if there is one
+/// and it has room now. Does not wait.
 ///
 /// # Errors
-/// As the system refuses; not what becomes of single sockets, which may be anybody's.
+/// Errors of the system. Errors of single sockets are ignored, because any user may have
+/// made them.
 pub(crate) fn enter(beginning: &str) -> io::Result<Option<UnixStream>> {
     let list = fs::read(LIST)?;
     let list = String::from_utf8_lossy(&list);
@@ -57,7 +58,7 @@ pub(crate) fn enter(beginning: &str) -> io::Result<Option<UnixStream>> {
     Ok(None)
 }
 
-/// The names of listening sockets in the list that can be doors.
+/// The names of listening sockets in the list that may be doors.
 fn names<'a>(list: &'a str, beginning: &'a str) -> impl Iterator<Item = &'a str> {
     list.lines().filter_map(move |line| {
         let mut fields = line.split_ascii_whitespace();
@@ -69,7 +70,7 @@ fn names<'a>(list: &'a str, beginning: &'a str) -> impl Iterator<Item = &'a str>
     })
 }
 
-/// Does not wait for room in the queue of another listener.
+/// Connects without waiting for room in the backlog of a listener.
 fn connect(name: &str) -> Result<UnixStream, Errno> {
     let socket: OwnedFd = rustix::net::socket_with(
         AddressFamily::UNIX,

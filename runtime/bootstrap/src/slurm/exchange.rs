@@ -1,4 +1,4 @@
-//! The tasks of one step exchange values: all to task 0, and all of it back to all.
+//! The tasks of one step exchange values: all send theirs to task 0, which sends everything to all.
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Read};
@@ -15,7 +15,7 @@ use super::{Deadline, SlurmError};
 /// How often a task tries to reach task 0, which may not have started yet.
 const RETRY: Duration = Duration::from_millis(10);
 
-/// Connections beside those of all tasks that have not said yet which task they are.
+/// Most connections that have not said yet which task they are, beyond one for each task.
 const STRANGERS_MAX: usize = 64;
 
 /// The place of the meeting.
@@ -31,17 +31,17 @@ pub(crate) struct Rendezvous {
 pub(crate) struct Exchange {
     me: Rendezvous,
     deadline: Deadline,
-    /// Put here since the last fence.
+    /// Values put here since the last fence.
     fresh: Vec<Entry>,
-    /// Of all tasks, as of the last fence.
+    /// Values of all tasks, as of the last fence.
     values: BTreeMap<(u32, String), Vec<u8>>,
     side: Side,
 }
 
 enum Side {
-    /// Task 0: where the others come to, and who has come, by number.
+    /// Task 0: its listening socket, and by number the tasks that have come.
     Hub(UnixListener, Vec<Option<Peer>>),
-    /// Another: its way to task 0, from the first fence on.
+    /// Another task: its connection to task 0, from the first fence on.
     Leaf(Option<Peer>),
 }
 
@@ -51,13 +51,13 @@ struct Peer {
     received: FrameBuffer,
 }
 
-/// What has become of a connection whose task was not known.
+/// What happened to a connection whose task was not known.
 enum Admitted {
     /// Dropped.
     Not,
     /// It has not said which task it is.
     Silent(Peer),
-    /// One of the tasks, and what it brings.
+    /// One of the tasks, and its values.
     As(u32, Vec<Entry>),
 }
 
@@ -163,7 +163,7 @@ impl Rendezvous {
             None => hub.insert(self.reach(deadline)?),
         };
         let ended = SlurmError::Ended { task: 0 };
-        // Task 0 may have refused and ended: its message is still to be read.
+        // Task 0 may have refused and ended: its message has to be read in any case.
         let sent = peer.send(&self.values(own), deadline);
         loop {
             match peer.next_frame() {
@@ -189,7 +189,7 @@ impl Rendezvous {
         }
     }
 
-    /// A connection to task 0, as soon as that listens.
+    /// A connection to task 0, as soon as it listens.
     fn reach(&self, deadline: Deadline) -> Result<Peer, SlurmError> {
         loop {
             let entered = door::enter(&self.place).map_err(|source| self.failed(source))?;
@@ -203,7 +203,7 @@ impl Rendezvous {
         }
     }
 
-    /// Task 0's fence: waits for all others and gives them all there is.
+    /// Task 0's fence: waits for all others and sends them all values.
     fn serve(
         &self,
         listener: &UnixListener,
@@ -234,7 +234,7 @@ impl Rendezvous {
         )
     }
 
-    /// Waits until somebody comes or says something; `false` when the time is over.
+    /// Waits for a new connection or for data; `false` when the time is over.
     fn wait_for_any<'a>(
         &self,
         listener: &UnixListener,
@@ -308,14 +308,14 @@ impl Rendezvous {
                 .filter_map(|(_, peer)| peer.as_ref());
             let has_more =
                 self.wait_for_any(listener, strangers.iter().chain(expected), deadline)?;
-            // Strangers may come and come.
+            // Bounded, because strangers may keep coming.
             if !has_more || deadline.left().is_zero() {
                 return Err(absent(missing));
             }
         }
     }
 
-    /// What has come of one that is not known yet.
+    /// Reads from a connection whose task is not known yet.
     fn admit(
         &self,
         mut stranger: Peer,

@@ -1,15 +1,14 @@
-//! The messages between tasks of a step: bytes to values and back, without any input or
-//! output.
+//! The messages between tasks of a step: bytes to values and back, without I/O.
 //!
 //! | bytes | |
 //! |---|---|
-//! | 0..4 | how many follow, little endian |
+//! | 0..4 | how many bytes follow, little endian |
 //! | 4..8 | `hws` and the version, 1 |
 //! | 8 | 0: values; 1: a refusal, and the rest is its text |
 //! | 9..13, 13..17 | number of the sender, number of tasks |
 //! | then, per value | number of the task 4, length of the key 1, key, length 4, value |
 
-/// The longest frame that is believed.
+/// The longest frame that is accepted.
 const FRAME_BYTES_MAX: usize = 256 << 20;
 const MAGIC: [u8; 4] = *b"hws\x01";
 
@@ -42,13 +41,13 @@ pub enum FrameError {
         /// The length in its header.
         got_bytes: usize,
     },
-    /// It does not begin as messages do, or of another version of hostwire.
+    /// It does not begin as messages do, or it is of another version of hostwire.
     #[error("a message that begins with {got:02x?}, expected {MAGIC:02x?}")]
     NotOurs {
         /// How it begins.
         got: Vec<u8>,
     },
-    /// It ends in the middle of something.
+    /// It is truncated.
     #[error("a message of {len_bytes} bytes that ends too early")]
     CutOff {
         /// How long it is.
@@ -147,7 +146,7 @@ impl FrameBuffer {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// The next whole message. After an error the stream is of no further use.
+    /// The next whole message. After an error the stream cannot be used any more.
     pub(crate) fn next_frame(&mut self) -> Result<Option<Frame>, FrameError> {
         let Some((head, rest)) = self.bytes.split_first_chunk::<4>() else {
             return Ok(None);

@@ -1,10 +1,10 @@
 //! Tasks of a Slurm step without any plugin: `srun --mpi=none`, the default of many sites.
 //!
 //! Slurm gives each task only its number, so the tasks meet by themselves: task 0 listens
-//! on a Unix socket without a file, whose name begins with the numbers of the job and the
-//! step, and the others connect to it. Only they can: the kernel says which user is at the
-//! other end, and the tasks of one step belong to one user. No other user can join or block
-//! the meeting: see `door`.
+//! on an abstract Unix socket whose name begins with the numbers of the job and the step,
+//! and the others connect to it. The kernel says which user is at the other end, and the
+//! tasks of one step belong to one user. So no other user can join or block the meeting:
+//! see `door`.
 //!
 //! This works on one node. Over a network the tasks would need a common secret, and
 //! Slurm gives them none: everything that it puts into their environment can be guessed.
@@ -121,7 +121,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// Takes the numbers from the environment. Task 0 listens from here on.
+    /// Takes the numbers from the environment. From now on task 0 listens.
     ///
     /// # Errors
     /// [`SlurmError`]: variables that make no sense, a step on several nodes, a name that
@@ -160,8 +160,8 @@ impl Step {
             });
         }
         let id = format!("{job}.{step}");
-        // Two clusters may have a job of one number on one host. The port is that of the
-        // srun that started this step.
+        // Jobs of two clusters on one host may have the same number. The port is that of
+        // the srun that started this step.
         let word = |name: &str, chars_max| {
             let value = lookup(name).unwrap_or_default();
             let word = value.chars().filter(char::is_ascii_alphanumeric);

@@ -64,7 +64,7 @@ fn take_names_as_nobody(step: u32, names: &[String]) -> Option<Vec<UnixListener>
 #[test]
 fn another_user_who_takes_names_first_is_not_in_the_way() {
     let step = step();
-    // The bare beginning, as a name that can be guessed, and many that might be the one.
+    // The bare beginning as a name that can be guessed, and many that might be the right one.
     let guesses = (0..300).map(|n| format!("-{n:016x}"));
     let names: Vec<String> = [String::new()].into_iter().chain(guesses).collect();
     let Some(taken) = take_names_as_nobody(step, &names) else {
@@ -203,7 +203,7 @@ fn a_task_of_another_step_is_told_so() {
         other.join().unwrap(),
         Err(SlurmError::Refused { reason }.into())
     );
-    // And the name of the socket is one task's alone.
+    // And only one task can have the name of the socket.
     let Some(SlurmError::Socket { source, .. }) = task(step, 0, 2, 60).err() else {
         panic!("it was opened twice");
     };

@@ -1,11 +1,11 @@
-//! The functions of the CUDA driver, from `libcuda.so.1`, which is loaded at run time.
+//! The functions of the CUDA driver. Its library `libcuda.so.1` is loaded at run time.
 //!
-//! Every call of the driver is here, and checks what it returns. A [`Context`] is the device's primary one, and
-//! is made current on the calling thread around each call that needs one, so that any thread may call.
+//! Every call of the driver is here, and checks its status. A [`Context`] is the device's primary context. Each
+//! call that needs one makes it current on the calling thread, so that any thread may call.
 //!
 //! # Source
-//! CUDA driver API reference, 12.x: types and constants of `cuda.h`; the functions named `_v2` there are those
-//! that the header's macros mean.
+//! CUDA driver API reference, 12.x: types and constants of `cuda.h`; the header's macros map names to functions
+//! with the suffix `_v2`.
 
 use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use core::ptr::NonNull;
@@ -33,7 +33,7 @@ const HOST_REGISTER_PORTABLE: c_uint = 1;
 
 /// `CU_MEMORYTYPE_DEVICE`.
 const MEMORY_TYPE_DEVICE: c_uint = 2;
-/// The least that `CU_DEVICE_ATTRIBUTE_MAX_PITCH` is on any device.
+/// The smallest `CU_DEVICE_ATTRIBUTE_MAX_PITCH` of any device.
 const PITCH_BYTES_MAX: usize = (1 << 31) - 1;
 
 type Handle = *mut c_void;
@@ -68,7 +68,7 @@ struct Rows {
     height: usize,
 }
 
-/// Declares the table of functions, and how it is filled.
+/// Declares the table of functions, and the code that fills it.
 macro_rules! functions {
     ($($field:ident = $name:literal ($($argument:ty),*);)*) => {
         struct Functions {
@@ -136,7 +136,7 @@ pub(super) struct Driver {
 /// The driver, loaded and initialized once.
 ///
 /// # Errors
-/// [`DeviceError::Refused`]: there is no driver, or no device for it.
+/// [`DeviceError::Refused`]: there is no driver, or no device.
 pub(super) fn driver() -> Result<&'static Driver> {
     static DRIVER: OnceLock<core::result::Result<Driver, String>> = OnceLock::new();
     let loaded = DRIVER.get_or_init(|| {
@@ -162,7 +162,7 @@ fn open() -> core::result::Result<Library, String> {
 }
 
 impl Driver {
-    /// What a status means, in the driver's words.
+    /// The driver's text for a status.
     fn text(&self, status: c_int) -> String {
         let mut text = core::ptr::null();
         // SAFETY: stores a pointer to a string that lasts as long as the library, or null.
@@ -194,7 +194,7 @@ impl Driver {
         Ok(count.max(0).unsigned_abs())
     }
 
-    /// The driver's number of device `number`, which is there.
+    /// The driver's handle of device `number`, which must exist.
     fn device(&self, number: u32) -> Result<c_int> {
         let mut device = 0;
         // SAFETY: stores a number.
@@ -202,7 +202,7 @@ impl Driver {
         self.check("cuDeviceGet", status).map(|()| device)
     }
 
-    /// What the driver calls device `number`, which is there.
+    /// The driver's name for device `number`, which must exist.
     pub(super) fn name(&self, number: u32) -> Result<String> {
         let device = self.device(number)?;
         let mut name = [0; 256];
@@ -214,7 +214,7 @@ impl Driver {
         Ok(name.to_string_lossy().into_owned())
     }
 
-    /// Opens device `number`, which is there.
+    /// Opens device `number`, which must exist.
     pub(super) fn open(&'static self, number: u32) -> Result<Context> {
         let (device, name) = (self.device(number)?, self.name(number)?);
         let mut context = core::ptr::null_mut();
@@ -237,7 +237,7 @@ impl Driver {
         Ok(opened)
     }
 
-    /// Makes a context the current one of this thread, until what is returned is dropped.
+    /// Makes a context the current one of this thread, until the result is dropped.
     fn enter(&'static self, context: Handle) -> Result<Entered> {
         // SAFETY: a context that the caller retains.
         let status = unsafe { (self.functions.push_current)(context) };
@@ -246,7 +246,7 @@ impl Driver {
     }
 }
 
-/// While it is there, a context of ours is the current one of this thread.
+/// While this exists, a context of ours is the current one of this thread.
 struct Entered(&'static Driver);
 
 impl Drop for Entered {
@@ -257,7 +257,8 @@ impl Drop for Entered {
     }
 }
 
-/// The devices that are in use, and their contexts, which stay while they are in here: one for each [`Context`].
+/// The devices in use and their contexts, one for each [`Context`]. A context stays valid while it is in this
+/// list.
 static MET: Mutex<Vec<(c_int, Address)>> = Mutex::new(Vec::new());
 
 fn met() -> MutexGuard<'static, Vec<(c_int, Address)>> {
@@ -280,11 +281,11 @@ unsafe impl Send for Context {}
 // SAFETY: as above: nothing here changes after `open`.
 unsafe impl Sync for Context {}
 
-/// What the driver says to a copy between host and device.
+/// The driver's answer to a copy between host and device.
 pub(super) enum HostCopy {
     /// It is under way.
     Started,
-    /// An argument is not valid. That is so if a part of the host's bytes is pinned, and a part is not.
+    /// An argument is invalid. This happens if only a part of the host's bytes is pinned.
     Refused,
 }
 
@@ -295,13 +296,13 @@ pub(super) struct Mark(Handle);
 unsafe impl Send for Mark {}
 
 impl Context {
-    /// Makes it the current one of this thread, until what is returned is dropped: the program has its own.
+    /// Makes it the current one of this thread, until the result is dropped, because the program has its own.
     fn enter(&self) -> Result<Entered> {
         self.driver.enter(self.context)
     }
 
-    /// Gives this device and those that were opened before access to each other. Where the hardware does not let
-    /// them, the driver copies through host memory.
+    /// Gives this device and those opened before access to each other. Where the hardware does not allow it, the
+    /// driver copies through host memory.
     fn meet_others(&self) {
         let own = self.context.expose_provenance() as Address;
         let mut met = met();
@@ -311,7 +312,7 @@ impl Context {
             }
             let other = core::ptr::with_exposed_provenance_mut(*context as usize);
             for (from, to) in [(self.context, other), (other, self.context)] {
-                // Both are retained: this one by `self`, the other one while it is in the list, which is locked.
+                // Both contexts are retained: this one by `self`, the other one by the list, which is locked.
                 let Ok(_entered) = self.driver.enter(from) else {
                     continue;
                 };
@@ -322,7 +323,7 @@ impl Context {
         met.push((self.device, own));
     }
 
-    /// Zeroed memory; at a multiple of 256 at least, as the driver promises.
+    /// Zeroed memory at a multiple of at least 256, as the driver promises.
     pub(super) fn allocate(&self, len: usize) -> Result<Address> {
         let _entered = self.enter()?;
         let functions = &self.driver.functions;
@@ -341,12 +342,12 @@ impl Context {
             .and_then(|()| self.finish())
             .map(|()| at)
             .inspect_err(|_| {
-                // The error that matters is that of the zeroing.
+                // The caller gets the error of the zeroing.
                 let _ = self.release(at);
             })
     }
 
-    /// Gives memory back that [`allocate`](Self::allocate) gave, when all copies are done.
+    /// Frees memory of [`allocate`](Self::allocate). All copies must be done.
     pub(super) fn release(&self, at: Address) -> Result<()> {
         self.finish()?;
         // SAFETY: the context is current, the caller got the address from `allocate`, and no copy is under way.
@@ -431,7 +432,7 @@ impl Context {
         }
     }
 
-    /// Starts a copy between memory of devices, of this one or of one that was opened.
+    /// Starts a copy between memory of devices: of this one, or opened memory of another one.
     ///
     /// # Safety
     /// `len` bytes at both are of allocations that this process has or has opened.
@@ -484,7 +485,7 @@ impl Context {
         self.driver.check("cuMemcpy2DAsync", status)
     }
 
-    /// Marks the end of what was started, with a mark that is not needed any more if there is one.
+    /// Marks the end of the started copies. Reuses a spare mark if there is one.
     pub(super) fn mark(&self, spare: Option<Mark>) -> Result<Mark> {
         let _entered = self.enter()?;
         let mark = match spare {
@@ -520,7 +521,7 @@ impl Context {
         }
     }
 
-    /// A mark is not needed any more.
+    /// Destroys a mark that is not needed any more.
     pub(super) fn forget(&self, mark: Mark) {
         if let Ok(_entered) = self.enter() {
             // SAFETY: an event that is destroyed once, as the mark is consumed.
@@ -538,7 +539,7 @@ impl Context {
         Ok(handle.reserved)
     }
 
-    /// Memory of another process.
+    /// Opens memory of another process.
     pub(super) fn import(&self, export: &Export) -> Result<Address> {
         let _entered = self.enter()?;
         let (mut at, handle) = (0, IpcHandle { reserved: *export });
@@ -549,7 +550,7 @@ impl Context {
         Ok(at)
     }
 
-    /// Gives back what [`import`](Self::import) gave, when all copies are done.
+    /// Closes memory of [`import`](Self::import). All copies must be done.
     pub(super) fn close(&self, at: Address) -> Result<()> {
         self.finish()?;
         // SAFETY: the caller got the address from `import`, and no copy is under way.
@@ -557,7 +558,7 @@ impl Context {
         self.driver.check("cuIpcCloseMemHandle", status)
     }
 
-    /// Pins memory of the host, so that copies of it overlap with what else is done.
+    /// Pins memory of the host, so that copies of it overlap with other work.
     ///
     /// # Safety
     /// `len` bytes at `at` stay mapped until they are [unpinned](Self::unpin).
@@ -570,7 +571,7 @@ impl Context {
         self.driver.check("cuMemHostRegister", status)
     }
 
-    /// Unpins memory that was pinned there.
+    /// Unpins memory at this address.
     ///
     /// # Safety
     /// [`pin`](Self::pin) was called for this address, and no copy uses the memory.

@@ -1,14 +1,15 @@
-//! GPUs, by the driver's library, which is loaded at run time.
+//! GPUs, through the driver's library, which is loaded at run time.
 //!
-//! A device has a stream of its own for all copies. Events in it, *marks*, tell how far it is: behind each copy
-//! between host and device, so that what was read can go on at once, and behind as many copies within the device
-//! as were started since somebody asked. Host memory that is [pinned](Device::pin) is copied by the GPU itself,
-//! while the CPU does other work; other host memory the driver copies in between.
+//! A device has a stream of its own for all copies. Events in it, *marks*, show how far it is. There is one after
+//! each copy between host and device, so that its data can be used at once, and one after all copies within the
+//! device that were started since the last check. The GPU itself copies [pinned](Device::pin) host memory, while
+//! the CPU does other work. The driver copies other host memory through a buffer.
 //!
-//! All GPUs of a process have one address space, and those that are open have access to each other where the
-//! hardware lets them; elsewhere the driver copies through host memory.
+//! All GPUs of a process have one address space, and opened ones have access to each other where the hardware
+//! allows it. Elsewhere the driver copies through host memory.
 //!
-//! The tests of this file run where `libcuda.so.1` shows a device, and everywhere on a library that stands for it.
+//! The tests of this file run where `libcuda.so.1` shows a device, and everywhere with a library that replaces
+//! it.
 
 mod driver;
 
@@ -23,19 +24,19 @@ use hostwire_transport::Memory;
 use crate::{Blocks, Device, DeviceError, Export, Kind, Result, Ticket};
 use driver::{Context, HostCopy, Mark};
 
-/// Copies between host and device that it has to do at a time.
+/// Most copies between host and device in the queue.
 const UNDER_WAY_MAX: usize = 64;
-/// Copies within the device that it has to do at a time. The driver takes about as many before it waits.
+/// Most copies within the device in the queue. The driver takes about as many before it blocks.
 const COPIES_MAX: u64 = 512;
-/// Marks that are not passed, of copies within the device.
+/// Most pending marks of copies within the device.
 const MARKS_MAX: usize = 8;
-/// Bytes of a copy between host and device. Larger ones overlap less with the wire.
+/// Most bytes of a copy between host and device. Larger ones overlap less with the wire.
 const PIECE_BYTES_MAX: usize = 4 << 20;
-/// Pages that are pinned.
+/// The size of pages for pinning.
 const PAGE_BYTES: usize = 4096;
 /// The driver's memory begins at a multiple of this.
 const ALIGN_BYTES: usize = 256;
-/// How often a wait asks the driver once it gives its core away.
+/// How often a wait asks the driver after it has yielded its core.
 const LOOK: Duration = Duration::from_micros(20);
 
 /// Length of each allocation of the GPUs of this process, by address.
@@ -53,7 +54,7 @@ pub fn count() -> Result<u32> {
     driver::driver()?.count()
 }
 
-/// What the driver calls the devices that it shows.
+/// The driver's names of the devices.
 ///
 /// # Errors
 /// [`DeviceError::Refused`].
@@ -76,17 +77,17 @@ pub struct Gpu {
 #[derive(Default)]
 struct Queue {
     last: Ticket,
-    /// Behind which copies there are marks that were not passed when somebody looked.
+    /// Marks that were pending at the last check, with the copies before them.
     marks: VecDeque<(Ticket, Mark)>,
     /// Marks to use again.
     spare: Vec<Mark>,
     /// The host memory that copies use.
     in_use: VecDeque<(Ticket, Memory)>,
-    /// Length of what was opened, by address.
+    /// The length of opened memory, by address.
     opened: BTreeMap<u64, usize>,
-    /// What the driver gave, for each allocation.
+    /// The driver's address of each allocation.
     bases: BTreeMap<u64, u64>,
-    /// Where pinned memory begins, and what keeps it.
+    /// Where pinned memory begins, and the handle that keeps it alive.
     pinned: Vec<(*mut u8, Memory)>,
 }
 
@@ -135,7 +136,7 @@ impl Gpu {
         }
     }
 
-    /// Sees which marks the device has passed.
+    /// Checks which marks the device has passed.
     fn look(&self, queue: &mut Queue) -> Result<()> {
         while let Some((ticket, mark)) = queue.marks.front() {
             match self.context.is_past(mark) {
@@ -145,7 +146,7 @@ impl Gpu {
                     queue.spare.extend(passed.map(|(_, mark)| mark));
                 }
                 Ok(false) => break,
-                // After an error of a kernel or a copy a context is of no use any more.
+                // After an error of a kernel or a copy a context is unusable.
                 Err(error) => return Err(self.lost(&error)),
             }
         }
@@ -163,7 +164,7 @@ impl Gpu {
         }
     }
 
-    /// Marks the end of what was started, if there is no mark yet.
+    /// Marks the end of the started copies, if there is no mark yet.
     fn mark(&self, queue: &mut Queue) -> Result<()> {
         let marked = queue.marks.back().map(|(ticket, _)| *ticket);
         let marked = marked.unwrap_or_else(|| self.finished.load(Ordering::Acquire));
@@ -177,13 +178,13 @@ impl Gpu {
         Ok(())
     }
 
-    /// What a failure of the stream means.
+    /// The error after a failure of the stream.
     fn lost(&self, error: &DeviceError) -> DeviceError {
         let (device, why) = (self.name(), error.to_string());
         DeviceError::Lost { device, why }
     }
 
-    /// Starts a copy between host and device, if there is room; makes it `by_hand` if the driver refuses it.
+    /// Starts a copy between host and device, if there is room. Calls `by_hand` if the driver refuses it.
     fn start(
         &self,
         queue: &mut Queue,
@@ -199,7 +200,7 @@ impl Gpu {
             by_hand()?;
         }
         queue.last += 1;
-        // From here on the memory stays, also if the mark fails.
+        // From here on the memory is kept, even if the mark fails.
         queue.in_use.push_back((queue.last, memory.clone()));
         self.mark(queue)?;
         Ok(Some(queue.last))
@@ -224,7 +225,7 @@ impl Gpu {
     }
 }
 
-/// Where bytes of the host are, if they are all in the memory.
+/// The address of bytes of the host, if they all lie in the memory.
 fn range(memory: &Memory, offset: usize, len: usize) -> Result<*mut u8> {
     memory.range(offset, len).map_err(|error| refused(&error))
 }
@@ -326,7 +327,7 @@ impl Device for Gpu {
             // SAFETY: as in `copy`, for all bytes from the first block to the last.
             let start = || unsafe { self.context.copy_blocks(to, from, blocks) };
             match self.start_within(queue, start) {
-                // The driver may refuse distances that it has not chosen itself.
+                // The driver may refuse pitches that it has not chosen itself.
                 Err(DeviceError::Refused { .. }) => {}
                 begun => return begun.map(|ticket| ticket.map(|ticket| (ticket, blocks.count))),
             }
@@ -339,7 +340,7 @@ impl Device for Gpu {
         let mut queue = match self.queue.try_lock() {
             Ok(queue) => queue,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            // Who has it looks, too.
+            // The thread that has the lock checks too.
             Err(TryLockError::WouldBlock) => return Ok(self.finished.load(Ordering::Acquire)),
         };
         self.look(&mut queue)?;
@@ -351,7 +352,7 @@ impl Device for Gpu {
 
     fn wait(&self, ticket: Ticket, limit: Duration, busy: Duration) {
         let begin = Instant::now();
-        // An error is told by what is called next.
+        // The next call gives the error.
         while self.finished().is_ok_and(|finished| finished < ticket) {
             match begin.elapsed() {
                 passed if passed >= limit => return,
@@ -366,7 +367,7 @@ impl Device for Gpu {
         if len == 0 {
             return Ok(());
         }
-        // Whole pages, those that the first and the last byte are in.
+        // Whole pages, from that of the first byte to that of the last.
         let skipped = at.addr() % PAGE_BYTES;
         let begin = at.wrapping_sub(skipped);
         let padded = (skipped + len).next_multiple_of(PAGE_BYTES);
@@ -389,7 +390,7 @@ impl Device for Gpu {
     fn export(&self, at: u64) -> Result<Export> {
         let base = self.queue().bases.get(&at).copied();
         let device = self.name();
-        // The driver names what it gave, which begins where `at` does unless the alignment was large.
+        // The driver exports its own allocation, which begins at `at` unless the alignment was large.
         match base.ok_or(DeviceError::OutOfRange { device, at, len: 1 })? {
             base if base == at => self.context.export(at),
             _ => Err(DeviceError::Refused {
@@ -407,7 +408,7 @@ impl Device for Gpu {
 
     fn close(&self, at: u64) {
         if self.queue().opened.remove(&at).is_some() {
-            // The memory is another process's; what the driver says changes nothing here.
+            // The memory belongs to another process; an error of the driver changes nothing here.
             let _ = self.context.close(at);
         }
     }
@@ -415,7 +416,7 @@ impl Device for Gpu {
 
 impl Drop for Gpu {
     fn drop(&mut self) {
-        // If the device has failed there are no copies any more.
+        // If the device has failed, there are no copies any more.
         let _ = self.context.finish();
         let queue = self.queue.get_mut().unwrap_or_else(PoisonError::into_inner);
         let marks = queue.marks.drain(..).map(|(_, mark)| mark);

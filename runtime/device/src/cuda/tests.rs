@@ -74,7 +74,7 @@ fn blocks_at_distances() {
         let bytes: Vec<u8> = (0..1000).map(|byte| (byte % 249) as u8 + 1).collect();
         host.copy_in(0, &bytes).unwrap();
         gpu.write(from, &host, 0, 1000).unwrap().unwrap();
-        // As rows; closer than they are long, one by one; too far.
+        // As rows; overlapping ones, one by one; too far apart.
         for (len, count, to_step, from_step) in [(7, 90, 11, 8), (20, 10, 20, 5), (1, 999, 1, 1)] {
             let mut expected = vec![0; 1000];
             finish(

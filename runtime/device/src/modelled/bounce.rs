@@ -1,5 +1,5 @@
-//! The memory that a PE and the process of its device have both mapped: what is copied between them lies
-//! there for a moment.
+//! The bounce memory that a PE and the process of its device both map: copies between them go through
+//! it.
 
 use std::ptr::NonNull;
 use std::sync::Arc;

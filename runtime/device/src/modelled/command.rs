@@ -1,4 +1,4 @@
-//! What goes through the socket between a PE and its modelled device.
+//! The records on the socket between a PE and its modelled device.
 
 /// Bytes of a command.
 pub(super) const COMMAND_BYTES: usize = 40;
@@ -41,7 +41,7 @@ impl Operation {
     }
 }
 
-/// One command. They are done in their order; an answer is one to all before it, too.
+/// One command. Commands are done in order; an answer also answers all earlier commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Command {
     pub(super) operation: Operation,
@@ -74,11 +74,11 @@ impl Command {
     }
 }
 
-/// What the device says when it has done a command, and all before it.
+/// The answer of the device when it has done a command and all before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Answer {
     pub(super) number: u64,
-    /// Of that command.
+    /// The value of this command.
     pub(super) value: i64,
 }
 

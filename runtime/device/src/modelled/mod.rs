@@ -1,10 +1,9 @@
-//! A device whose memory belongs to a process of its own.
+//! A device whose memory belongs to a separate process.
 //!
-//! The process begins as a copy of the PE, made by `fork`; it closes all descriptors of the PE, so it holds
-//! nothing of it, and then only does what its command queue says: a socket with records of one size. What is
-//! copied between host and device goes through the bounce memory (`bounce`) that both have mapped, in pieces:
-//! while the device copies one piece the PE fills the next. The process ends when the PE does, in any way,
-//! and with it the memory.
+//! The process begins as a forked copy of the PE. It closes all descriptors of the PE, and then only carries
+//! out commands from its queue: a socket with records of one size. Copies between host and device go in
+//! pieces through the bounce memory (`bounce`), which both map: while the device copies one piece, the PE
+//! fills the next. The process, and with it the memory, ends when the PE ends in any way.
 
 mod bounce;
 mod command;
@@ -22,7 +21,7 @@ use bounce::{Bounce, PIECE_BYTES};
 use command::{Answer, Command, Operation};
 use process::Process;
 
-/// Copies that a device has to do at a time.
+/// Most copies in the queue of a device.
 const UNDER_WAY_MAX: usize = 64;
 
 /// A modelled device. See the [module text](self).
@@ -34,19 +33,19 @@ pub struct Modelled {
     queue: Mutex<Queue>,
 }
 
-/// What the PE knows of the command queue.
+/// The PE's state of the command queue.
 #[derive(Debug, Default)]
 struct Queue {
-    /// Of the last command.
+    /// The number of the last command.
     last: u64,
-    /// Of the last copy that has finished.
+    /// The last copy that has finished.
     finished: Ticket,
     under_way: VecDeque<UnderWay>,
     /// A bit for each piece of the bounce memory that is in use.
     pieces: u64,
     /// Length of each allocation, by address.
     allocations: BTreeMap<u64, usize>,
-    /// Where the mapping of an allocation begins, where that is not its address.
+    /// Where the mapping of an allocation begins, if not at its address.
     bases: BTreeMap<u64, u64>,
     lost: Option<String>,
 }
@@ -54,9 +53,9 @@ struct Queue {
 #[derive(Debug)]
 struct UnderWay {
     number: u64,
-    /// The piece that it has.
+    /// The piece of bounce memory that it uses.
     piece: Option<usize>,
-    /// Where the bytes of the piece go in the end, and how many they are.
+    /// Where the bytes of the piece go in the end, and their number.
     into: Option<(Memory, usize, usize)>,
 }
 
@@ -118,14 +117,14 @@ impl Modelled {
         Ok(number)
     }
 
-    /// Its process has ended.
+    /// Notes that its process has ended.
     fn end(&self, queue: &mut Queue, why: String) -> DeviceError {
         queue.lost = Some(why.clone());
         queue.under_way.clear();
         self.lost(why)
     }
 
-    /// Takes the answers that are there; the value of the last one.
+    /// Takes all answers that have come, and returns the value of the last one.
     fn take(&self, queue: &mut Queue) -> Result<Option<i64>> {
         let mut last = None;
         loop {
@@ -178,7 +177,7 @@ impl Modelled {
         crate::check_range(&queue.allocations, at, len, || self.name())
     }
 
-    /// Has the process do something at once, and waits for it.
+    /// Sends the process a command, and waits for its answer.
     fn ask(&self, operation: Operation, (a, b): (u64, u64), len: u64) -> Result<i64> {
         let mut queue = self.queue()?;
         let number = self.send(&mut queue, operation, a, b, len)?;
@@ -313,7 +312,7 @@ impl Device for Modelled {
     }
 
     fn wait(&self, ticket: Ticket, limit: Duration, _: Duration) {
-        // An error is told by what is called next.
+        // The next call gives the error.
         if self.finished().is_ok_and(|finished| finished < ticket) {
             self.process.wait(limit);
         }
@@ -329,7 +328,7 @@ impl Device for Modelled {
 
     fn open(&self, export: &Export, len: usize) -> Result<u64> {
         let (file, (skipped, process, descriptor)) = File::read(export);
-        // Numbers of processes mean other ones in other namespaces.
+        // Process numbers have other meanings in other namespaces.
         let there = u32::try_from(process)
             .ok()
             .zip(i64::try_from(descriptor).ok());
@@ -353,7 +352,7 @@ impl Device for Modelled {
     }
 
     fn close(&self, at: u64) {
-        // If the device is lost, so is what it has opened.
+        // If the device is lost, so is the memory that it has opened.
         let _ = self.release(at);
     }
 }
@@ -365,7 +364,7 @@ fn export_refused(why: String) -> DeviceError {
     }
 }
 
-/// Which file memory is in.
+/// The file of an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct File {
     device: u64,
@@ -381,7 +380,7 @@ impl File {
         })
     }
 
-    /// With where the memory begins in it, and which descriptor of which process it is.
+    /// The name of memory: the offset in the file, and the process and descriptor of the file.
     fn export(self, (skipped, process, descriptor): (u64, u64, u64)) -> Export {
         let words = [self.device, self.inode, skipped, process, descriptor];
         let mut export = [0; 64];

@@ -1,8 +1,9 @@
-//! The process that has the memory of a modelled device: how a PE starts it, speaks with it and ends it, and
-//! what it does.
+//! The process that has the memory of a modelled device: how a PE starts it, communicates with it and ends
+//! it, and what it does.
 //!
-//! It is a copy of the PE that has only one thread, so it may only call what is safe in a signal handler:
-//! system calls, and copies of bytes. It allocates nothing, and knows of the PE only its own stack.
+//! It is a copy of the PE with only one thread. So it may only call functions that are safe in a signal
+//! handler: system calls, and copies of bytes. It does not allocate, and of the PE's memory it only uses its
+//! own stack.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -25,9 +26,9 @@ use crate::{DeviceError, Result};
 pub(super) const PAGE_BYTES: usize = 4096;
 /// Most allocations of a device at a time.
 const ALLOCATIONS_MAX: usize = 4096;
-/// The PE hears at least after so many commands, so that it can give more before all are done.
+/// The PE gets an answer at least after so many commands, so that it can send more before all are done.
 const ANSWER_AFTER: usize = 8;
-/// After a longer copy it hears at once.
+/// After a longer copy it gets an answer at once.
 const SHORT_BYTES: u64 = 4096;
 
 /// The PE's side of the process.
@@ -36,14 +37,14 @@ pub(super) struct Process {
     pid: Pid,
     /// The command queue.
     socket: OwnedFd,
-    /// How it ended, when somebody has asked.
+    /// How it ended, if that was checked.
     ended: Mutex<Option<String>>,
-    /// Which process started it: only that one may end it.
+    /// The process that started it: only this one may end it.
     parent: Pid,
 }
 
 impl Process {
-    /// Starts one, which has `bounce` mapped.
+    /// Starts the process, which has `bounce` mapped.
     pub(super) fn start(bounce: NonNull<u8>) -> Result<Self> {
         let refused = |what: &str, why: String| DeviceError::Refused {
             what: format!("{what} for a modelled device"),
@@ -96,7 +97,7 @@ impl Process {
         }
     }
 
-    /// The next answer that is there.
+    /// The next answer, if one has come.
     ///
     /// # Errors
     /// Why it has ended.
@@ -122,7 +123,7 @@ impl Process {
             tv_sec: limit.as_secs() as i64,
             tv_nsec: limit.subsec_nanos().into(),
         };
-        // If a signal comes, it comes back early, as the device's `wait` may.
+        // A signal makes it return early, as the device's `wait` may.
         let _ = poll(
             &mut [PollFd::new(&self.socket, PollFlags::IN)],
             Some(&limit),
@@ -135,7 +136,7 @@ impl Process {
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
         if ended.is_none() && getpid() == self.parent {
-            // Its descriptors are closed a moment before it can be asked.
+            // Its descriptors are closed a moment before its status can be read.
             *ended = Some(match waitpid(Some(self.pid), WaitOptions::empty()) {
                 Ok(Some((_, status))) => {
                     match (status.terminating_signal(), status.exit_status()) {
@@ -158,7 +159,7 @@ impl Drop for Process {
             .get_mut()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
         if ended.is_none() && getpid() == self.parent {
-            // The end of the queue is its end; a copy that it is in the middle of would take long.
+            // It ends with the queue anyway, but a copy in progress would take long.
             let _ = rustix::process::kill_process(self.pid, rustix::process::Signal::KILL);
             let _ = waitpid(Some(self.pid), WaitOptions::empty());
         }
@@ -170,11 +171,11 @@ impl Drop for Process {
 struct Mapped {
     base: u64,
     len: u64,
-    /// What is behind it; -1 for memory of another process.
+    /// Its file; -1 for memory of another process.
     file: RawFd,
 }
 
-/// Does what the queue says until the PE ends, and then ends this process.
+/// Carries out commands of the queue until the PE ends, and then ends this process.
 ///
 /// # Safety
 /// The calling process was just forked. `queue` and `pe` are open; `bounce` is mapped with
@@ -191,7 +192,7 @@ unsafe fn serve((queue, pe): (RawFd, RawFd), bounce: NonNull<u8>) -> ! {
         len: 0,
         file: -1,
     }; ALLOCATIONS_MAX];
-    // What was done and not answered yet.
+    // Commands that are done and not answered yet.
     let (mut owed, mut answer) = (0_usize, Answer::default());
     loop {
         let mut bytes = [0; COMMAND_BYTES];
@@ -204,7 +205,7 @@ unsafe fn serve((queue, pe): (RawFd, RawFd), bounce: NonNull<u8>) -> ! {
                 libc::MSG_DONTWAIT,
             )
         };
-        // One answer for all that was there: each may wake the PE.
+        // One answer for all commands that were there, because each answer may wake the PE.
         if owed > 0 && (got < 0 || owed >= ANSWER_AFTER) {
             say(queue, &answer);
             owed = 0;
@@ -213,7 +214,7 @@ unsafe fn serve((queue, pe): (RawFd, RawFd), bounce: NonNull<u8>) -> ! {
             continue;
         }
         let command = match got {
-            // Of records of one size none comes in parts.
+            // Records have one size, so none comes in parts.
             got if got == COMMAND_BYTES as isize => Command::read(&bytes),
             _ => None,
         };
@@ -226,7 +227,7 @@ unsafe fn serve((queue, pe): (RawFd, RawFd), bounce: NonNull<u8>) -> ! {
         let value = unsafe { run(&command, bounce, &mut mapped) };
         let number = command.number;
         answer = Answer { number, value };
-        // The PE goes on with a long piece while the next one is copied.
+        // The PE uses a long piece while the next one is copied.
         owed = match command.len > SHORT_BYTES {
             true => ANSWER_AFTER,
             false => owed + 1,
@@ -252,7 +253,7 @@ fn say(queue: RawFd, answer: &Answer) {
     }
 }
 
-/// Lets go of everything of the PE, except for the queue and the descriptor that tells of its end.
+/// Closes everything of the PE except the queue and the descriptor that shows its end.
 ///
 /// # Safety
 /// This process was just forked.
@@ -260,7 +261,7 @@ unsafe fn prepare(queue: RawFd, pe: RawFd) -> Option<(RawFd, RawFd)> {
     let mut all = core::mem::MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: fills the set, which is then a value.
     unsafe { libc::sigfillset(all.as_mut_ptr()) };
-    // An interrupt from the keyboard is for the PE, and its handlers are no business of this process.
+    // An interrupt from the keyboard is for the PE, and its handlers must not run in this process.
     // SAFETY: a set that was filled above.
     unsafe { libc::sigprocmask(libc::SIG_SETMASK, all.as_ptr(), core::ptr::null_mut()) };
     // SAFETY: the name is terminated.
@@ -284,7 +285,7 @@ unsafe fn prepare(queue: RawFd, pe: RawFd) -> Option<(RawFd, RawFd)> {
     (closed == 0).then_some((0, 1))
 }
 
-/// Waits for a command. Whether the PE lives.
+/// Waits for a command. Returns whether the PE lives.
 fn wait_for_work(queue: RawFd, pe: RawFd) -> bool {
     let entry = |fd| libc::pollfd {
         fd,
@@ -297,7 +298,7 @@ fn wait_for_work(queue: RawFd, pe: RawFd) -> bool {
     both[1].revents == 0
 }
 
-/// Does a command.
+/// Carries out a command.
 ///
 /// # Safety
 /// Addresses of the command lie in allocations of this process, and its offsets in `bounce`.
@@ -326,7 +327,7 @@ unsafe fn run(command: &Command, bounce: NonNull<u8>, mapped: &mut [Mapped]) -> 
     0
 }
 
-/// Zeroed pages of a file without a name; their address, or an error number, negative.
+/// Maps zeroed pages of a file without a name. Returns their address, or a negative error number.
 fn allocate(len: u64, mapped: &mut [Mapped]) -> i64 {
     // SAFETY: the name is terminated.
     let file = unsafe { libc::memfd_create(c"hostwire-device".as_ptr(), libc::MFD_CLOEXEC) };
@@ -346,7 +347,7 @@ fn allocate(len: u64, mapped: &mut [Mapped]) -> i64 {
     at
 }
 
-/// Maps a file; the address, or an error number, negative.
+/// Maps a file. Returns the address, or a negative error number.
 fn map(file: RawFd, len: u64, mapped: &mut [Mapped], kept: RawFd) -> i64 {
     let Some(free) = mapped.iter_mut().find(|one| one.len == 0) else {
         return -i64::from(libc::ENOSPC);
@@ -376,7 +377,7 @@ fn map(file: RawFd, len: u64, mapped: &mut [Mapped], kept: RawFd) -> i64 {
     base as i64
 }
 
-/// The descriptor behind an address.
+/// The descriptor of the file at an address.
 fn file(address: u64, mapped: &[Mapped]) -> i64 {
     let found = mapped
         .iter()
@@ -387,7 +388,7 @@ fn file(address: u64, mapped: &[Mapped]) -> i64 {
     }
 }
 
-/// Maps a file of another device: what is behind one of its descriptors.
+/// Maps a file of another device, given by one of its descriptors.
 fn open(process: u64, descriptor: u64, len: u64, mapped: &mut [Mapped]) -> i64 {
     let mut path = [0_u8; 64];
     let mut at = 0;
@@ -426,7 +427,7 @@ fn decimal(mut number: u64, digits: &mut [u8; 20]) -> &[u8] {
 
 /// The error of the last system call, as an answer.
 fn error() -> i64 {
-    // It looks, and allocates nothing.
+    // This does not allocate.
     let number = io::Error::last_os_error().raw_os_error();
     -i64::from(number.unwrap_or(libc::EIO))
 }

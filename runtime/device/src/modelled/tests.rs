@@ -1,4 +1,4 @@
-//! A modelled device against a plain array.
+//! A modelled device compared with a plain array.
 
 use std::time::Instant;
 
@@ -148,7 +148,7 @@ fn memory_of_another_device_is_opened() {
         assert_eq!(got[..], bytes[50..150]);
         one.close(there);
         assert!(one.copy(there, from, 1).is_err());
-        // It names nothing any more.
+        // The name is not valid any more.
         other.release(to).unwrap();
         assert!(one.open(&export, 100).is_err());
     }
@@ -160,9 +160,9 @@ fn its_process_ends_with_it() {
     let entry = format!("/proc/{}", device.process());
     assert!(std::fs::exists(&entry).unwrap());
     let descriptors = std::fs::read_dir(format!("{entry}/fd"));
-    // The first answer comes when it has closed what it does not need.
+    // The first answer comes after it has closed all other descriptors.
     device.allocate(1, 1).unwrap();
-    // Its queue, its PE, and the file of the memory.
+    // The queue, the PE, and the file of the memory.
     assert_eq!(std::fs::read_dir(format!("{entry}/fd")).unwrap().count(), 3);
     drop(descriptors);
     drop(device);

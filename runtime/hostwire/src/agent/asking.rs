@@ -1,12 +1,12 @@
 //! The side of a PE that asks agents: requests under way, several of each target at once.
 //!
-//! Requests to one target are numbered, and its agent answers them in that order. A request has the
-//! request line and the reply line of its number, of [`REQUEST_LINES`] of each; a line is used again
-//! when its reply has been read. What a request brings back lands in pieces of the landing place that
-//! belong to it until then.
+//! Requests to one target are numbered, and its agent answers them in that order. There are
+//! [`REQUEST_LINES`] request lines and as many reply lines; the number of a request says which of them
+//! it uses. They are used again when the reply has been read. Until then the request also owns some
+//! pieces of the landing place, where its data arrives.
 //!
-//! No function here waits. The one loop that waits tries again what a call needs. If the caller of a
-//! reply has not come for it and others need its room, its data is kept in private memory.
+//! No function here waits: the one loop that waits calls them again. If a reply has come, its caller has
+//! not fetched it, and others need its room, its data is moved to private memory.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -22,14 +22,13 @@ use crate::layout::{LANDING_BYTES, NOT_YET, REQUEST_LINES};
 /// The landing place is given out in pieces of this size.
 const PIECE_BYTES: usize = LANDING_BYTES / PIECES as usize;
 const PIECES: u32 = u64::BITS;
-/// Most bytes that one request brings back: so many that [`REQUEST_LINES`] of them fill the landing
-/// place.
+/// Most bytes that one request brings back: its share of the landing place.
 pub(super) const LANDED_BYTES_MAX: usize = LANDING_BYTES / REQUEST_LINES as usize;
 
-/// What is stored in a request line: a header without a number, and what is behind it.
+/// What is stored in a request line: the header without the number, and the payload.
 pub(super) type Line = (u64, [u8; PAYLOAD_BYTES]);
 
-/// Where the data of a request is, beside what stands in its line, and how many bytes it has.
+/// Where the data of a request goes, and how many bytes it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Data {
     /// It comes in the reply.
@@ -73,7 +72,7 @@ struct Requests {
     targets: Vec<Target>,
     /// A bit for each piece that belongs to a request.
     landing: u64,
-    /// A request has found no room since a line or a piece was free again.
+    /// A request has found no room since the last time a line or a piece became free.
     is_short: bool,
     /// Replies that were read before their callers came.
     kept: BTreeMap<RequestId, Result<(Answer, Vec<u8>)>>,
@@ -83,7 +82,7 @@ struct Requests {
 struct Target {
     /// The number of the last request.
     last: u32,
-    /// Those without a reply that has been read, in their order.
+    /// Requests whose reply has not been read yet, in order.
     under_way: VecDeque<UnderWay>,
 }
 
@@ -92,9 +91,9 @@ struct UnderWay {
     number: u32,
     line: Line,
     data: Data,
-    /// The pieces of the landing place that it has.
+    /// The pieces of the landing place that the request owns.
     pieces: u64,
-    /// Whether somebody will come for the reply.
+    /// Whether the caller still wants the reply.
     is_wanted: bool,
 }
 
@@ -106,7 +105,7 @@ impl UnderWay {
             Data::Reply(_) => layout.reply(pe, self.number) + 8 + REPLY_HEAD_BYTES,
             Data::Landing(_) => {
                 let piece = self.pieces.trailing_zeros() as usize;
-                // One without a byte has no piece.
+                // A request without data has no piece.
                 layout.landing() + piece % PIECES as usize * PIECE_BYTES
             }
         }
@@ -127,7 +126,7 @@ impl Asking {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Stores a request, if there is room for it and its data. `line` is told where the data is.
+    /// Stores a request, if there is room for it and its data. `line` gets the place of the data.
     pub(super) fn start(
         &self,
         inner: &Attachment,
@@ -166,7 +165,7 @@ impl Asking {
             inner
                 .segment()
                 .put_word(reply, NOT_YET | u64::from(number))?;
-            // An agent must see what was put before: a get after a put to one PE.
+            // The agent must see earlier puts: a get after a put to the same PE returns the new bytes.
             inner.fence()?;
             request.store(inner, pe)
         });
@@ -182,7 +181,7 @@ impl Asking {
         Ok(Some(RequestId { pe, number }))
     }
 
-    /// The answer to a request, if it has come, and what it has brought, which is as long as `out`.
+    /// The answer to a request, if it has come. Its data is copied to `out`, which has the same length.
     pub(super) fn finish(
         &self,
         inner: &Attachment,
@@ -211,7 +210,7 @@ impl Asking {
         }
     }
 
-    /// Nobody comes for the reply any more.
+    /// The caller does not want the reply any more.
     pub(super) fn forget(&self, asked: RequestId) {
         let requests = &mut *self.lock();
         requests.kept.remove(&asked);
@@ -239,8 +238,8 @@ impl Requests {
         target.ok_or_else(|| TransportError::NoSuchPe { pe, pes: inner.pes }.into())
     }
 
-    /// Takes pieces that follow each other, if there are any. If there are none, replies that have
-    /// come are read first, because they free pieces.
+    /// Takes adjacent pieces, if there are enough. If not, it first reads the replies that have come,
+    /// because that frees pieces.
     fn take_pieces(&mut self, inner: &Attachment, len_bytes: usize) -> Result<Option<u64>> {
         let count = len_bytes.div_ceil(PIECE_BYTES) as u32;
         if count == 0 {
@@ -292,8 +291,8 @@ impl Requests {
         Ok(true)
     }
 
-    /// Ends the first request to `pe` if there is a reply, right or wrong. `take` is given the request
-    /// if its data is there.
+    /// Ends the first request to `pe` if there is a reply, right or wrong. `take` gets the request if
+    /// its data has arrived.
     fn read_reply(
         &mut self,
         inner: &Attachment,
@@ -313,7 +312,7 @@ impl Requests {
         under_way.pop_front();
         self.landing &= !pieces;
         if core::mem::take(&mut self.is_short) {
-            // Another thread may be waiting for room. No store of a peer wakes it.
+            // Another thread may wait for room, and no store of a peer would wake it.
             inner.segment().notify();
         }
         answer
@@ -370,7 +369,7 @@ fn reply(inner: &Attachment, pe: PeId, number: u32) -> Result<Option<Answer>> {
     }
 }
 
-/// `count` pieces that follow each other and that nobody has.
+/// `count` adjacent free pieces.
 fn free_pieces(taken: u64, count: u32) -> Option<u64> {
     let all = u64::MAX >> (PIECES - count);
     (0..=PIECES - count)

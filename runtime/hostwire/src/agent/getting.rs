@@ -19,7 +19,7 @@ pub struct Getting {
     len_bytes: usize,
     /// Bytes that were asked for.
     asked_bytes: usize,
-    /// Those of them that are not there yet, in order: where each begins.
+    /// The requests without a reply, in order, and where the bytes of each begin.
     under_way: VecDeque<(RequestId, usize)>,
 }
 
@@ -106,9 +106,9 @@ impl Getting {
         }
     }
 
-    /// Nobody wants what has not been taken.
+    /// Replies that have not come yet are not wanted any more.
     pub fn forget(&mut self, inner: &Attachment) {
-        // In a copy of the process a thread that is not there may have the lock.
+        // In a copy of the process the lock may belong to a thread that does not exist there.
         if inner.is_here() {
             for (asked, _) in self.under_way.drain(..) {
                 inner.agent.asking.forget(asked);

@@ -1,4 +1,4 @@
-//! Whether somebody who is waited for is lost, or leaves the job.
+//! Whether an awaited PE is lost, or leaves the job.
 
 use hostwire_transport::PeId;
 
@@ -6,7 +6,7 @@ use super::{Attachment, Departure, Watch};
 use crate::error::{Error, Result};
 
 impl Attachment {
-    /// Why what is waited for will never happen, if that is so.
+    /// The error if the awaited event will never happen.
     pub(super) fn find_gone(&self, watch: Watch<'_>) -> Result<Option<Error>> {
         match watch {
             Watch::Next { members, next } => self.find_absent(members, [next]),
@@ -36,9 +36,9 @@ impl Attachment {
         }
     }
 
-    /// A member or one of `next` that has died, or one of `next` that leaves the job. Who
-    /// leaves may do so because of a death, so departures are looked at first: such a death
-    /// is seen then.
+    /// The error if a member or one of `next` has died, or one of `next` leaves the job. A
+    /// PE may leave because of a death. Departures are read first, so that such a death is
+    /// seen afterwards and reported instead.
     fn find_absent(
         &self,
         members: &[PeId],
@@ -64,11 +64,12 @@ impl Attachment {
         Ok(left)
     }
 
-    /// Somebody who knows that all are leaving, or who has died without that.
+    /// The error if a member has left for good (it then knows that all are leaving), or has
+    /// died before that.
     fn find_the_end(&self, members: &[PeId]) -> Result<Option<Error>> {
         for pe in members.iter().copied() {
             let lost = self.is_said_to_be_lost(pe)?;
-            // Looked at second: what it stored before it ended counts.
+            // Read after the check for loss: a departure stored before the end counts.
             if self.departure(pe)? == Some(Departure::Gone) {
                 return Ok(Some(Error::PeerLeft { pe }));
             }
@@ -80,7 +81,7 @@ impl Attachment {
     }
 
     /// An error if a PE that has not left in good order is newly found to be lost: for
-    /// programs that wait by looking themselves.
+    /// programs that poll by themselves.
     pub fn look_for_lost(&self) -> Result<()> {
         self.fork_guard.check()?;
         self.find_newly_lost()?.map_or(Ok(()), Err)
@@ -99,7 +100,7 @@ impl Attachment {
                 return Ok(Some(self.lost.error(pe)));
             }
         }
-        // When all are leaving, nobody is there who could store anything.
+        // When all others are leaving, no PE is left that could store anything.
         Ok(left.filter(|_| others == 0))
     }
 
@@ -110,10 +111,10 @@ impl Attachment {
         }
     }
 
-    /// How far `pe` says that it is.
+    /// How far `pe` is on its way out, as it says.
     pub fn departure(&self, pe: PeId) -> Result<Option<Departure>> {
         let word = self.lost.departure(&*self.wire, pe)?;
-        // Anything else is not from a correct peer, and says nothing.
+        // Any other value is not from a correct peer, and is ignored.
         Ok([Departure::Leaving, Departure::Gone]
             .into_iter()
             .find(|departure| *departure as u64 == word))
@@ -125,8 +126,8 @@ impl Attachment {
         self.lost.look(&*self.wire, pe)
     }
 
-    /// As [`is_lost`](Self::is_lost), but among hundreds of PEs it is left to the threads to
-    /// look: for waits that depend on many.
+    /// As [`is_lost`](Self::is_lost), for waits that depend on many PEs: in a job of
+    /// hundreds it leaves the system calls to the background thread.
     fn is_said_to_be_lost(&self, pe: PeId) -> Result<bool> {
         self.lost.look_or_hear(&*self.wire, pe)
     }

@@ -15,8 +15,8 @@ use crate::error::Result;
 use crate::lost::Watcher;
 
 impl Attachment {
-    /// Copies of this process cannot attach again: they would speak to the launcher in the
-    /// name of this PE.
+    /// From now on copies of this process cannot attach: they would speak to the launcher in the name of
+    /// this PE.
     pub(crate) fn remember(&self) {
         self.fork_guard.remember();
     }
@@ -55,7 +55,7 @@ impl Attachment {
         workers.watcher = None;
         self.agent.stop(&*self.wire);
         if let Some(thread) = workers.agent.take() {
-            // It cannot have panicked with anything of ours to mend.
+            // If the thread panicked, there is nothing to repair.
             let _ = thread.join();
         }
         self.show_counters();
@@ -71,14 +71,14 @@ impl Attachment {
         }
     }
 
-    /// The last values, on paper too if that was asked for.
+    /// Publishes the last values, and prints them if the user wants that.
     fn show_counters(&self) {
         if let Some(publisher) = &self.publisher {
             publisher.publish(&*self.wire);
         }
         if self.prints.swap(false, Ordering::Relaxed) {
             let text = crate::counters::text(self.pe, &self.wire.tally());
-            // The user asked for it by HOSTWIRE_STATS; that nobody reads it is no error.
+            // The user asked for this by HOSTWIRE_STATS. It is no error if nobody reads it.
             let _ = std::io::stderr().write_all(text.as_bytes());
         }
     }
@@ -107,8 +107,8 @@ impl Attachment {
         }
     }
 
-    /// Closes the recording of this PE, if there is one. Last, when it has left the job: that a file could
-    /// not be written is no harm to the others.
+    /// Closes the recording of this PE, if there is one. Call it last, after the PE has left the job: if
+    /// the file cannot be written, the other PEs are not affected.
     ///
     /// # Errors
     /// If a part of it could not be written.
@@ -117,8 +117,8 @@ impl Attachment {
         Ok(self.wire.close_recording()?)
     }
 
-    /// Whether the launcher is reached by PMI-1 or PMI-2: over one socket, which other libraries in
-    /// this process may use, too.
+    /// Whether the launcher is reached by PMI-1 or PMI-2: over one socket, which other libraries in this
+    /// process may use as well.
     pub fn is_under_pmi(&self) -> bool {
         if !self.is_here() {
             return false;
@@ -136,7 +136,7 @@ impl Attachment {
     /// [`Error::Copied`](crate::Error::Copied).
     pub fn abort(&self, status: i32, why: &str) -> Result<bool> {
         self.fork_guard.check()?;
-        // A thread that holds the lock is in the middle of leaving, and the job with it.
+        // If another thread holds the lock, this PE and its job are leaving already.
         let Ok(mut launcher) = self.launcher.try_lock() else {
             return Ok(false);
         };
@@ -150,8 +150,8 @@ impl Attachment {
     }
 }
 
-/// The threads end with it. A copy of the process has none of them, only their handles, and
-/// what it shares with the launcher is the PE's.
+/// Ends the threads. A copy of the process has their handles but not the threads, and its connection to
+/// the launcher belongs to the PE.
 impl Drop for Attachment {
     fn drop(&mut self) {
         if self.is_here() {

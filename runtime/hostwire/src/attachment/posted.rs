@@ -1,8 +1,8 @@
-//! When stores through windows that may not be loaded from are visible.
+//! When stores are visible that went through windows without loads.
 //!
-//! Nobody acknowledges a posted store, and no load can look for it. But stores of one PE to another
-//! arrive in their order, so a request to the agent of the other PE arrives behind them: its reply
-//! says that they are there.
+//! A posted store has no acknowledgement, and no load can check for it. But stores of one PE to
+//! another arrive in order. So a request to the agent of the other PE arrives after them, and the
+//! reply shows that they have arrived.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -29,7 +29,7 @@ impl Attachment {
         }
     }
 
-    /// What the runtime stores for itself, nobody makes quiet.
+    /// Stores of the runtime itself do not count: no quiet has to wait for them.
     #[cold]
     #[inline(never)]
     fn note_posted(&self, pe: PeId, offset_bytes: usize) {
@@ -43,8 +43,8 @@ impl Attachment {
     /// Waits until all that this PE has posted to these PEs has arrived.
     ///
     /// # Errors
-    /// [`Error::PeerLost`](crate::Error::PeerLost), once, if one of them is lost meanwhile. What was
-    /// posted to the others has arrived then.
+    /// [`Error::PeerLost`](crate::Error::PeerLost), once, if one of them is lost meanwhile. Stores
+    /// to the others have arrived then.
     #[cold]
     pub(super) fn hear_of_posted(&self, pes: impl Iterator<Item = PeId>) -> Result<()> {
         let mut all = Ok(());

@@ -1,4 +1,4 @@
-//! Registered memory: one's own, and how that of peers is reached.
+//! Registered memory of this PE, and how that of peers is reached.
 
 use std::sync::PoisonError;
 
@@ -44,7 +44,8 @@ impl Attachment {
         }
     }
 
-    /// Peers do not reach it any more: when this returns, nothing more is stored there.
+    /// Ends the registration. When this returns, peers do not reach the memory any more, and
+    /// nothing more is stored there.
     pub fn unregister(&self, segment: SegmentId) {
         if self.is_here() {
             self.wire.unregister(segment);
@@ -53,7 +54,7 @@ impl Attachment {
         }
     }
 
-    /// Not all wires reach registered memory: what they do not do, the agent does.
+    /// Not all wires reach registered memory. The agent does what the wire cannot.
     fn start_agent(&self) -> Result<()> {
         self.agent.need();
         let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -63,7 +64,7 @@ impl Attachment {
         Ok(())
     }
 
-    /// Who does what is asked of a place in registered memory of `pe`. A window does it if it
+    /// Who carries out an operation on a place in registered memory of `pe`. A window does if it
     /// `serves`.
     fn registered(
         &self,
@@ -114,7 +115,7 @@ impl Attachment {
             Doer::Offload(wire) => Ok(wire.get(pe, offset_bytes, dst)?),
             Doer::Reader(wire, from_bytes) if dst.len() >= from_bytes => {
                 match wire.get(pe, offset_bytes, dst) {
-                    // The agent may do what the wire cannot, or says why nobody can.
+                    // The agent may do what the wire cannot. If not, it gives the error.
                     Err(TransportError::OutOfRange { .. }) => {
                         self.agent.get(self, pe, offset_bytes, dst)
                     }
@@ -144,7 +145,7 @@ impl Attachment {
     }
 }
 
-/// Who does what is asked of registered memory.
+/// Who carries out an operation on registered memory.
 enum Doer<'a> {
     /// This PE, through a window: where in it.
     Window(Window, usize),
@@ -152,7 +153,7 @@ enum Doer<'a> {
     Offload(&'a dyn Offload),
     /// The wire carries stores there, and does gets of so many bytes or more.
     Reader(&'a dyn Offload, usize),
-    /// The wire carries stores there; all else, the agent of the PE does.
+    /// The wire carries stores there; the agent of the PE does everything else.
     Carrier,
     /// The agent of the PE.
     Agent,

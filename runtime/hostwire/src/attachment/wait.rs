@@ -7,23 +7,21 @@ use hostwire_transport::wait::{Backoff, WaitLimits, WaitStep};
 use super::{Attachment, Pace, Watch};
 use crate::error::{Error, Result};
 
-/// The longest nap where nothing but the end of a sleep would tell the time.
+/// The longest nap in virtual time, where a PE sees the time only after a nap.
 const NAP_MAX: Duration = Duration::from_micros(10);
 
 impl Attachment {
     /// Polls until there is a result.
     ///
     /// # Errors
-    /// What `poll` gives; [`Error::PeerLost`] or
-    /// [`Error::PeerLeft`] when a watched PE will not do what is waited
-    /// for and `poll` still has nothing.
+    /// What `poll` gives; [`Error::PeerLost`] or [`Error::PeerLeft`] when a watched PE is lost or
+    /// leaves and `poll` still has no result.
     #[inline]
     pub fn wait<R>(&self, watch: Watch<'_>, poll: impl FnMut() -> Result<Option<R>>) -> Result<R> {
         self.wait_and(watch, |_| self.progress(), poll)
     }
 
-    /// As [`wait`](Self::wait), with something else to get on with meanwhile. The one
-    /// place where a PE waits.
+    /// As [`wait`](Self::wait), with `progress` called meanwhile. The one place where a PE waits.
     #[inline]
     pub(crate) fn wait_and<R>(
         &self,
@@ -34,8 +32,9 @@ impl Attachment {
         self.wait_before(None, watch, progress, poll)
     }
 
-    /// As [`wait_and`](Self::wait_and), where `poll` may have something because of the time
-    /// alone: no sleep is longer than until `deadline`, as [`Clock::now`](hostwire_transport::wire::Clock::now) counts.
+    /// As [`wait_and`](Self::wait_and), where `poll` may have a result only because time has
+    /// passed: no sleep lasts beyond `deadline`, in the time of
+    /// [`Clock::now`](hostwire_transport::wire::Clock::now).
     #[inline]
     pub(crate) fn wait_before<R>(
         &self,
@@ -129,15 +128,15 @@ impl Attachment {
         };
         let limit = self.wire.arm(limit);
         if self.keeps_stores {
-            // What this PE waits for may be the answer to one of them.
+            // The awaited event may be the answer to a store that the wire still keeps.
             self.wire.fence()?;
         }
         progress(pace)?;
         if let Some(result) = poll()? {
             return Ok(Some(result));
         }
-        // A sleep in virtual time has no limit, and who has left already rings no more. The end of
-        // a PE does ring.
+        // A sleep in virtual time has no limit. A PE that has already left rings no more; only its
+        // end rings.
         let early = match watch {
             Watch::TheEnd(_) => None,
             _ if self.wire.is_in_virtual_time() => self.find_gone(watch)?,
@@ -157,22 +156,24 @@ impl Attachment {
         let Some(gone) = gone else {
             return Ok(None);
         };
-        // What it stored before is there by now.
+        // Its last stores have arrived by now.
         if let Some(result) = poll()? {
             return Ok(Some(result));
         }
         match watch {
-            // That may have been its part, and only the other one's is missing.
+            // The poll may have seen the part of this PE, so that only the other PE's part is
+            // missing.
             Watch::Pair { .. } => self.find_gone(watch)?.map_or(Ok(None), Err),
             _ => Err(gone),
         }
     }
 
-    /// Has each thread that sleeps in a wait ask `is_wanted`, after each sleep (0.1 s at most, and
-    /// less if a signal comes): if so, the wait ends with [`Error::Interrupted`]. No lock is held
-    /// then. For a language whose users stop programs by an interrupt. Only the first call counts.
+    /// Each thread that sleeps in a wait calls `is_wanted` after each sleep (0.1 s at most, less
+    /// if a signal comes). If it returns true, the wait ends with [`Error::Interrupted`]. No lock
+    /// is held during the call. For languages whose users stop programs by an interrupt. Only the
+    /// first call of this function counts.
     pub fn end_waits_if(&self, is_wanted: impl Fn() -> bool + Send + Sync + 'static) {
-        // A second one changes nothing, as promised.
+        // Only the first call counts.
         let _ = self.interrupt.set(Box::new(is_wanted));
     }
 

@@ -2,11 +2,11 @@
 //!
 //! All PEs draw the same list of messages. Each starts its sends and its receives in the
 //! background, in random order, with probes, blocking receives and cancels between them.
-//! The model knows what each PE sent, in order. It goes through the receives in the order
-//! in which they were posted: one that got a message of a PE must have got the first that it
-//! takes of those that no receive before it got. That is all of MPI's rule that messages do
-//! not overtake each other, and whatever the timing, it leaves no choice but that of the
-//! sender.
+//! The model knows what each PE sent, in order. It goes through the receives in the order in
+//! which they were posted. A receive that got a message of a PE must have got the first
+//! message of this PE that it matches and that no earlier receive got. This is MPI's rule
+//! that messages do not overtake each other. The timing may decide only which sender a
+//! receive gets its message from.
 
 use std::collections::BTreeMap;
 
@@ -47,7 +47,7 @@ struct Message {
 struct Receive {
     from: Source,
     tag: Tag,
-    /// What it got: of whom, and which of its messages.
+    /// What it got: the sender, and which of its messages.
     got: Option<(PeId, usize)>,
 }
 
@@ -80,7 +80,7 @@ impl<'a> Matching<'a> {
             };
             match bytes.first_chunk_mut() {
                 Some(front) => *front = (number as u64).to_le_bytes(),
-                // Known by the data alone.
+                // Only the data identifies it.
                 None => data = number as u64 + 1,
             }
             sent[from].push(Message {
@@ -90,7 +90,7 @@ impl<'a> Matching<'a> {
                 bytes,
             });
         }
-        // From here on each PE draws its own.
+        // From here on each PE draws its own numbers.
         let random = Random::new(random.word().wrapping_add(job.pe().into()));
         Self {
             job,
@@ -127,7 +127,7 @@ impl<'a> Matching<'a> {
             self.do_something(expected);
         }
         self.cancel_all();
-        // What is left is taken by anything.
+        // A receive with any source and tag takes what is left.
         while self.received < expected {
             self.receive_now(Source::Any, Tag::ANY);
         }
@@ -172,7 +172,7 @@ impl<'a> Matching<'a> {
             3 => {
                 if let Some(found) = self.repeat.ok(self.job.try_probe(from, tag)) {
                     assert!(tag.takes(found.tag), "{}", self.repeat);
-                    // Nobody else can get it.
+                    // No other receive can get it.
                     let got = self.receive_now(Source::Pe(found.from), found.tag.into());
                     assert_eq!(got, found, "{}", self.repeat);
                 }

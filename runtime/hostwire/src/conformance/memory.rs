@@ -95,7 +95,7 @@ pub fn memory_runs_out_for_all_alike(setup: &Setup<'_>) {
             .map(|_| job.alloc::<u64>(words / 4).unwrap())
             .collect();
         assert_eq!(refused(1), Err(full(8, 0, 0)));
-        // Two quarters that do not touch are no half.
+        // Two free quarters that are not adjacent do not make a half.
         for (index, quarter) in quarters.into_iter().enumerate() {
             if index % 2 == 0 {
                 quarter.free().unwrap();

@@ -3,8 +3,8 @@
 use super::{Setup, left, right, values};
 use crate::{Job, PeId, Symmetric};
 
-/// Around lines of 56 bytes, the longest message of a ring, and the pieces and the
-/// whole of the staging memory.
+/// Lengths around lines of 56 bytes, the longest message of a ring, a piece of the
+/// staging memory, and all of it.
 fn lengths(setup: &Setup<'_>) -> Vec<usize> {
     let eager = setup.eager_bytes();
     let mut lengths = vec![
@@ -19,7 +19,8 @@ fn lengths(setup: &Setup<'_>) -> Vec<usize> {
 
 /// Passes one message around the job with blocking calls: even PEs send first.
 fn around(job: &Job, send: impl FnOnce(PeId), receive: impl FnOnce(PeId)) {
-    // Around an odd job, two even PEs are neighbours: the last one receives first.
+    // If the number of PEs is odd, two even PEs are neighbours, so the last one receives
+    // first.
     let last = job.pe() + 1 == job.pes();
     if job.pes() == 1 || (job.pe().is_multiple_of(2) && !last) {
         send(right(job));

@@ -31,13 +31,13 @@ pub fn tags_in_any_order(setup: &Setup<'_>) {
     });
 }
 
-/// A ring of four slots carries many messages: the sender waits for credit, and goes
-/// on when it comes.
+/// A ring of four slots carries many messages: the sender waits for credit, and continues
+/// when it comes.
 pub fn credits_run_out_and_come_back(setup: &Setup<'_>) {
     const MESSAGES: usize = 400;
     let setup = setup.with_ring(RING_BYTES_SMALLEST);
     setup.job(|job| {
-        // A chain, so that nobody who sends is also received from.
+        // A chain, so that no PE sends while another waits to receive from it.
         for hop in 0..job.pes().saturating_sub(1) {
             for number in 0..MESSAGES {
                 let len = (number * 37) % (setup.eager_bytes() + 1);

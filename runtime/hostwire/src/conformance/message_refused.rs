@@ -29,7 +29,7 @@ pub fn a_refused_message_stays(setup: &Setup<'_>) {
     });
 }
 
-/// An exchange that refuses what it gets has sent what it has.
+/// An exchange that refuses its incoming message has sent its outgoing one.
 fn exchanged(job: &Job) {
     for len in [100, 100_000] {
         let mut short = vec![0u8; len - 1];

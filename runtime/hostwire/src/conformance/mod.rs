@@ -220,10 +220,10 @@ fn left(job: &Job) -> PeId {
     (job.pe() + job.pes() - 1) % job.pes()
 }
 
-/// How far apart parts of `len` elements begin that different PEs store to with nothing that orders
-/// them: not at all, so that they touch, except on flushed memory. There hosts write back whole
-/// lines, so a program must give each line to one PE at a time (`docs/memory-model.md`), and all
-/// cases do so by this function.
+/// The distance between parts of `len` elements to which different PEs store without any order.
+/// Parts are adjacent, except on flushed memory. There hosts write back whole lines, so a program
+/// must give each line to one PE at a time (`docs/memory-model.md`). All cases do so by this
+/// function.
 fn apart(job: &Job, len: usize) -> usize {
     match job.inner.segment().visibility() {
         Visibility::Coherent | Visibility::WriteCombining => len,

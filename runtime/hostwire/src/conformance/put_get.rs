@@ -178,7 +178,8 @@ pub fn parts_of_arrays(setup: &Setup<'_>) {
     });
 }
 
-/// Several gets are on their way at once, of one PE and of all; they end in any order, or unheard.
+/// Several gets are under way at once, from one PE and from all. They end in any order, or are
+/// dropped.
 pub fn gets_that_do_not_wait(setup: &Setup<'_>) {
     const LENGTHS: [usize; 6] = [1, 8, 500, 9, 40_000, 0];
     setup.job(|job| {

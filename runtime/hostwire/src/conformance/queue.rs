@@ -45,8 +45,8 @@ pub fn many_messages_in_the_background(setup: &Setup<'_>) {
     });
 }
 
-/// A send in the background goes on while its PE waits for something else, and a receive
-/// gets its message then.
+/// Sends and receives in the background make progress while their PE waits for something
+/// else.
 pub fn the_background_goes_on_in_other_waits(setup: &Setup<'_>) {
     setup.job(|job| {
         let memory = job.alloc::<u8>(200_000).unwrap();
@@ -55,7 +55,7 @@ pub fn the_background_goes_on_in_other_waits(setup: &Setup<'_>) {
         memory.write(0, &message).unwrap();
         queue.send_from(right(job), 1, &memory, 0, 150_000).unwrap();
         queue.send(right(job), 2, message).unwrap();
-        // Nobody receives with a call of its own before all have been here.
+        // No PE receives with a blocking call before all have passed here.
         queue.recv(left(job), 2, vec![0; 200_000]).unwrap();
         let two = job.alloc::<u8>(160_000).unwrap();
         queue.recv_into(left(job), 1, &two, 0, 160_000).unwrap();
@@ -123,7 +123,8 @@ pub fn any_tag_keeps_the_order_of_sending(setup: &Setup<'_>) {
         for count in 0..EACH * u64::from(job.pes() - 1) {
             let (envelope, got) = match count % 3 {
                 0 => job.recv_any_vec::<u64>(Source::Any, Tag::ANY).unwrap(),
-                // The same with a look first, and then by its name or as it was looked for.
+                // The same after a probe: the receive names the message that was found,
+                // or repeats the pattern of the probe.
                 way => {
                     let found = job.probe(Source::Any, Tag::ANY).unwrap();
                     let mut room = vec![0; found.count::<u64>()];
@@ -144,7 +145,7 @@ pub fn any_tag_keeps_the_order_of_sending(setup: &Setup<'_>) {
     });
 }
 
-/// What was cancelled has no message, and what has one is not cancelled.
+/// A cancelled receive has no message, and a receive with a message is not cancelled.
 pub fn receives_are_cancelled_or_not(setup: &Setup<'_>) {
     setup.job(|job| {
         let queue = job.queue::<u64>().unwrap();
@@ -162,7 +163,7 @@ pub fn receives_are_cancelled_or_not(setup: &Setup<'_>) {
         assert_eq!(queue.cancel(second), Ok(false));
         assert!(queue.wait().unwrap().is_none());
         refused(job);
-        // What a queue leaves behind when it is dropped takes no message.
+        // Receives of a dropped queue take no message.
         queue.recv(left(job), 1, vec![0; 4]).unwrap();
         drop(queue);
         job.barrier().unwrap();

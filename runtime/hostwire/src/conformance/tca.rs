@@ -94,7 +94,7 @@ impl<'a> Run<'a> {
                 }
             }
         }
-        // Nobody is copying from there any more, which each has seen by itself.
+        // No PE copies from there any more: each has seen this by itself.
         for pe in 0..self.job.pes() {
             let seed = round << 32 | u64::from(pe) << 8 | 0xff;
             self.copy_to_others(pe, &mut Random::new(seed), round);
@@ -234,7 +234,7 @@ fn random_len(random: &mut Random, room: usize) -> usize {
     random.below(most + 1)
 }
 
-/// What cannot be copied is refused before anything is, and says whose fault it is.
+/// Impossible copies are refused before anything is copied, and the error says who is at fault.
 pub fn impossible_copies_are_refused(setup: &Setup<'_>) {
     setup.job(|job| {
         let config = Config {
@@ -276,7 +276,7 @@ pub fn impossible_copies_are_refused(setup: &Setup<'_>) {
                 "only writes cross between PEs",
             );
         }
-        // Memory of a chain stays, and that of nothing comes back.
+        // A started chain keeps its memory, and a copy of no bytes gives it back when it is done.
         let mut chain = Chain::new();
         chain.copy(spot, spot, 0);
         stream.start(&tca.prepare(&chain).unwrap()).unwrap();

@@ -211,7 +211,7 @@ impl<'a> Traffic<'a> {
             .map(|number| Operation::draw(&mut random, pes, eager, number as u64))
             .collect();
         let written: Vec<_> = operations.iter().filter_map(Operation::written).collect();
-        // From here on each PE draws its own.
+        // From here on each PE draws its own numbers.
         let mut own = Random::new(random.word().wrapping_add(self.job.pe().into()));
         for operation in operations {
             self.apply(operation, &written);

@@ -2,8 +2,8 @@
 //!
 //! Dissemination: in round `k` a member signals the one `2^k` ranks after it and waits for the
 //! one `2^k` ranks before it. Each flag is written by one peer and holds the number of the
-//! barrier, so it is never reset. No number is 0, and no flag is either once its owner has begun:
-//! a flag that was wiped out does not look like a peer that has not arrived.
+//! barrier, so it is never reset. No number is 0, and no flag is 0 after its owner has begun. So a
+//! flag that was wiped out is not mistaken for a peer that has not arrived.
 
 use std::sync::atomic::Ordering;
 
@@ -17,10 +17,10 @@ use crate::layout::{ENTRIES, ROUNDS};
 use crate::lost::Departure;
 use crate::slots::UNUSED;
 
-/// What the first barrier of that team stores.
+/// The stamp of a team's first barrier.
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) const FIRST_STAMP: u64 = UNUSED + 1;
-/// Low bits of the counter in which a barrier counts who has come; the stamp is above them.
+/// Number of low bits of the counter in which a barrier counts arrivals; the stamp is above them.
 const ARRIVALS_BITS: u32 = crate::layout::PES_MAX.ilog2() + 1;
 
 impl Team {
@@ -31,8 +31,8 @@ impl Team {
     #[inline]
     pub fn barrier<C: Caller>(&self, caller: &C) -> Result<()> {
         self.quiet(caller)?;
-        // Where stores are instructions, the flags below are stored after all data, and no
-        // member passes before it has seen them.
+        // Where the CPU itself stores, the flags are stored after all data, and no member passes
+        // before it has seen them.
         self.sync(caller)
     }
 
@@ -45,10 +45,10 @@ impl Team {
         self.meet(caller, Activity::Barrier, Watch::All(&self.members))
     }
 
-    /// As [`barrier`](Self::barrier), where members may still be leaving the job from the last
-    /// time: only a dead PE will not come.
+    /// As [`barrier`](Self::barrier), for PEs that left the job and start again: a member may still
+    /// be marked as leaving but will come. Only a dead PE will not.
     pub fn barrier_again<C: Caller>(&self, caller: &C) -> Result<()> {
-        // A PE that has passed must not treat this one as a PE that has left.
+        // A PE that has passed must not see this one as leaving.
         self.quiet(caller)?;
         let watch = Watch::Next {
             members: &self.members,
@@ -73,8 +73,7 @@ impl Team {
     }
 
     /// Ends a barrier at which all are known to have arrived, as if this member had waited for each
-    /// signal: those who still wait for one of its own get it, and the next barrier has the next
-    /// number, as theirs has.
+    /// signal. It sends its remaining signals, and counts the barrier as the others do.
     #[cold]
     fn has_met<C: Caller>(&self, caller: &C) -> Result<()> {
         let number = self.barriers.load(Ordering::Relaxed) + 1;
@@ -88,8 +87,7 @@ impl Team {
         Ok(())
     }
 
-    /// If some PEs are reached otherwise than by instructions, waits until all stores to them
-    /// have arrived.
+    /// Waits until all stores have arrived, if the CPU itself does not do all of them.
     #[inline]
     pub(super) fn quiet<C: Caller>(&self, caller: &C) -> Result<()> {
         match caller.attachment().is_plain() {
@@ -109,8 +107,8 @@ impl Team {
         attachment.check_is_here()?;
         let size = self.size();
         if size > 1 {
-            // A barrier that failed has not taken place: who tries it again must not look as if
-            // it were ahead of those that still wait in it.
+            // A barrier that failed does not count: a member that tries it again must not seem to be
+            // ahead of those that still wait in it.
             let number = self.barriers.load(Ordering::Relaxed) + 1;
             if size > 2 && attachment.is_crowded() && attachment.is_plain() {
                 self.meet_crowded(caller, doing, watch, number)?;
@@ -145,8 +143,7 @@ impl Team {
             let word = Awaited {
                 offset: flag,
                 doing,
-                // Other members may have passed and leave, but not the one whose signal this
-                // one needs.
+                // Other members may have passed and leave. The one whose signal is needed may not.
                 watch: match watch {
                     Watch::All(members) => Watch::Next {
                         members,
@@ -183,8 +180,8 @@ impl Team {
             return self.meet_in_rounds(caller, doing, watch, number);
         };
         let counter = first.word(self.slot.counter())?;
-        // It never decreases, also for later teams and barriers: a member that is late and reads
-        // it once more sees that its own barrier is over.
+        // Arrivals of later barriers and teams only increase it. So a member that reads it late sees
+        // that its own barrier is over.
         let nobody = stamp << ARRIVALS_BITS;
         let all = nobody + size as u64;
         let (Ok(before) | Err(before)) =
@@ -205,12 +202,12 @@ impl Team {
         };
         let met = word.meets(caller, |got| Ok(got >= stamp));
         match met {
-            // A member that has passed may leave before this one is informed. But then it and
-            // all others have counted themselves. So if a member leaves while some are still
-            // missing, the barrier never ends.
+            // A member that has passed may leave before this one is informed. But then all members
+            // have counted themselves. If a member leaves while some are still missing, the barrier
+            // never ends.
             Err(Error::PeerLeft { .. }) if counter.load(Ordering::Acquire) >= all => Ok(()),
             Err(error) => {
-                // This member has not been here, unless the others have been told so.
+                // Takes this member's arrival back, unless the barrier is already complete.
                 let _ = counter.fetch_update(Ordering::SeqCst, Ordering::Relaxed, |count| {
                     (nobody < count && count < all).then(|| count - 1)
                 });
@@ -228,9 +225,9 @@ impl Team {
         }
     }
 
-    /// Stores one word into the segment of `rank`, after everything stored before. It does no
-    /// harm if the PE has seen the word and left before this returns, or if it has died: this
-    /// member then waits for all, and learns it there.
+    /// Stores one word into the segment of `rank`, after everything stored before. No error if the
+    /// PE is lost: it may have seen the word and left. If it has died, this member finds out in its
+    /// own wait.
     #[inline(always)]
     pub(super) fn put_word<C: Caller>(
         &self,
@@ -248,9 +245,9 @@ impl Team {
         }
     }
 
-    /// Marks the own flags of this team as unused, and its lines if there are few: 0 is then no flag
-    /// and no stamp. Peers may be in its first barrier already. Left out if no atomic operation can
-    /// keep their stores apart from this.
+    /// Marks the own flags of this team as unused, and its lines if there are few: after this, 0 is
+    /// neither a flag nor a stamp. Peers may be in the team's first barrier already. Does nothing
+    /// where no CPU operation is atomic with respect to their stores.
     pub(super) fn mark_words(&self, attachment: &Attachment) -> Result<()> {
         if !attachment.marks_words() {
             return Ok(());

@@ -26,7 +26,7 @@ pub enum Target<'a> {
 /// Both. They may be the same memory, or overlap.
 #[derive(Debug)]
 pub struct Buffers<'a> {
-    /// What this PE gives; if it is not there, what is in the target.
+    /// What this PE gives. Without it, the target holds what this PE gives.
     pub source: Option<Source<'a>>,
     /// Where the result goes.
     pub target: Target<'a>,
@@ -153,7 +153,7 @@ impl<'a> Buffers<'a> {
 }
 
 impl Source<'_> {
-    /// Stores `len` bytes of it, from `from` on, at `offset` in the segment of `pe`.
+    /// Stores `len` bytes of the source, from `from` on, at `offset` in the segment of `pe`.
     ///
     /// # Errors
     /// [`Error::PeerLost`](crate::Error::PeerLost).
@@ -180,7 +180,7 @@ pub struct Combine<'a> {
     pub function: &'a dyn Fn(&mut [u8], Values<'_>),
     /// Bytes of an element.
     pub element_bytes: usize,
-    /// What all members have to have in common.
+    /// What must be the same at all members.
     pub operands: Operands,
 }
 
@@ -191,7 +191,7 @@ pub enum Fold {
     All,
     /// Those of all members up to each.
     UpTo,
-    /// Those of all members before each: at the first, zeros.
+    /// Those of all members before each. The first member gets zeros.
     Before,
 }
 

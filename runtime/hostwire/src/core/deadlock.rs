@@ -1,12 +1,12 @@
-//! Members that wait for each other for ever, since they call different operations: one is in a
-//! barrier and the other in a reduction, or each takes the other for the root.
+//! Finds members that would wait for each other for ever because they called different operations: one is
+//! in a barrier and the other in a reduction, or each takes the other for the root.
 //!
-//! Who has waited long tells the others where it is, by one word, and looks at what they have told.
-//! All members go through operations and barriers in one order, so of two of them one has done no
-//! more than the other. If one has begun more operations and the other more barriers, they have
-//! called something different, however slow one of them may be. The same holds if all that are
-//! waited for are through with the operation: what they stored in it came before their words. So nobody is
-//! suspected for being late, and nothing is stored or looked at in a wait that is short.
+//! A member that has waited long stores one word at the others that says where it is, and reads their
+//! words. In a correct program all members go through the same operations and barriers in the same order.
+//! So if one of two members is ahead in operations and the other in barriers, they have called different
+//! things, however slow one of them is. It is also an error if all awaited members have completed the
+//! operation: their stores in it came before their words, so nothing more will come. A member is never
+//! suspected only because it is late, and a short wait stores and reads nothing.
 
 use core::cell::Cell;
 use std::sync::atomic::Ordering;
@@ -18,13 +18,12 @@ use super::team::LEAVING;
 use super::{Caller, Team};
 use crate::error::{Error, Result};
 
-/// Up to so many members, each tells all others; in a larger team, those that it waits for, if it knows
-/// them.
+/// Up to so many members, each tells all others. In a larger team, it tells only those that it waits for,
+/// if they are known.
 const TOLD_MEMBERS_MAX: usize = 64;
 
-/// In so many looks one after another all members that are waited for must be through. A message may
-/// need some of them to be put together. At least 100 ms each, but on modelled memory, where no time
-/// passes.
+/// In so many consecutive looks all awaited members must be through: assembling a message may take some
+/// looks. They are at least 100 ms apart, except on modelled memory, where no time passes.
 const LOOKS: u32 = if cfg!(memory_model) { 1000 } else { 10 };
 
 /// A wait of a member.
@@ -32,7 +31,7 @@ pub(super) struct Step<'a> {
     pub(super) team: &'a Team,
     /// The operation by lines and its number. Without one, it is a barrier.
     pub(super) line: Option<(u64, Tag)>,
-    /// The ranks that have to do something; none, if they are not known.
+    /// The awaited ranks; none, if they are not known.
     pub(super) next: &'a [usize],
 }
 
@@ -40,12 +39,12 @@ pub(super) struct Step<'a> {
 #[derive(Default)]
 pub(super) struct Looks {
     told: Cell<bool>,
-    /// Looks one after another in which all that are waited for were through.
+    /// Consecutive looks in which all awaited members were through.
     through: Cell<u32>,
 }
 
-/// Where a member is: what it waits in, and what it has done before. Counts are the last bits of
-/// stamps, which no earlier team with this slot has used.
+/// Where a member is: what it waits in, and what it has done before. Counts are the low bits of stamps. No
+/// earlier team with this slot has used these stamps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Point {
     /// Operations by lines that it has begun.
@@ -82,7 +81,8 @@ impl Point {
         })
     }
 
-    /// How much more than the other it has done, in halves: of what it waits in, it has done one.
+    /// How far it is ahead of the other, in halves of an operation and of a barrier. What it waits in
+    /// counts as half done.
     fn ahead_of(self, other: Self) -> (i32, i32) {
         let more = |one: u16, other: u16| 2 * i32::from(one.wrapping_sub(other) as i16);
         let half = |is_half: bool| i32::from(is_half);
@@ -94,7 +94,7 @@ impl Point {
         )
     }
 
-    /// Whether no program in which all members call the same comes to these two.
+    /// Whether these two points cannot occur in a program in which all members call the same.
     fn contradicts(self, other: Self) -> bool {
         let (operations, barriers) = self.ahead_of(other);
         match (self.label, other.label) {
@@ -153,15 +153,15 @@ impl Step<'_> {
         }
     }
 
-    /// The wait is long.
+    /// Called when a wait is long.
     ///
     /// # Errors
     /// [`Error::CollectiveMismatch`] if it cannot end.
     #[cold]
     pub(super) fn look<C: Caller>(&self, caller: &C, looks: &Looks) -> Result<()> {
         let (team, attachment) = (self.team, caller.attachment());
-        // In virtual time all PEs that wait are seen to do so. The slot of those who leave has
-        // numbers for each two of them.
+        // In virtual time the model sees a deadlock itself. In the slot for leaving, each pair of members
+        // has numbers of its own.
         if team.slot() == LEAVING || attachment.wire().is_in_virtual_time() {
             return Ok(());
         }
@@ -199,7 +199,7 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// The wait is over as it should: what was told is not true any more.
+    /// The wait ended as it should. Takes back what this member told.
     pub(super) fn ended<C: Caller>(&self, caller: &C, looks: &Looks) -> Result<()> {
         match looks.told.get() {
             true => self.tell(caller, 0),
@@ -239,7 +239,7 @@ mod tests {
         }
     }
 
-    /// Each step of one program against each other one, where counts wrap as well.
+    /// Compares all pairs of steps of one program, also where counts wrap.
     #[test]
     fn steps_of_one_program_contradict_no_other() {
         let reduction = Tag::new(Kind::Reduce, 8);
@@ -276,9 +276,9 @@ mod tests {
         };
         let broadcast = |root| Tag::new(Kind::Broadcast, 8).with_root(root);
         for (one, other) in [
-            // A barrier beside an operation, both after the same.
+            // A barrier and an operation, both after the same steps.
             (barrier(4, 2), line(5, 2, sum("int64"))),
-            // A barrier that was left out before.
+            // One member left out an earlier barrier.
             (barrier(5, 2), line(7, 2, sum("int64"))),
             (line(5, 2, sum("int64")), line(5, 3, sum("int64"))),
             (line(5, 2, sum("int64")), line(5, 2, sum("float64"))),

@@ -2,8 +2,8 @@
 //!
 //! A line is valid if its stamp is that of the present operation; lines are never cleared. A
 //! member may use an entry again when all members have completed the operation that used it
-//! before. This holds if all members are known to have *begun* a later one; otherwise a barrier
-//! is put in between.
+//! before. They have if all members are known to have *begun* a later operation. Otherwise a barrier
+//! is inserted.
 
 use std::sync::atomic::Ordering;
 
@@ -23,18 +23,18 @@ pub const LINE_DATA_BYTES: usize = 48;
 const TAG: usize = 8;
 const DATA: usize = 16;
 
-/// What the writer of a line is doing, and what has to be the same at all members: of what elements,
-/// with which root, and a number. All of it is one word of the line.
+/// The operation of the writer of a line, and the arguments that must be the same at all members:
+/// elements, root, and a number. All of it is one word of the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tag {
     kind: Kind,
     operands: Operands,
-    /// The root. Of operations without one, what [`Team::with_roots`] puts here.
+    /// The root. For operations without one, [`Team::with_roots`] puts a hash of earlier roots here.
     root: u64,
     number: u64,
 }
 
-/// An operation that is none.
+/// Text for a code that names no operation.
 const UNKNOWN: &str = "something unknown";
 
 macro_rules! kinds {
@@ -122,7 +122,7 @@ const NUMBER: u64 = (1 << ROOT_BIT) - 1;
 const ROOT: u64 = (1 << (OPERANDS_BIT - ROOT_BIT)) - 1;
 
 impl Tag {
-    /// That of an operation with this number, on any elements.
+    /// The tag of an operation with this number, on any elements.
     #[inline(always)]
     pub fn new(kind: Kind, number: usize) -> Self {
         Self {
@@ -155,7 +155,7 @@ impl Tag {
             | self.number
     }
 
-    /// This operation and the one that another member has said, as far as they differ.
+    /// Texts of this operation and of the other member's, as far as they differ.
     fn told_from(self, theirs: u64) -> (String, String) {
         let ours = self.word();
         let differ = |mask: u64, bit| (ours ^ theirs) >> bit & mask != 0;
@@ -185,7 +185,7 @@ impl Tag {
     }
 }
 
-/// Which parts of a tag are told.
+/// Which parts of a tag the text of an error names.
 struct Differing {
     kind: bool,
     number: bool,
@@ -232,7 +232,7 @@ impl Label {
         Self(bits)
     }
 
-    /// As tags: as far as both are known.
+    /// Whether both are the same, as far as both are known.
     pub(super) fn fits(self, other: Self) -> bool {
         fits(self.0 << ROOT_BIT, other.0 << ROOT_BIT)
     }
@@ -262,14 +262,13 @@ fn fits(one: u64, other: u64) -> bool {
     (one ^ other) & !operands == 0 && here.agree(there)
 }
 
-/// Any word where a tag should be comes out as text.
+/// The text of any word in the place of a tag.
 #[cfg(feature = "fuzzing")]
 pub fn describe_any(word: u64) -> String {
     Tag::new(Kind::Start, 0).told_from(word).0
 }
 
-/// Changes to some other value that a wait looks at before it gets ready to wait longer.
-/// Fitted.
+/// How many changes to another value a wait looks at before it prepares for a longer wait. Fitted.
 const FIRST_CHANGES: u32 = 16;
 
 /// A word of the own segment that another member stores.
@@ -328,16 +327,17 @@ impl Awaited<'_> {
 }
 
 impl Team {
-    /// The tag of an operation that has begun. One with a root says it, and changes what all those
-    /// without say from then on: members that have other roots may be through with it before any of
-    /// them hears of another, but not with the next operation in which all hear of all.
+    /// The tag of an operation that has begun. The tag of a rooted operation contains the root. Tags
+    /// of later operations without a root contain a hash of all roots so far: members with different
+    /// roots may complete a rooted operation without hearing of each other, but not the next
+    /// operation in which all hear of all.
     #[inline(always)]
     pub(super) fn with_roots(&self, tag: Tag) -> Tag {
         let roots = self.roots.load(Ordering::Relaxed);
         if !is_rooted(tag.kind as u8) {
             return tag.with_root(roots ^ roots >> 12 ^ roots >> 24);
         }
-        // Odd, so that what differs goes on to differ.
+        // An odd factor, so that different sums stay different.
         let word = (tag.kind as u64) << 12 | tag.root;
         let roots = roots
             .wrapping_mul(0x2_9d5b)
@@ -403,7 +403,7 @@ impl Team {
         let line = Awaited {
             offset,
             doing: Activity::Collective,
-            // Others may be done with it and be leaving; who has to send must not.
+            // Other members may have completed the operation and be leaving. The sender may not.
             watch: Watch::Next {
                 members: &self.members,
                 next: self.members[rank],
@@ -473,7 +473,8 @@ impl Team {
         })
     }
 
-    /// The other members, those behind this one first: so not all begin with the same.
+    /// The other members, beginning after this one, so that not all members start with the same
+    /// target.
     #[inline]
     pub fn others(&self) -> impl Iterator<Item = usize> + use<> {
         (self.rank + 1..self.size()).chain(0..self.rank)

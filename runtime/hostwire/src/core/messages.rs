@@ -1,9 +1,9 @@
 //! Operations over private memory, of any length: what does not fit into lines goes by messages.
 //!
 //! Small ones are *direct*: see `small`. Large ones move each byte as few times as possible:
-//! rings, pairs, reduction in pieces. The first message between two members of an operation
-//! comes behind a line that says which operation it is, so members that call different ones, or
-//! with different lengths, hear so.
+//! rings, pairs, reduction in pieces. A line with the tag of the operation precedes the first message
+//! between two members. So members that call different operations, or pass different lengths, get an
+//! error.
 
 use core::cell::Cell;
 use core::ops::Range;
@@ -15,12 +15,12 @@ use super::small::Given;
 use super::{Buffers, Caller, Combine, Fold, Kind, Operands, Tag, Team};
 use crate::error::{Error, Result};
 
-/// Who waits for a message: some members of a team that do something together.
+/// The members of a team that do something together, for a wait for a message.
 #[derive(Clone, Copy)]
 pub struct Company<'a> {
     /// All of them.
     pub members: &'a [PeId],
-    /// What is done now and then in a long wait.
+    /// Called from time to time in a long wait.
     pub look: &'a dyn Fn() -> Result<()>,
 }
 
@@ -59,19 +59,19 @@ pub trait Messages: Caller {
     ) -> Result<()>;
 }
 
-/// Most PEs of a team of which each sends to each at once. Fitted.
+/// Most PEs of a team in which each sends directly to each. Fitted.
 const DIRECT_PES_MAX: usize = 64;
 /// Up to this many bytes of result, an all-gather doubles what each has in every step; beyond
 /// it, pieces go around. Fitted.
 const DOUBLING_BYTES_MAX: usize = 64 << 10;
-/// Up to this many bytes of each, a reduction in more members than send to each other at once
-/// gathers the values of all. Fitted.
+/// Up to this many bytes from each, a reduction in a team that is too large for direct sends gathers
+/// the values of all. Fitted.
 const GATHERED_BYTES_MAX: usize = 512;
 
-/// Where the piece of each rank lies, the pieces being behind each other, in bytes.
+/// Where the piece of each rank lies, in bytes. Each piece begins where the last one ends.
 #[derive(Debug)]
 pub struct Pieces {
-    /// By rank; and the end.
+    /// By rank, and then the end of the last.
     begins: Vec<usize>,
 }
 
@@ -104,7 +104,7 @@ struct Operation<'a, M> {
     caller: &'a M,
     number: u64,
     tag: Tag,
-    /// The member to which a line went last, and that from which one came.
+    /// The member to which the last line went, and the one from which the last line came.
     to: Cell<Option<usize>>,
     from: Cell<Option<usize>>,
 }
@@ -126,7 +126,7 @@ impl<'a, M: Messages> Operation<'a, M> {
         self.team.all_began(self.number);
     }
 
-    /// What separates its messages from those of the next.
+    /// The tag that separates its messages from those of the next operation.
     fn message_tag(&self) -> u64 {
         (self.team.slot() as u64) << 24 | self.team.stamp(self.number) & 0xff_ffff
     }
@@ -146,8 +146,7 @@ impl<'a, M: Messages> Operation<'a, M> {
         heard.map(|_| ())
     }
 
-    /// Does `what` with the ranks `next`. If it takes long, the members find out whether they wait for
-    /// each other.
+    /// Does `what` with the ranks `next`. If it takes long, the members check for a deadlock.
     fn together(&self, next: &[usize], what: impl FnOnce(Company<'_>) -> Result<()>) -> Result<()> {
         let (looks, team) = (Looks::default(), self.team);
         let step = Step {
@@ -211,7 +210,7 @@ impl Team {
     /// Copies the `values` of rank `root` to all others: directly, or by a binomial tree.
     ///
     /// # Errors
-    /// [`Error::NoSuchPe`]; of this and all that follow: [`Error::PeerLost`],
+    /// [`Error::NoSuchPe`]. This function and all that follow: [`Error::PeerLost`],
     /// [`Error::CollectiveMismatch`], [`Error::PeerMisbehaved`].
     pub fn broadcast_private<M: Messages>(
         &self,
@@ -246,7 +245,7 @@ impl Team {
         Ok(())
     }
 
-    /// Puts the `values` of all behind each other; `all` has room for as many of each.
+    /// Puts the `values` of all behind each other into `all`. All members give equally many.
     pub fn gather_private<M: Messages>(
         &self,
         caller: &M,
@@ -308,8 +307,8 @@ impl Team {
         self.exchange_pieces(caller, tag, out, into)
     }
 
-    /// In step `k`, a piece of `out` goes to the rank `k` on, and one of `into` comes from the
-    /// rank `k` back. Both hold a piece for each rank; the own one stays as it is.
+    /// In step `k`, a piece of `out` goes to the rank `k` after this one, and a piece of `into` comes
+    /// from the rank `k` before it. Both hold a piece for each rank; the own one stays as it is.
     fn exchange_pieces<M: Messages>(
         &self,
         caller: &M,
@@ -424,7 +423,7 @@ impl Team {
         Ok(())
     }
 
-    /// Combines the `values` of all; the result is theirs.
+    /// Combines the `values` of all. Afterwards `values` holds the result.
     pub fn reduce_private<M: Messages>(
         &self,
         caller: &M,
@@ -435,7 +434,7 @@ impl Team {
         if self.size() == 1 {
             return Ok(());
         }
-        // Also of none: other members may have some, and must hear it.
+        // Also without values: other members may have some, and must get an error.
         if self.is_direct(len) {
             let mut buffers = Buffers::in_place(values);
             return self.fold_small(caller, len, &mut buffers, combine, Fold::All);

@@ -1,5 +1,5 @@
-//! Teams and what their members do together, once for all ways to program a job: untyped, over
-//! own segments and private memory, by whatever reaches the peers.
+//! Teams and their collective operations, shared by all interfaces to a job: untyped, over
+//! segments and private memory, over any wire.
 //!
 //! | module | what it is |
 //! |---|---|
@@ -15,9 +15,8 @@
 //! | [`messages`] | longer ones over private memory |
 //! | `until` | comparing own words, one of them or a set, with what a program waits for |
 //!
-//! It is for those who build such a thing as [`Job`](crate::Job) or the OpenSHMEM library.
-//! Threads may use different teams at a time; operations of one team follow each other, and
-//! all members call the same.
+//! It is for libraries such as [`Job`](crate::Job) or OpenSHMEM. Threads may use different
+//! teams at a time; operations of one team follow each other, and all members call the same.
 //!
 //! Reductions and scans combine in the order of ranks, whatever their size and whichever member
 //! comes first: results are the same in every run, to the last bit.
@@ -50,12 +49,12 @@ pub use until::{Compare, Words};
 use crate::attachment::{Attachment, Pace};
 use crate::error::Result;
 
-/// Who calls, and what it gets on with while it waits.
+/// The caller of an operation, and what it does while it waits.
 pub trait Caller {
     /// Its place in the job.
     fn attachment(&self) -> &Attachment;
 
-    /// Does what has to go on while this PE waits.
+    /// Makes progress while this PE waits.
     ///
     /// # Errors
     /// What ends the wait.

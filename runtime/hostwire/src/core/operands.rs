@@ -1,8 +1,8 @@
-//! Of what elements an operation is, and how it combines them: what members compare beside the
-//! operation and its length, so that one that adds integers gets no number from one that multiplies
-//! floats.
+//! The elements of an operation, and how it combines them. Members compare this beside the
+//! operation and its length, so that a member that adds integers gets an error and no number if
+//! another one multiplies floats.
 
-/// The code of what is not known. It agrees with all others.
+/// The code of an unknown type or operator. It agrees with all others.
 const UNKNOWN: u8 = 0;
 
 macro_rules! elements {
@@ -73,11 +73,11 @@ pub enum Operator {
 }
 
 impl Operator {
-    /// That of a function of [`op`](crate::op), by the name of its type. Of others it is not known,
-    /// since each closure has a type of its own, whatever it computes.
+    /// The operator of a function of [`op`](crate::op), by the name of its type. Other functions
+    /// are not known: each closure has a type of its own, whatever it computes.
     #[inline(always)]
     fn of<F>() -> Self {
-        // All of it is known when it is compiled.
+        // The compiler evaluates all of this.
         let is = |name| core::any::type_name::<F>().starts_with(name);
         if is("hostwire::op::sum<") {
             Self::Sum
@@ -122,7 +122,7 @@ pub struct Operands {
 impl Operands {
     /// Bits of [`word`](Self::word).
     pub(super) const BITS: u32 = 8;
-    /// Bytes, of whatever.
+    /// Bytes of unknown elements.
     pub const UNKNOWN: Self = Self {
         element: UNKNOWN,
         operator: UNKNOWN,

@@ -1,6 +1,6 @@
 //! Long reductions and scans over the same offsets in all segments: each member owns a block of
-//! the elements, combines it for all members, in the order of ranks, and stores the results at
-//! their targets.
+//! the elements. It combines the block for all members, in the order of ranks, and stores the
+//! results at their targets.
 //!
 //! So every source is read once and every target written once. Source and target may be the
 //! same: a piece is stored only after it was read everywhere, and no other member reads it.
@@ -47,8 +47,8 @@ impl Block<'_> {
         start..(start + share).min(self.count)
     }
 
-    /// Does the own block. Sources and targets of all members have the elements, and are left
-    /// alone by all others meanwhile.
+    /// Does the own block. The sources and targets of all members must have the elements, and
+    /// nothing else may access them meanwhile.
     ///
     /// # Errors
     /// [`Error::PeerLost`](crate::Error::PeerLost).
@@ -72,7 +72,7 @@ impl Block<'_> {
         sum: &mut [u8],
         room: &mut Piece,
     ) -> Result<()> {
-        // Of a scan without the own values.
+        // For a scan that excludes the own values.
         let mut before = [0; PIECE_BYTES];
         let before = &mut before[..sum.len()];
         for (rank, &pe) in self.members.iter().enumerate() {
@@ -80,7 +80,7 @@ impl Block<'_> {
             if self.fold == Fold::Before && rank > 0 {
                 before.copy_from_slice(sum);
             }
-            // First, because the values may be where the result goes.
+            // First, because the result may overwrite the values.
             match rank {
                 0 => values.copy_to(sum),
                 _ => (self.combine.function)(sum, values),

@@ -1,6 +1,6 @@
 //! Operations whose data fits into lines, or into the stages that belong to them: every member
-//! sends to every member that needs it, and then receives. So each PE has to be scheduled once,
-//! however many share a core.
+//! sends to every member that needs it, and then receives. So each PE has to be scheduled only
+//! once, even if many share a core.
 
 use hostwire_transport::Window;
 
@@ -8,8 +8,8 @@ use super::{Buffers, Caller, Combine, Fold, Kind, LINE_DATA_BYTES, Operands, Tag
 use crate::error::Result;
 use crate::layout::STAGE_BYTES;
 
-/// Room for what is in the own segment and goes elsewhere: a line, some, or a stage. What is
-/// larger takes longer to fill with zeros.
+/// Room on the stack for a copy out of the own segment: a line, a few lines, or a stage. Larger
+/// room takes longer to zero.
 macro_rules! with_room {
     ($len:expr, $room:ident, $work:expr) => {
         match $len {
@@ -39,7 +39,7 @@ pub(super) enum Given {
 }
 
 impl Given {
-    /// That of the operation, of so many bytes to each member.
+    /// The tag of the operation, with so many bytes to each member.
     pub(super) fn tag(self, len: usize) -> Tag {
         match self {
             Self::Same => Tag::new(Kind::Gather, len),
@@ -124,7 +124,7 @@ impl Team {
         Ok(())
     }
 
-    /// Combines `len` bytes of all members, each for itself.
+    /// Combines `len` bytes of all members. Each member does it for itself.
     pub(super) fn fold_small<C: Caller>(
         &self,
         caller: &C,
@@ -165,9 +165,9 @@ impl Team {
     }
 }
 
-/// Sends the `len` own bytes, and combines those of the first `end` ranks, of which `own` may be
-/// one, in the order of ranks. `receive` waits for those of another rank and says where in the
-/// own segment they are.
+/// Sends the own `len` bytes, and combines the values of the first `end` ranks in the order of
+/// ranks. `own` may be one of them. `receive` waits for the values of another rank and returns
+/// their place in the own segment.
 #[inline(always)]
 pub fn fold_values(
     (own, end): (usize, usize),

@@ -11,8 +11,8 @@ use super::{
 };
 use crate::error::Result;
 
-/// From here on a broadcast to several is pulled by each of them at the same time instead of
-/// pushed to one after the other. Fitted.
+/// From this size on, all members pull a broadcast at the same time. Below, the root pushes it
+/// to one after the other. Fitted.
 const PULL_BYTES: usize = 32 << 10;
 
 /// The bytes that fit into a line beside a length.
@@ -62,8 +62,9 @@ impl Team {
             }
             buffers.keep(segment, 0, 0, len)?;
             if is_pulled {
-                // They read the source until they report that they are done. The others do not
-                // know that all have begun, so this one must not assume it either.
+                // They read the source until they report that they are done. The root then
+                // knows that all have begun, but the others do not, so the root must not use
+                // it.
                 for rank in self.others() {
                     self.receive(caller, number, rank, answer)?;
                 }
@@ -73,7 +74,7 @@ impl Team {
         self.receive(caller, number, root, tag)?;
         if is_pulled {
             let pe = self.members[root];
-            // All segments are mapped, but for those of PEs that are lost.
+            // All segments are mapped, except those of lost PEs.
             let window = attachment.window(pe);
             let window = window.ok_or_else(|| attachment.lost.error(pe))?;
             segment.copy_from(target, window, source, len)?;
@@ -169,8 +170,8 @@ impl Team {
         Ok(())
     }
 
-    /// As [`gather`](Self::gather), with `len` bytes of this member and any number of each
-    /// other one. `place` gets how many each has, and says where in a segment they go.
+    /// As [`gather`](Self::gather), with `len` bytes of this member and any number from each
+    /// other one. `place` gets the lengths of all, and returns where in a segment they go.
     pub fn collect<C: Caller>(
         &self,
         caller: &C,
@@ -198,7 +199,7 @@ impl Team {
             let from = self.receive(caller, number, rank, tag)? + 8;
             buffers.take(segment, start(rank), from, lens[rank])?;
         }
-        // Then those who have more store it.
+        // Then members with more data store the rest.
         if lens.iter().all(|len| *len <= BESIDE_LENGTH) {
             return Ok(());
         }
@@ -216,8 +217,8 @@ impl Team {
         Ok(())
     }
 
-    /// Says how much this member has, and as much of it as there is room for. Returns what all
-    /// have.
+    /// Sends how much this member has, and as much data as fits beside it. Returns the lengths
+    /// of all.
     fn exchange_lens<C: Caller>(
         &self,
         caller: &C,
@@ -261,7 +262,7 @@ impl Team {
             return self.fold_small(caller, len, &mut buffers, combine, fold);
         }
         let tag = Tag::new(fold.kind(), len).on(combine.operands);
-        // Everybody has come: sources may be read and targets written.
+        // All have begun: sources may be read and targets written.
         self.gather_all(caller, tag)?;
         let block = Block {
             members: &self.members,

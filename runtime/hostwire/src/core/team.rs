@@ -14,8 +14,8 @@ use crate::layout::{SLOTS, Slot, TEAMS_MAX};
 pub use crate::slots::{LEAVING, SHARED, Slots, WORLD};
 use crate::slots::{UNUSED, Used};
 
-/// Up to so many members, each marks the lines of the others as unused before the team begins, so
-/// that a line that was wiped out does not look like one that has not arrived. Of more members it
+/// Up to so many members, each marks the lines of the others as unused before the team begins. So
+/// a line that was wiped out is not mistaken for one that has not arrived. In larger teams this
 /// would touch too much memory that most teams never use.
 const MARKED_MEMBERS_MAX: usize = 64;
 
@@ -36,7 +36,7 @@ pub struct Team {
     /// An operation that all members are known to have begun.
     pub(super) known: AtomicU64,
     pub(super) barriers: AtomicU64,
-    /// A sum over the roots of all operations so far: see [`Team::rooted`].
+    /// A hash of the roots of all operations so far: see [`Team::with_roots`].
     pub(super) roots: AtomicU64,
 }
 
@@ -125,9 +125,9 @@ impl Team {
         self.stamp(count(&self.barriers).max(count(&self.operations)))
     }
 
-    /// Makes a team of these ranks. All members of this team call it, those of one new team
-    /// with the same ranks. No team for a member that is not one of them. `has_threads` if
-    /// threads of this PE may make other teams at the same time.
+    /// Makes a team of these ranks. All members of this team call it. Members of the same new
+    /// team pass the same ranks. A member that is not in its own list gets no team.
+    /// `has_threads`: threads of this PE may make other teams at the same time.
     ///
     /// # Errors
     /// [`Error::TooManyTeams`] at all members alike.
@@ -147,7 +147,7 @@ impl Team {
     }
 
     /// Makes teams of the members with equal `color`, ranked by `key` and then by their rank
-    /// here. No team for a member without one.
+    /// here. A member without a colour gets no team.
     ///
     /// # Errors
     /// As [`split`](Self::split).
@@ -174,8 +174,8 @@ impl Team {
         self.split(caller, &ranks, has_threads)
     }
 
-    /// A slot that is free at all members, and in use from now on at those that are `inside` a
-    /// new team, and what its stamps begin behind.
+    /// Agrees on a slot that is free at all members. From now on it is in use at members that are
+    /// `inside` a new team. Returns the slot, and the value after which its stamps begin.
     fn agree_on_slot<C: Caller>(
         &self,
         caller: &C,
@@ -202,7 +202,7 @@ impl Team {
             if inside && taken {
                 slots.give_back(free, 0);
             }
-            // Elsewhere than those that split other teams.
+            // Starts at another place than members that split other teams.
             start = (start + 1 + self.number * 5) % SLOTS;
         }
     }
@@ -218,8 +218,7 @@ impl Team {
 #[derive(Debug, Clone, Copy)]
 struct Knowledge {
     used: Used,
-    /// Whether threads may split other teams at the same time, or that a slot was lost to one
-    /// of them.
+    /// Threads may split other teams at the same time, or one of them has taken the slot.
     is_contended: bool,
 }
 
@@ -258,7 +257,7 @@ impl Knowledge {
     }
 }
 
-/// So that operations of teams, and barriers that count arrivals below their stamps, have room.
+/// Leaves room for later operations, and for the arrivals that a barrier counts below its stamp.
 const STAMPS: u64 = (1 << 48) - 1;
 
 impl Agreed {

@@ -1,6 +1,6 @@
-//! How a word is compared with a value, and sets of words of which one, some or all have to hold.
+//! How a word is compared with a value. Sets of words of which one, some or all have to hold.
 //!
-//! What a word is, and how it is loaded, is known to the caller.
+//! The caller knows what a word is and how to load it.
 
 use crate::error::Result;
 
@@ -70,7 +70,8 @@ impl<L: Fn(usize) -> Result<Option<bool>>> Words<L> {
         Ok(true)
     }
 
-    /// A word that holds. The search begins at index `start`, and goes on with 0 after the last.
+    /// A word that holds. The search begins at index `start`, and continues with 0 after the
+    /// last.
     pub fn one(&self, start: usize) -> Result<Option<usize>> {
         let start = start.min(self.count);
         for index in (start..self.count).chain(0..start) {
@@ -93,8 +94,8 @@ impl<L: Fn(usize) -> Result<Option<bool>>> Words<L> {
         Ok((count > 0).then_some(count))
     }
 
-    /// Whether all words that count hold, from index `next` on. Where not, `next` is then the
-    /// first that does not: words before it have held, and a wait does not look at them again.
+    /// Whether all words that count hold, from index `next` on. If not, `next` becomes the first
+    /// that does not hold: words before it have held, and a wait does not look at them again.
     pub fn all(&self, next: &mut usize) -> Result<Option<()>> {
         while *next < self.count {
             if (self.look)(*next)? == Some(false) {

@@ -12,7 +12,7 @@ use super::{COUNTERS_FD_VARIABLE, FILE_NAME, RECORD_BYTES, Record, SLOT_BYTES};
 /// Makes a file for `pes` PEs. Its size is sealed.
 ///
 /// # Errors
-/// As the system refuses.
+/// The error of the system.
 pub fn create(pes: u32) -> Result<OwnedFd, Errno> {
     let fd = memfd_create(FILE_NAME, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
     ftruncate(&fd, u64::from(pes) * RECORD_BYTES as u64)?;

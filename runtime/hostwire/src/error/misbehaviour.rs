@@ -13,7 +13,7 @@ pub enum Misbehaviour {
     /// That of the wire: a message ring, or the frames of a link.
     #[error(transparent)]
     Wire(#[from] hostwire_transport::Misbehaviour),
-    /// A word that it stored is none that a correct PE stores there.
+    /// It stored a word that no correct PE stores there.
     #[error("{word}: expected {}, got {got}", range(*min, *max))]
     Word {
         /// Which word.
@@ -54,7 +54,7 @@ pub enum Misbehaviour {
         /// How many it may.
         max: usize,
     },
-    /// It sent more than it has credit for, which nobody has received.
+    /// It sent more than it has credit for.
     #[error(
         "bytes of its messages that nobody receives: expected at most {bytes_max}, got {got_bytes}"
     )]

@@ -26,7 +26,7 @@ pub enum TcaError {
         /// This PE.
         pe: PeId,
     },
-    /// The caller wants to read memory of another PE: only writes cross.
+    /// The caller wants to read memory of another PE, but only writes cross between PEs.
     #[error(
         "PE {pe} cannot read {source_place}: only writes cross between PEs; let PE {of} copy it"
     )]
@@ -62,7 +62,7 @@ pub enum TcaError {
         /// Where.
         place: String,
     },
-    /// The caller wants an alignment that there is not.
+    /// The caller wants an alignment that is not possible.
     #[error("an alignment of {align} bytes: expected a power of two of at most {max}")]
     Alignment {
         /// The alignment.
@@ -87,7 +87,7 @@ pub enum TcaError {
     #[error("a chain without descriptors")]
     EmptyChain,
 
-    /// A device of this PE does not do it.
+    /// A device of this PE fails.
     #[error("PE {pe}: {fault}")]
     Device {
         /// This PE.
@@ -96,7 +96,7 @@ pub enum TcaError {
         #[source]
         fault: DeviceError,
     },
-    /// A device of another PE does not do it.
+    /// A device of another PE fails.
     #[error("PE {pe} could not write {place}: its device is lost or refuses")]
     FarDevice {
         /// The PE.
@@ -115,7 +115,7 @@ pub enum TcaError {
     },
 }
 
-/// What changes how many devices there are.
+/// The setting that changes the number of devices.
 const HINT: &str = "HOSTWIRE_DEVICES says which there are";
 
 impl From<TcaError> for super::Error {

@@ -1,4 +1,5 @@
-//! The agent: what it does when peers ask for anything, and what who asks makes of any answer.
+//! The agent: how it handles arbitrary requests of peers, and how the asking side handles
+//! arbitrary answers.
 
 use std::sync::Arc;
 
@@ -13,7 +14,8 @@ use super::stores::{PES, STORE, Store, StoreScript, peers};
 use crate::attachment::{Attachment, Operation, Request};
 use crate::layout::{Layout, Sizes};
 
-/// Requests of peers: held against memory on which they are done by hand. A script of steps.
+/// Requests of peers. The result is compared with memory on which they are done by hand. A
+/// script of steps.
 ///
 /// | byte, modulo 4 | arguments | |
 /// |---|---|---|
@@ -45,7 +47,7 @@ const SIZES: Sizes = Sizes {
     heap_bytes: 4096,
     ..Sizes::USUAL
 };
-/// As large as the staging memory of who asks.
+/// As large as the landing place of the asking PE.
 const LANDING_BYTES: u64 = 256 << 10;
 
 fn attachment(stores: Vec<Store>) -> (Layout, Arc<ScriptedWire>, Attachment) {
@@ -68,7 +70,7 @@ const IN_LINE: u64 = u64::MAX;
 fn put_by_hand(registered: &mut [u8], offset: u64, len: u64, from: u64) -> Option<(u64, Vec<u8>)> {
     let end = offset.checked_add(len)?;
     let place = registered.get_mut(usize::try_from(offset).ok()?..usize::try_from(end).ok()?)?;
-    // The memory of who asks is not mapped here.
+    // The memory of the asking PE is not mapped here.
     if len > 32 || from != IN_LINE {
         return None;
     }
@@ -108,7 +110,7 @@ fn by_hand(heap: &mut [u8], request: &[u64; 5], room: u64) -> Option<(u64, Vec<u
     };
     let old = u64::from_le_bytes(word);
     let value = operand & mask;
-    // Its sign is the first bit of all 64.
+    // The sign bit is moved to bit 63.
     let signed = |value: u64| (value << (64 - 8 * width)) as i64;
     let new = match operation {
         2 => old,
@@ -203,7 +205,7 @@ fn serve(bytes: &[u8]) {
     );
 }
 
-/// Who has asked has got the answer, and the bytes of a get.
+/// The asking PE has got the answer, and the bytes of a get.
 fn is_answered(
     theirs: &Window,
     reply_at: usize,
@@ -232,7 +234,8 @@ fn is_answered(
         assert_eq!(got, bytes);
         return;
     }
-    // Who wants its data where the reply comes gets the reply, and a doorbell is rung.
+    // If the data was wanted where the reply lies, the reply overwrites it. The same holds for
+    // the doorbell.
     let is_kept = |at: usize, len: usize| back >= at + len || back + bytes.len() <= at;
     let doorbell = is_kept(DOORBELL_OFFSET_BYTES, 4);
     if !bytes.is_empty() && is_kept(reply_at, 64) && doorbell {
@@ -340,7 +343,7 @@ fn ask(bytes: &[u8]) {
         };
         match done {
             Ok(_) => mark("answered"),
-            // Of the own segment it is known at once.
+            // Errors of the own segment show at once.
             Err(error) if pe == 0 => blames(error, &["do not fit", "multiple"]),
             Err(error) => {
                 blames(error, &["PE 1", "PE 2"]);

@@ -37,7 +37,7 @@ pub(super) const JOB: Target = Target {
     cost: 8,
 };
 
-/// Of which messages of up to 448 bytes go through the ring.
+/// With these sizes, messages of up to 448 bytes go through the ring.
 const SIZES: Sizes = Sizes {
     ring_bytes: 1024,
     heap_bytes: 16 << 10,
@@ -112,8 +112,7 @@ impl Operation {
             room: 0,
         };
         let pe = |input: &mut Input<'_>| u32::from(input.byte() % (PES as u8));
-        // A PE that waits for a message from itself which it has not sent would wait
-        // for ever.
+        // A PE that waits for a message from itself that it has not sent would wait for ever.
         let other = |input: &mut Input<'_>| u32::from(input.byte() % (PES as u8 - 1)) + 1;
         let len = |input: &mut Input<'_>| input.number() as usize % LEN_MAX;
         match what {
@@ -232,7 +231,7 @@ fn seeds() -> Seeds {
         script.number(first)
     };
     let reduce = || mapped().bytes(&[6, 1]);
-    // Of one element of 8 bytes.
+    // A reduction of one element of 8 bytes.
     let sum = Tag::new(Kind::Reduce, 8).word();
     let gather = Tag::new(Kind::Gather, 8).word();
     let met = |script: Script| flag(flag(script.byte(5), 0, first), 1, first);
@@ -361,7 +360,7 @@ mod tests {
         take_marks()
     }
 
-    /// The seeds that end in an error. Numbers do not count.
+    /// The seeds that end in an error. The numbers in the errors are not compared.
     fn refusals() -> [(&'static str, Error); 12] {
         let broke = |how| Error::PeerMisbehaved { pe: 1, how };
         let differs = |theirs: &str| Error::CollectiveMismatch {

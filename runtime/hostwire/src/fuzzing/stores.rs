@@ -176,8 +176,8 @@ pub(super) trait StoreScript {
     fn meet(self, pe: u8, tag: u64, data: u64) -> Self;
 }
 
-/// From here on the place in the slot of a team is not a flag: bit 0 is the PE, bits 1 and 2 are
-/// the number of the operation, and bits 3 to 5 the word of the line.
+/// With this bit the place in the slot of a team is a line, not a flag: bit 0 is the PE, bits 1
+/// and 2 are the number of the operation, bits 3 to 5 the word of the line.
 const LINE: u8 = 0x80;
 
 /// The mark of a store in a script of operations and stores.

@@ -21,7 +21,7 @@ const FIRST: usize = ROUNDS + 2;
 pub(crate) const ENTRIES: u64 = 4;
 /// Bytes of a stage.
 pub(crate) const STAGE_BYTES: usize = 2 << 10;
-/// Most PEs of a job that has stages: address space is not endless.
+/// Most PEs of a job that has stages, because they take address space.
 const STAGED_PES_MAX: u32 = 64;
 
 /// Where one slot lies. See the [module text](self).

@@ -34,12 +34,11 @@ impl Lock {
         Self { word }
     }
 
-    /// Waits until this PE has the lock. What others put before they gave it back is visible
-    /// then.
+    /// Waits until this PE has the lock. Puts that others made before they gave it back are then visible.
     ///
     /// # Errors
-    /// [`Error::PeerLost`] or [`Error::PeerLeft`], from then on always, if a PE that had the lock or waited for it has
-    /// ended. [`Error::PeerMisbehaved`] if the word of the lock was overwritten.
+    /// [`Error::PeerLost`] or [`Error::PeerLeft`] if a PE that had the lock or waited for it has ended; all later
+    /// calls give it too. [`Error::PeerMisbehaved`] if the word of the lock was overwritten.
     pub fn acquire(&mut self) -> Result<Guard<'_>> {
         let raw = self.raw();
         let taken = raw.acquire(&|watch, poll| self.wait(watch, poll));
@@ -71,7 +70,7 @@ impl Lock {
     }
 
     fn release(&self) -> Result<()> {
-        // What was done under the lock is there before the next PE has it.
+        // Stores made under the lock must be visible before the next PE has it.
         self.word.inner.quiet()?;
         let raw = self.raw();
         let released = raw.release(&|watch, poll| self.wait(watch, poll));
@@ -79,8 +78,8 @@ impl Lock {
     }
 }
 
-/// A lock that this PE holds. Dropping it gives the lock back, as
-/// [`release`](Self::release) does, which also says whether that has worked.
+/// A lock that this PE holds. Dropping it gives the lock back. [`release`](Self::release) does the same and also
+/// returns errors.
 pub struct Guard<'a> {
     lock: &'a Lock,
 }
@@ -99,7 +98,7 @@ impl Guard<'_> {
 
 impl Drop for Guard<'_> {
     fn drop(&mut self) {
-        // Who wants to know calls `release`.
+        // Callers that want the error call `release`.
         let _ = self.lock.release();
     }
 }

@@ -10,9 +10,10 @@
 //! change, so it can sleep, and passing the lock on costs two stores. All words are zero
 //! again when no PE wants the lock.
 //!
-//! A PE that ends in the queue takes with it who is behind, and perhaps what is done under the lock. The PE behind
-//! it watches it, and then breaks the lock for all: whoever waits, and whoever asks from then on, gets an error. Whoever
-//! gives the lock back looks for the PE that has not told yet that it is behind, as long as one lives that can be it.
+//! If a PE ends in the queue, nobody knows any more which PE is behind it, and work under the lock may be half done.
+//! The PE behind it watches it, and then breaks the lock for all: PEs that wait and PEs that ask later get an error. A
+//! PE that gives the lock back may have to wait until the PE behind it has announced itself. It waits only while a PE
+//! lives that may be the one.
 
 mod job_lock;
 #[cfg(test)]
@@ -28,7 +29,7 @@ use crate::error::{Error, Misbehaviour, Result};
 use crate::held_locks::Queued;
 
 const WAITS: u32 = 1 << 31;
-/// In the other half.
+/// In the other half: the lock is broken.
 const BROKEN: u32 = 1 << 31;
 
 /// Why a lock is not taken or given back.
@@ -57,7 +58,7 @@ pub enum LockError {
 /// How a PE waits for its own half of a lock: until the function gives it, or a PE has ended.
 pub type Wait<'a> = &'a dyn Fn(Watch<'_>, &mut dyn FnMut() -> Result<Option<u32>>) -> Result<u32>;
 
-/// Who is behind, of a PE's own half.
+/// The PE behind, from a PE's own half.
 const fn behind(own: u32) -> u32 {
     own & !WAITS
 }
@@ -79,7 +80,7 @@ impl Attachment {
         RawLock {
             attachment: self,
             offset_bytes,
-            // Many locks should not all be at home in one place.
+            // Spreads the homes of many locks over the PEs.
             home: (offset_bytes / 8 % self.pes as usize) as PeId,
             me: self.pe + 1,
         }
@@ -97,12 +98,12 @@ impl RawLock<'_> {
         self.attachment.taken.contains(self.offset_bytes)
     }
 
-    /// Takes the lock. What was done under it before is visible then.
+    /// Takes the lock. Earlier stores under the lock are then visible.
     ///
     /// # Errors
-    /// [`LockError::Damaged`]; [`LockError::Job`]: [`Error::PeerLost`] or [`Error::PeerLeft`], from then on always, if a PE
-    /// that had the lock or waited for it has ended. A wait that was interrupted keeps its place in the queue: tried
-    /// again, it goes on.
+    /// [`LockError::Damaged`]; [`LockError::Job`]: [`Error::PeerLost`] or [`Error::PeerLeft`], if a PE that had the
+    /// lock or waited for it has ended; all later calls give it too. An interrupted wait keeps its place in the queue:
+    /// the next call continues it.
     pub fn acquire(&self, wait: Wait<'_>) -> core::result::Result<(), LockError> {
         self.attachment.check_is_here()?;
         let taken = &self.attachment.taken;
@@ -114,7 +115,7 @@ impl RawLock<'_> {
         entered
     }
 
-    /// `place` in the queue is where this PE is, before and after.
+    /// `place` is the place of this PE in the queue; it is updated.
     fn enter(
         &self,
         place: &mut Option<Queued>,
@@ -150,7 +151,7 @@ impl RawLock<'_> {
         }
     }
 
-    /// Why a wait for `front` has failed. If that has ended, nobody gets the lock any more.
+    /// The error of a wait for `front`. If that PE has ended, no PE gets the lock any more.
     fn failed(&self, front: PeId, error: Error, place: &mut Option<Queued>) -> LockError {
         match error {
             Error::PeerLost { pe, .. } | Error::PeerLeft { pe } if pe == front => {
@@ -165,7 +166,7 @@ impl RawLock<'_> {
         }
     }
 
-    /// The turn is another thread's, who goes on where this one has been.
+    /// Gives the turn to another thread, which continues at the same place in the queue.
     fn leave_turn(&self, place: Option<Queued>) {
         let taken = &self.attachment.taken;
         match place {
@@ -185,7 +186,7 @@ impl RawLock<'_> {
         };
         let is_mine = self.check_is_whole(&mut place).and_then(|()| match place {
             None => self.take_if_free(),
-            // It may have been passed on meanwhile.
+            // The PE in front may have passed the lock on meanwhile.
             Some(Queued::Behind(_) | Queued::Known(_)) => Ok(self.own()? & WAITS == 0),
             Some(Queued::Held) => Ok(true),
         });
@@ -204,12 +205,12 @@ impl RawLock<'_> {
         Ok(is_mine)
     }
 
-    /// Gives the lock to the next PE that wants it. What was done under it has to be visible
-    /// before: the caller calls [`Attachment::quiet`].
+    /// Gives the lock to the next PE that wants it. Stores made under it must be visible before: the caller calls
+    /// [`Attachment::quiet`] first.
     ///
     /// # Errors
-    /// As [`acquire`](Self::acquire); [`LockError::NotHeld`]; [`LockError::NotSet`]. If it was interrupted, this PE still
-    /// has the lock, and the next that asks here gets it at once.
+    /// As [`acquire`](Self::acquire); [`LockError::NotHeld`]; [`LockError::NotSet`]. If it was interrupted, this PE
+    /// still has the lock, and the next thread of this PE that asks gets it at once.
     pub fn release(&self, wait: Wait<'_>) -> core::result::Result<(), LockError> {
         self.attachment.check_is_here()?;
         if !self.is_taken_here() {
@@ -240,7 +241,7 @@ impl RawLock<'_> {
                     return Err(LockError::NotSet);
                 }
                 last if last == self.me => return Ok(self.set_own(0)?),
-                // A PE is about to say that it is behind this one.
+                // Another PE has queued behind this one and is about to announce itself.
                 last => match self.next(wait, last, place)? {
                     Some(found) => next = found,
                     None => return Ok(self.set_own(0)?),
@@ -256,8 +257,8 @@ impl RawLock<'_> {
             .map_err(|error| self.failed(next, error, place))
     }
 
-    /// Waits until the PE behind this one says so, where `last` is the end of the queue. `None` if there was nobody but
-    /// PEs that have ended: the lock is free then.
+    /// Waits until the PE behind this one announces itself. `last` is the end of the queue. `None` if only PEs that
+    /// have ended were behind: the lock is free then.
     fn next(
         &self,
         wait: Wait<'_>,
@@ -275,7 +276,8 @@ impl RawLock<'_> {
                 Error::PeerLost { pe, .. } | Error::PeerLeft { pe } if pe == end => {}
                 error => return Err(error.into()),
             }
-            // Who lives and waits either says that it is behind this one, or finds that who is in front has ended.
+            // A living PE in the queue either announces itself to this one, or finds that the PE in front of it has
+            // ended.
             if !self.somebody_waits() && self.tail(Operation::CompareSwap, 0, last)? == last {
                 return Ok(None);
             }
@@ -287,7 +289,7 @@ impl RawLock<'_> {
         let mut others = (0..self.attachment.pes).filter(|pe| pe + 1 != self.me);
         others.any(|pe| {
             let lives = !matches!(self.attachment.is_lost(pe), Ok(true));
-            // Who cannot be asked has ended meanwhile.
+            // A PE that cannot be asked has ended meanwhile.
             lives
                 && self
                     .half(pe, self.offset_bytes, Operation::Or, 0, 0)
@@ -295,8 +297,8 @@ impl RawLock<'_> {
         })
     }
 
-    /// `ended` has ended in the queue: nobody gets the lock any more. The home hears it last, so that whoever asks there
-    /// then has not looked before.
+    /// `ended` has ended in the queue, so no PE gets the lock any more. The home is told last. A PE that queues there
+    /// later then finds the mark in its own word.
     fn break_for_all(&self, ended: PeId) {
         let all = 0..self.attachment.pes;
         for pe in all.filter(|pe| *pe != self.home).chain([self.home]) {
@@ -365,7 +367,7 @@ impl RawLock<'_> {
         Ok(())
     }
 
-    /// Both halves, here.
+    /// Both halves, at this PE.
     fn word(&self) -> Result<u64> {
         Ok(self.attachment.segment().load_word(self.offset_bytes)?)
     }
@@ -374,7 +376,8 @@ impl RawLock<'_> {
         Ok(self.word()? as u32)
     }
 
-    /// Waits for the own half, until `next`, who has to change it or be passed over, has ended, or the lock is broken.
+    /// Waits until `is_so` holds for the own half. Ends if `next`, which has to change it, has ended, or if the lock is
+    /// broken.
     fn own_when(&self, wait: Wait<'_>, next: PeId, is_so: impl Fn(u32) -> bool) -> Result<u32> {
         let watch = Watch::Next { members: &[], next };
         wait(watch, &mut || {
@@ -401,7 +404,7 @@ fn damaged(home: PeId, got: u32) -> Error {
 }
 
 impl LockError {
-    /// As an error of a job, of a lock with this home.
+    /// The error of a job for a lock with this home.
     pub(crate) fn of_job(self, home: PeId) -> Error {
         match self {
             Self::Job(error) => error,

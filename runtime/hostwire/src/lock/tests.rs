@@ -1,5 +1,5 @@
-//! PEs that end in the queue of a lock, in the middle of entering it. What other PEs see of one that ends while it has the
-//! lock, or waits for it: `tests/peers_that_end.rs`.
+//! PEs that end while they enter the queue of a lock. `tests/peers_that_end.rs` tests PEs that end while they have the
+//! lock or wait for it.
 
 use hostwire_transport::conformance::{Testbed, Threads};
 
@@ -20,7 +20,7 @@ fn run(pes: u32, program: impl Fn(Job, Lock) + Sync) {
     });
 }
 
-/// Enters the queue behind `front` without a word to it, and ends as a killed process does.
+/// Enters the queue behind `front` without announcing itself, and ends as a killed process does.
 fn end_before_telling(job: Job, lock: Lock, front: u32) {
     let place = lock.raw().join_queue();
     assert_eq!(place, Ok(Some(Queued::Behind(front))));
@@ -63,7 +63,8 @@ fn nobody_waits_behind_a_pe_that_has_ended() {
             let guard = lock.acquire().unwrap();
             job.send(1, 0, &[0_u8]).unwrap();
             job.recv(1, 0, &mut [0_u8]).unwrap();
-            // PE 2 is behind PE 1, or is about to be: either it never gets the lock, or it was free before.
+            // PE 2 is behind PE 1, or is about to be. Either PE 2 never gets the lock, or the lock was free when it
+            // came.
             let released = guard.release();
             job.recv(2, 0, &mut [0_u8]).unwrap();
             if released.is_err() {

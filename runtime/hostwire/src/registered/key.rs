@@ -1,10 +1,10 @@
-//! What a PE gives others, so that they reach memory that it has registered.
+//! The key that a PE gives to others, so that they reach its registered memory.
 
 use hostwire_address::{Place, SegmentId};
 use hostwire_transport::PeId;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
-/// Says whose memory it is, and which. It is an [`Element`](crate::Element): it can be sent in a
+/// Names registered memory and its PE. It is an [`Element`](crate::Element): it can be sent in a
 /// message, or be in symmetric memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, Immutable)]
 #[repr(C)]
@@ -37,7 +37,7 @@ impl Key {
     /// The place of the first byte; `None` if no PE has made this key.
     pub(crate) fn place(&self) -> Option<usize> {
         let segment = SegmentId::new(u16::try_from(self.segment).ok()?)?;
-        // All of it has to have places.
+        // All its bytes must have valid places.
         let last = Place::Registered(segment, self.len_bytes.saturating_sub(1));
         last.offset()?;
         Place::Registered(segment, 0).offset().map(|at| at as usize)

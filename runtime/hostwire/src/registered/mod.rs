@@ -1,9 +1,9 @@
-//! Memory of one PE that others may reach: not at the same place on all of them, and made at any
-//! time by the PE alone.
+//! Memory of one PE that others may reach. It is not at the same place on all PEs, and the PE makes
+//! it alone, at any time.
 //!
 //! The PE gives others a [`Key`], by a message for example, and they [open](crate::Job::open) it.
-//! Puts go straight there where the wire carries them, as between hosts; elsewhere the agent of the
-//! PE does what they ask for. So symmetric memory is faster within a host.
+//! Between hosts the wire carries puts directly there. Within a host the agent of the PE does them,
+//! so there symmetric memory is faster.
 
 mod key;
 mod opened;
@@ -27,8 +27,8 @@ use crate::inner::{Inner, Watch};
 /// An array of `T` of this PE that others may reach while this handle lives. Made by
 /// [`crate::Job::register`] and [`crate::Job::register_memory`].
 ///
-/// Who still uses it after it was dropped gets [`Error::NotRegistered`], or, between hosts, loses
-/// the connection to this PE: tell others before.
+/// Tell other PEs before you drop it. A PE that still uses it then gets [`Error::NotRegistered`]
+/// or, between hosts, loses its connection to this PE.
 pub struct Registered<T: Element> {
     inner: Arc<Inner>,
     memory: Memory,

@@ -15,8 +15,8 @@ use crate::inner::Inner;
 ///
 /// # Errors
 /// Operations give [`Error::OutOfRange`], [`Error::PeerLost`], and [`Error::NotRegistered`] if the PE
-/// has dropped it and its agent is asked. Whether what is only stored arrives at memory that is still
-/// registered is seen by the PE alone: it then closes its connection to this PE.
+/// has dropped the memory and its agent does the operation. If a store reaches memory that is no
+/// longer registered, only its PE sees that: it then closes the connection to this PE.
 pub struct Opened<T: Element> {
     inner: Arc<Inner>,
     pe: PeId,
@@ -34,7 +34,7 @@ impl<T: Element> Opened<T> {
             segment: u16::MAX,
             offset_bytes: 0,
         };
-        // A place counts in 40 bits.
+        // Offsets have 40 bits.
         let len_bytes = key.len_bytes() as usize;
         Ok(Self {
             inner: Arc::clone(inner),

@@ -1,11 +1,12 @@
-//! Variables that look like settings and are none: they would have no effect, without a word.
+//! Variables that look like settings but are none: they would be ignored silently.
 
 use super::TABLE;
 
 /// What all settings of the library begin with.
 const PREFIX: &str = "HOSTWIRE_";
 
-/// A sentence for each variable of this process whose name is by a letter or two that of a setting: it may be somebody's own.
+/// A warning for each variable of this process whose name differs from a setting's by a letter or
+/// two. No error, because other software may use the variable.
 pub fn misspelt() -> Vec<String> {
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     let found = found(names).into_iter();
@@ -32,7 +33,7 @@ fn found(names: impl Iterator<Item = String>) -> Vec<(String, String)> {
     found
 }
 
-/// The known word that is `word`, or that it begins, or that it is by a letter or two.
+/// The known word that equals `word`, begins with it, or differs from it by a letter or two.
 pub fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     if let [only] = *known
         .iter()

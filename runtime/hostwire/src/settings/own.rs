@@ -11,14 +11,14 @@ use super::kinds::RingBytes;
 use super::{Devices, WireChoice, WireName};
 use crate::sizes::Sizes;
 
-/// What [`LOST_AFTER`] is where it is not set, in seconds.
+/// The default of [`LOST_AFTER`], in seconds.
 pub(crate) const LOST_AFTER_S: u64 = hostwire_transport::LOST_AFTER.as_secs();
 const ATTACH_TIMEOUT_S: u64 = 60;
 #[cfg(target_os = "linux")]
 const RECORD_LIMIT_BYTES: usize = 1 << 30;
 table! {
-    /// What the environment says, checked: the library asks as a process joins its job, and a
-    /// launcher before it starts any.
+    /// The settings of the environment, checked. The library reads them when a process joins
+    /// its job, and a launcher before it starts a process.
     #[derive(Debug, Clone, PartialEq)]
     #[non_exhaustive]
     pub struct Settings;

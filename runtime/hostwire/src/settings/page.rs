@@ -4,7 +4,7 @@ use hostwire_bootstrap::settings::{Choice, Setting, listed};
 
 use super::{WIRE, WireName};
 
-/// A row for each setting: what it sets, its values, what holds without it.
+/// A row for each setting: what it sets, its values, its default.
 pub fn of_settings(settings: &[&Setting]) -> String {
     let head = "| variable | what it sets | values | without it |\n|---|---|---|---|\n";
     let rows = settings.iter().map(|setting| {

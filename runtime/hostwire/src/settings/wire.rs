@@ -50,7 +50,8 @@ macro_rules! wires {
     };
 }
 
-// The only place of this crate that names wires. There are none without Linux but those that are brought.
+// The only place of this crate that names wires. Without Linux the only wires are those that a
+// program brings.
 #[cfg(target_os = "linux")]
 wires! {
     Shm = hostwire_bootstrap::SHM;
@@ -63,7 +64,7 @@ wires! {
     Stores = STORES;
 }
 
-/// There are no wires without Linux but those that are brought.
+/// Without Linux the only wires are those that a program brings.
 #[cfg(not(target_os = "linux"))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WireName {}
@@ -105,7 +106,7 @@ impl WireName {
         self.entry().is_network
     }
 
-    /// Whether it sends what it carries as it is, so that the settings have to allow that.
+    /// Whether it sends without encryption, so that the settings have to allow it.
     pub fn wants_insecure(self) -> bool {
         self.entry().wants_insecure
     }
@@ -121,7 +122,7 @@ impl WireName {
         listed(wires.map(Self::name), conjunction)
     }
 
-    /// Those that are chosen by speed, the fastest first.
+    /// The wires among which `auto` chooses, the fastest first.
     pub fn fastest_first() -> Vec<Self> {
         let mut wires = Self::ALL.to_vec();
         wires.retain(|wire| wire.entry().speed > 0);
@@ -130,7 +131,7 @@ impl WireName {
     }
 }
 
-/// Which wire a job takes, as the settings have it.
+/// Which wire a job takes, as the settings say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WireChoice {
     /// Shared memory within a host, and between hosts the fastest wire that all PEs can use.
@@ -162,7 +163,7 @@ impl WireChoice {
         }
     }
 
-    /// What a job of several hosts may have, to choose from: `auto, ether, xdp, udp or fabric`.
+    /// The choices for a job of several hosts: `auto, ether, xdp, udp or fabric`.
     pub fn listed_between_hosts() -> String {
         let wires = WireName::ALL.into_iter().filter(|wire| wire.spans_hosts());
         listed(

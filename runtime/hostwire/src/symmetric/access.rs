@@ -46,7 +46,7 @@ impl<T: Element> Symmetric<T> {
     /// ```
     #[inline(always)]
     pub fn put(&self, pe: PeId, index: usize, values: &[T]) -> Result<()> {
-        // The others are calls with the same arguments at the end, so they cost a finished put
+        // The other cases are tail calls with the same arguments, so they cost a plain put
         // nothing, not even a register.
         match self.extent.put(pe, index, values) {
             Access::Done => Ok(()),
@@ -61,7 +61,7 @@ impl<T: Element> Symmetric<T> {
         if self.extent.ring(pe) {
             return Ok(());
         }
-        // It is lost, which this finds out in its own way.
+        // The PE is lost; the slow path finds out.
         self.put_slowly(pe, index, values)
     }
 
@@ -173,8 +173,8 @@ impl<T: Element> Symmetric<T> {
     }
 
     /// Puts `values` and then updates word `signal_index` of `signal` at the same PE,
-    /// which is never visible before the values. [`crate::Symmetric::wait_until`] on the
-    /// word waits for both.
+    /// which is never visible before the values. [`crate::Symmetric::wait_until`] on the word
+    /// then waits for both.
     #[inline]
     pub fn put_with_signal(
         &self,
@@ -235,13 +235,12 @@ impl<T: Element> Symmetric<T> {
     }
 
     /// The memory of `pe` behind this object and the offset of element 0 in it, where the
-    /// wire allows direct access: words by atomics, runs of bytes by copying. Stores
-    /// there need a [`crate::Job::fence`] as any put, and a PE that sleeps does not
-    /// notice them for up to 0.1 s.
+    /// wire allows direct access: words by atomics, runs of bytes by copying. Stores there need a
+    /// [`crate::Job::fence`], as any put. A PE that sleeps may notice them only after 0.1 s.
     ///
-    /// Of memory that no hardware keeps coherent (a `flushed` window) only one's own is given.
-    /// Direct loads there may find what was there before a peer stored: use
-    /// [`read`](Self::read) and [`load`](Self::load).
+    /// Of memory that is not cache-coherent (a `flushed` window) this gives only the own copy.
+    /// Direct loads there may find old values after a peer has stored: use [`read`](Self::read)
+    /// and [`load`](Self::load).
     pub fn memory(&self, pe: PeId) -> Option<(&Memory, usize)> {
         let (window, offset_bytes) = self.window(pe)?;
         let is_coherent = window.visibility() == Visibility::Coherent;
@@ -256,9 +255,9 @@ impl<T: Element> Symmetric<T> {
     }
 
     /// The address of element 0 of `pe` in this process, where the wire allows direct
-    /// access. It stays valid as long as the job; what other PEs do to the memory
-    /// meanwhile is for the program to order, and a data race with them is undefined
-    /// behaviour unless every access is atomic or volatile.
+    /// access. It stays valid as long as the job. The program must order its accesses with those
+    /// of other PEs: a data race is undefined behaviour unless every access is atomic or
+    /// volatile.
     pub fn local_ptr(&self, pe: PeId) -> Option<*mut T> {
         let (memory, offset) = self.memory(pe)?;
         let at = memory.range(offset, self.len * size_of::<T>()).ok()?;

@@ -33,7 +33,7 @@ use crate::team::Team;
 pub struct Symmetric<T: Element> {
     pub(crate) inner: Arc<Inner>,
     block: Arc<Owned>,
-    /// All copies, where they are within direct reach.
+    /// All copies, where the CPU reaches them directly.
     pub(crate) extent: Extent<T>,
     /// Its offset in every segment.
     pub(crate) offset_bytes: usize,
@@ -190,8 +190,8 @@ impl<T: Element> Symmetric<T> {
     /// Gives the memory back. Collective over the world: waits for all PEs.
     ///
     /// # Errors
-    /// [`Error::InUse`], before anything is waited for, if there are other parts of the array: the
-    /// memory is then given back as if they all had been dropped. As [`Job::barrier`](crate::Job::barrier).
+    /// [`Error::InUse`], without any wait, if there are other parts of the array. The memory is then
+    /// given back after all of them have been dropped. As [`Job::barrier`](crate::Job::barrier).
     pub fn free(self) -> Result<()> {
         let Self { inner, block, .. } = self;
         inner.check_is_here()?;
@@ -204,17 +204,17 @@ impl<T: Element> Symmetric<T> {
     }
 }
 
-/// A block of the heap of every PE, which arrays lie in.
+/// A block of the heap of every PE, in which arrays lie.
 struct Owned {
     world: Arc<Team>,
     offset_bytes: usize,
-    /// Dropping it tells that this PE does not need the memory any more.
+    /// Dropping it records that this PE does not need the memory any more.
     is_dropped: bool,
 }
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // In a copy of the process a thread that is not there may have the lock.
+        // In a copy of the process the lock may belong to a thread that does not exist there.
         let inner = &self.world.inner;
         if self.is_dropped && inner.is_here() {
             inner.dropped().push(self.offset_bytes);

@@ -1,7 +1,7 @@
 //! Waiting for own words to change.
 //!
 //! A word counts as changed when any PE has changed it, by a put, a signal or an atomic.
-//! When the wait is over, everything is visible that this PE stored before the signal,
+//! When the wait is over, all stores of that PE are visible that it made before the signal,
 //! before a fence and the put, or before the atomic.
 
 use std::time::Duration;
@@ -111,8 +111,8 @@ impl<T: AtomicElement> Symmetric<T> {
         Ok(found)
     }
 
-    /// Waits until the comparison has held for each of `indices`. It is not looked at again for
-    /// those for which it has held once.
+    /// Waits until the comparison has held for each of `indices`. A word for which it has held
+    /// once is not checked again.
     pub fn wait_until_all(&self, indices: &[usize], compare: Compare, value: T) -> Result<()> {
         let words = self.words(indices, compare, value);
         let mut next = 0;

@@ -17,13 +17,13 @@ use crate::error::{Error, Result, TcaError};
 use crate::heap::Heap;
 use crate::inner::{Inner, Watch};
 
-/// The host memory of a PE for [`Tca::malloc`](super::Tca::malloc): its books.
+/// The records of a PE's host memory for [`Tca::malloc`](super::Tca::malloc).
 pub(super) struct Pool {
     heap: Mutex<Heap>,
     blocks: Mutex<BTreeMap<u64, Weak<Block>>>,
 }
 
-/// A part of the pool, while anything uses it.
+/// A part of the pool that is in use.
 pub(super) struct Block {
     shared: Weak<TcaShared>,
     /// In the pool.
@@ -70,8 +70,8 @@ impl Drop for Block {
     }
 }
 
-/// Memory of this PE that copies lead to and come from. Made by [`Tca::malloc`](super::Tca::malloc). It is
-/// given back when it is dropped and no copy uses it any more.
+/// Memory of this PE that is the source or target of copies. Made by [`Tca::malloc`](super::Tca::malloc). It is given
+/// back when it is dropped and no copy uses it any more.
 pub struct Buffer {
     shared: Arc<TcaShared>,
     memory: Owned,
@@ -83,9 +83,9 @@ enum Owned {
     Device(Arc<Allocation>),
 }
 
-/// What may come back early is asked again after this.
+/// A wait that may return early is repeated after this.
 const LOOK: Duration = Duration::from_millis(20);
-/// The same where a device has too much to do.
+/// The same for a device that is busy.
 const LOOK_BUSY: Duration = Duration::from_micros(200);
 /// A piece of what the CPU writes to or reads from a device.
 const PIECE_BYTES: usize = 256 << 10;
@@ -178,13 +178,13 @@ impl Buffer {
         }
     }
 
-    /// Where kernels of this process reach it: a `CUdeviceptr` of the GPU's primary context, which the runtime of
-    /// CUDA uses, too. `None` for memory of the host or of a device that runs no code. The memory stays as long as
-    /// this buffer lives.
+    /// Where kernels of this process reach it: a `CUdeviceptr` of the GPU's primary context, which the CUDA runtime
+    /// also uses. `None` for memory of the host or of a device that runs no code. The memory stays as long as this
+    /// buffer lives.
     ///
-    /// Copies are not ordered with kernels: finish a kernel (`cudaStreamSynchronize`) before its result is copied,
-    /// and [`synchronize`](super::Stream::synchronize), or wait for a [signal](super::Stream::signal), before a
-    /// kernel reads what was copied.
+    /// Copies are not ordered with kernels. Finish a kernel (`cudaStreamSynchronize`) before its result is copied. Call
+    /// [`synchronize`](super::Stream::synchronize), or wait for a [signal](super::Stream::signal), before a kernel
+    /// reads copied data.
     pub fn device_ptr(&self) -> Option<u64> {
         match &self.memory {
             Owned::Host(_) => None,
@@ -275,8 +275,8 @@ impl Buffer {
         }
     }
 
-    /// The word at `offset`: of host memory, at a multiple of 8. What was written before a
-    /// [signal](super::Stream::signal) is visible if this sees the signal.
+    /// Loads the word at `offset`: in host memory, at a multiple of 8. If this sees a [signal](super::Stream::signal),
+    /// everything written before the signal is visible.
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::Tca`].
@@ -287,10 +287,10 @@ impl Buffer {
     /// Waits until the word at `offset` is at least `value`.
     ///
     /// # Errors
-    /// As [`load`](Self::load); [`Error::PeerLost`] when a PE of the job is found to have died while waiting. What a
-    /// stream of this PE has failed by, until [`synchronize`](super::Stream::synchronize) tells it: the other PE may wait
-    /// for what was behind that. [`TcaError::StreamFailed`] of a stream of another PE that was to write here, if that PE waits
-    /// long and was not told.
+    /// As [`load`](Self::load); [`Error::PeerLost`] when a PE of the job is found to have died while waiting. The error
+    /// of a failed stream of this PE, until [`synchronize`](super::Stream::synchronize) reports it: the other PE may
+    /// wait for what followed in that stream. [`TcaError::StreamFailed`] if a stream of another PE that was to write
+    /// here has failed, and that PE waits long and has not synchronized.
     pub fn wait_until(&self, offset: usize, value: u64) -> Result<()> {
         let at = self.word(offset)?;
         let inner = &self.shared.inner;
@@ -319,7 +319,7 @@ fn run(
     let ticket = loop {
         match start().map_err(failed)? {
             Some(ticket) => break ticket,
-            // Until something has ended: it may come back early.
+            // Until some copy has ended: the wait may return early.
             None => there.device.wait(Ticket::MAX, LOOK_BUSY, LOOK_BUSY),
         }
     };

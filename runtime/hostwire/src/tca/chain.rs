@@ -1,4 +1,4 @@
-//! Chains of copies: as they are written down, and as they were checked.
+//! Chains of copies: as the program describes them, and after the check.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub struct Stride {
     pub from_step: u64,
 }
 
-/// Copies, and words to store behind them, in their order: what is handed to [`Tca::prepare`](super::Tca).
+/// Copies and signals, in order: the input of [`Tca::prepare`](super::Tca).
 ///
 /// It may have any number of descriptors; a block-stride transfer is one. (A table of the PEACH2 chip has 255
 /// of them, one for each block.)
@@ -69,7 +69,7 @@ impl Chain {
         self
     }
 
-    /// Adds a word of host memory that gets a value when all before it is there.
+    /// Adds a signal: a word of host memory that gets a value when all earlier copies of the chain are there.
     pub fn signal(&mut self, word: Spot, value: u64) -> &mut Self {
         self.descriptors.push(Descriptor::Signal { word, value });
         self
@@ -98,7 +98,7 @@ pub(super) struct Steps {
     pub(super) pes: Vec<PeId>,
     /// Bytes of all copies.
     pub(super) bytes: u64,
-    /// If the wire makes all of this itself: what it is told, table by table.
+    /// If the wire makes all copies itself: its tables.
     pub(super) tables: Option<Vec<Vec<Put>>>,
 }
 
@@ -124,7 +124,7 @@ pub(super) enum Target {
 
 /// Where bytes come from.
 pub(super) enum Source {
-    /// The own segment, and what keeps the memory.
+    /// The own segment, and the owner that keeps the memory allocated.
     Host {
         at: usize,
         _block: Arc<Block>,
@@ -141,8 +141,8 @@ impl Prepared {
         self.0.bytes
     }
 
-    /// Checks a chain that is to be started more than once, so that it is worth while to hand the wire all
-    /// of it at a time.
+    /// Checks a chain that is started more than once, so that it is worth while to give all of it to the
+    /// wire.
     pub(super) fn for_wire(shared: &TcaShared, chain: &Chain) -> Result<Self> {
         let mut steps = Self::steps(shared, chain)?;
         steps.tables = tables(shared, &steps.steps);
@@ -200,7 +200,7 @@ impl Prepared {
     }
 }
 
-/// Bytes from the first of all blocks to the last; too many if that is no number.
+/// Bytes from the first of all blocks to the last; `u64::MAX` on overflow.
 fn span(stride: Stride, step: u64) -> u64 {
     let skipped = step.checked_mul(stride.blocks - 1);
     let span = skipped.and_then(|skipped| skipped.checked_add(stride.block_bytes));
@@ -252,7 +252,7 @@ fn target(shared: &TcaShared, to: Spot, len: u64) -> Result<Target> {
             let (there, at) = found.ok_or_else(|| not_there(to, len))?;
             Ok(Target::Near { there, at })
         }
-        // Only its PE knows what is there, and says so.
+        // Only its PE knows the memory of its devices: the check happens there.
         Some(_) => match to.address().checked_add(len) {
             Some(_) if shared.is_serving(to.pe())? => Ok(Target::Far(to)),
             _ => Err(not_there(to, len)),

@@ -1,4 +1,4 @@
-//! The devices of a PE, which are started when they are first used, and what is allocated on them.
+//! The devices of a PE, started at first use, and the allocations on them.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -25,16 +25,16 @@ pub(super) struct Devices {
     allocations: Mutex<BTreeMap<SegmentId, Weak<Allocation>>>,
 }
 
-/// Memory of a device, while anything uses it.
+/// Memory of a device that is in use.
 pub(super) struct Allocation {
     inner: Arc<Inner>,
     pub(super) device: Arc<dyn Device>,
     pub(super) number: u32,
-    /// As the device counts.
+    /// An address of the device.
     pub(super) at: u64,
     pub(super) len: usize,
     segment: SegmentId,
-    /// Where it stands in the list for other PEs of this host.
+    /// Its entry in the list for other PEs of this host.
     named: OnceLock<(Door, usize)>,
 }
 
@@ -73,7 +73,7 @@ impl Devices {
         }
     }
 
-    /// Says where the memory is that copies go through.
+    /// Sets the memory that copies go through.
     pub(super) fn go_through(&self, door: Door) {
         // A second one would be the same.
         let _ = self.door.set(door);
@@ -106,7 +106,7 @@ impl Devices {
         let device = device.map_err(|fault| TcaError::Device { pe, fault })?;
         if let Some(door) = self.door.get() {
             let (first, len) = door.range();
-            // Copies work without that, too.
+            // Copies also work without pinned memory.
             let _ = device.pin(self.inner.segment().memory(), first, len);
         }
         started.insert(number, Arc::clone(&device));
@@ -133,7 +133,7 @@ impl Devices {
         }
         let at = device.allocate(len, align).map_err(failed)?;
         let segment = self.inner.register_device().inspect_err(|_| {
-            // Nothing uses it, and the error is another one.
+            // Nothing uses it; the caller gets the earlier error.
             let _ = device.release(at);
         })?;
         let allocation = Arc::new(Allocation {
@@ -164,7 +164,7 @@ impl Devices {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The memory that `len` bytes at `address` of a device lie in, and where.
+    /// The memory in which `len` bytes at `address` of a device lie, and their offset in it.
     pub(super) fn find(
         &self,
         device: u32,
@@ -199,7 +199,7 @@ impl Drop for Allocation {
         self.inner.unregister_device(self.segment);
         if self.inner.is_here() {
             if let Some((door, entry)) = self.named.get() {
-                // The place is in the segment.
+                // Cannot fail: the place is in the segment.
                 let _ = peers::withdraw(&self.inner, door, *entry);
             }
             // If the device is lost, so is the memory.

@@ -1,4 +1,4 @@
-//! What a PE has for the others, in symmetric memory: where it lies.
+//! The memory of [`tca`](crate::tca) through which PEs meet, in symmetric memory, and its layout.
 //!
 //! | part | bytes | written by |
 //! |---|---|---|
@@ -22,7 +22,7 @@ use crate::inner::Inner;
 pub(super) const SLOTS: usize = 8;
 /// Pieces that are under way from devices of this PE.
 pub(super) const STAGING: usize = 16;
-/// Pieces of memory of devices that a PE names for others.
+/// Allocations on devices that a PE names for others.
 pub(super) const EXPORTS: usize = 32;
 const EXPORT_BYTES: usize = 128;
 /// Bytes of a head.
@@ -40,7 +40,7 @@ pub(super) enum Outcome {
     Done = 1,
     /// There is no such memory.
     NotThere = 2,
-    /// The device does not do it.
+    /// The device fails.
     Failed = 3,
 }
 
@@ -53,7 +53,7 @@ impl Outcome {
         number | (self as u64) << NUMBER_BITS
     }
 
-    /// How piece `number` has ended, if the word tells.
+    /// How piece `number` has ended, if this word is its acknowledgement.
     pub(super) fn read(word: u64, number: u64) -> Option<Self> {
         if word & ((1 << NUMBER_BITS) - 1) != number {
             return None;
@@ -83,7 +83,7 @@ pub(super) struct Door {
 impl Door {
     /// Bytes of symmetric memory that it takes.
     pub(super) fn bytes(inner: &Inner, pool_bytes: usize) -> usize {
-        // One that is aligned begins somewhere in the first page.
+        // Alignment moves its begin by less than a page.
         Self::new(inner, 0, pool_bytes).end + ALIGN_MAX
     }
 
@@ -92,7 +92,7 @@ impl Door {
         (self.pool, self.end - self.pool)
     }
 
-    /// One in symmetric memory at `offset`.
+    /// A door in symmetric memory at `offset`.
     pub(super) fn new(inner: &Inner, offset: usize, pool_bytes: usize) -> Self {
         let pes = match inner.wire.is_in_virtual_time() {
             true => 0,
@@ -102,7 +102,7 @@ impl Door {
         let piece_bytes = (LANDING_BYTES_MAX / pieces).clamp(PIECE_BYTES_MIN, PIECE_BYTES_MAX);
         let piece_bytes = piece_bytes / HEAD_BYTES * HEAD_BYTES;
         let pool = offset.next_multiple_of(ALIGN_MAX);
-        // So that no sum overflows; there is no such heap.
+        // So that no sum overflows. No heap is that large.
         let padded = pool_bytes.min(usize::MAX / 4).next_multiple_of(HEAD_BYTES);
         let staging = pool + padded;
         let landing = staging + STAGING * piece_bytes * usize::from(pes > 0);
@@ -162,7 +162,7 @@ impl Door {
 pub(super) enum Head {
     /// The landing piece goes to memory of a device.
     Write { device: u32, len: u32, address: u64 },
-    /// A word of the pool gets this value, behind all pieces before it.
+    /// A word of the pool gets this value after all earlier pieces.
     Signal { at: u64, value: u64 },
 }
 

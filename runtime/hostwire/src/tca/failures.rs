@@ -1,10 +1,10 @@
-//! Streams of this PE that have failed, until their owner was told.
+//! Streams of this PE that have failed and whose owner has not been told.
 //!
-//! Another PE may wait for what was behind a failed copy, and that never comes. As long as this PE computes, it may
-//! still call `synchronize` and make the copy anew. But if it waits long for something else, both may wait for ever.
-//! So it warns each PE that the stream was to write to, once in each long sleep: it stores its number and how often
-//! it has warned in the [`stuck`](Door::stuck) word there. A PE that has been warned twice since its own wait began
-//! gives up: so a warning that is old does no harm.
+//! Another PE may wait for something after a failed copy, which never comes. As long as this PE computes, it may
+//! still call `synchronize` and repeat the copy. But if it waits long for something else, both may wait for ever. So
+//! in each long sleep it warns each PE to which the stream was to write: it stores its number and its count of
+//! warnings in the [`stuck`](Door::stuck) word there. A PE gives up when it sees two more warnings after the first
+//! one in its wait: so an old warning does no harm.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,7 +19,7 @@ use crate::inner::Inner;
 
 /// Bits of a warning that are the number of the PE and 1; those above are how often it has warned.
 const NUMBER_BITS: u32 = 32;
-/// Later warnings of a PE that end a wait. The first may have been under way when the wait began.
+/// So many warnings after the first end a wait. The first may be older than the wait.
 const LATER_WARNINGS: u64 = 2;
 
 /// See the [module text](self).
@@ -44,7 +44,7 @@ impl Failures {
         self.is_any.store(true, Ordering::Release);
     }
 
-    /// Those whose owner was not told, if there are any.
+    /// Failed streams whose owner has not been told, if there are any.
     fn untold(&self) -> Option<MutexGuard<'_, All>> {
         if !self.is_any.load(Ordering::Acquire) {
             return None;
@@ -56,13 +56,14 @@ impl Failures {
         is_any.then_some(all)
     }
 
-    /// Why a stream has failed whose owner was not told so yet. If its owner has dropped it, this tells it.
+    /// The error of a failed stream whose owner has not been told yet. If the owner has dropped the stream, this
+    /// counts as telling it.
     pub(super) fn tell(&self) -> Option<Error> {
         let all = self.untold()?;
         all.streams.iter().find_map(|state| state.tell())
     }
 
-    /// Warns the PEs that may wait for what was behind a failed copy: this PE waits long.
+    /// Warns the PEs that may wait for something after a failed copy, because this PE waits long.
     pub(super) fn warn(&self, inner: &Inner, door: &Door) -> Result<()> {
         let (Some(word), Some(mut all)) = (door.stuck(), self.untold()) else {
             return Ok(());
@@ -75,7 +76,7 @@ impl Failures {
         pes.dedup();
         for pe in pes {
             let warned = inner.put_word(pe, word, warning);
-            // Whoever cannot be warned is lost, and others are not concerned.
+            // A PE that cannot be warned is lost; other PEs are not affected.
             if warned.and_then(|()| inner.fence_of(pe)).is_err() {
                 inner.check_is_here()?;
             }
@@ -89,7 +90,7 @@ impl Failures {
 pub(super) struct Warnings(BTreeMap<PeId, u32>);
 
 impl Warnings {
-    /// An error if a PE whose copy to this one has failed is in a long wait since this wait began.
+    /// An error if a copy of another PE to this one has failed and that PE has been in a long wait during this wait.
     pub(super) fn heed(&mut self, inner: &Inner, door: &Door) -> Result<()> {
         let Some(word) = door.stuck() else {
             return Ok(());

@@ -19,7 +19,7 @@ use crate::layout::{Layout, Sizes};
 use crate::{AgentMode, Job};
 
 /// A script of steps, each by or about PE 1 or 2. The memory of device 0, the pool of host memory and the
-/// acknowledgements are held against the same pieces done by hand.
+/// acknowledgements are compared with the same pieces done by hand.
 ///
 /// | byte, modulo 4 | arguments | |
 /// |---|---|---|
@@ -42,7 +42,7 @@ const SIZES: Sizes = Sizes {
 };
 const POOL_BYTES: usize = 8192;
 const DEVICE_BYTES: usize = 4096;
-/// Where the memory of the device begins, as it counts.
+/// The address at which the memory of the device begins.
 const DEVICE_AT: u64 = 1 << 20;
 const STEPS_MAX: usize = 64;
 
@@ -65,7 +65,7 @@ impl Plain {
         let start = (at.wrapping_sub(DEVICE_AT)) as usize;
         let end = start.checked_add(len);
         let bytes = end.and_then(|end| memory.get_mut(start..end));
-        // The library checks it before.
+        // The library has checked the range.
         copy(bytes.expect("bytes of the device"));
         *last += 1;
         Ok(Some(*last))
@@ -140,7 +140,7 @@ impl Device for Plain {
     fn close(&self, _: u64) {}
 }
 
-/// A PE with a device, and what is known of it by hand.
+/// A PE with a device, and its expected state.
 struct Bench {
     wire: Arc<ScriptedWire>,
     shared: Arc<TcaShared>,
@@ -149,7 +149,7 @@ struct Bench {
     there: Spot,
     device: Vec<u8>,
     pool: Vec<u8>,
-    /// By PE, the last of its pieces, and the last of this PE's for it.
+    /// By PE, the number of its last piece here, and of the last piece of this PE for it.
     taken: [u64; PES as usize],
     sent: [u64; PES as usize],
 }
@@ -287,7 +287,7 @@ impl Bench {
         }
     }
 
-    /// This PE copies to the device of a peer, which says anything, and then that it is done.
+    /// This PE copies to the device of a peer. The peer stores any acknowledgement, and then the right one.
     fn send(&mut self, pe: PeId, from: Spot, input: &mut Input<'_>) {
         let len = input.number() as usize % (POOL_BYTES / 2) + 1;
         let to = Spot::new(pe, DeviceId::new(0), input.number());
@@ -329,7 +329,7 @@ impl Bench {
         }
     }
 
-    /// Memory is as it was made by hand.
+    /// Compares memory with the expected state.
     fn agrees(&self) {
         assert!(
             self.plain.state().1 == self.device,

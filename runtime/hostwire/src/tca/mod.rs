@@ -4,7 +4,7 @@
 //! other PEs. [`Stream::memcpy_peer`] copies to a spot of any PE and any device, from memory of this PE, as
 //! `cudaMemcpyPeerAsync` does within a host: copies of a stream are made in their order, and
 //! [`synchronize`](Stream::synchronize) returns when they are there. A [`Chain`] of copies is checked once and
-//! started as often as wanted. [`Stream::signal`] stores a word behind the copies, for which the other PE
+//! can be started many times. [`Stream::signal`] stores a word after the copies, for which the other PE
 //! [waits](Buffer::wait_until).
 //!
 //! Only writes cross between PEs: the source of a copy is always memory of the PE that makes it.
@@ -41,11 +41,11 @@
 //! |---|---|
 //! | `spot.rs` | device numbers, and bytes of the memory of devices |
 //! | `buffer.rs` | memory of this PE |
-//! | `chain.rs` | copies that are checked, and those that are to be |
+//! | `chain.rs` | chains of copies, before and after the check |
 //! | `table.rs` | chains that a wire makes itself |
 //! | `stream.rs` | copies in their order |
 //! | `devices.rs` | the devices of this PE |
-//! | `door.rs` | what a PE has for the others: where it lies |
+//! | `door.rs` | the symmetric memory through which PEs meet: its layout |
 //! | `failures.rs` | streams that have failed, and who hears of it |
 //! | `progress.rs` | how far a stream is |
 //! | `peers.rs` | memory of devices of other PEs of this host |
@@ -81,12 +81,12 @@ use crate::error::{Result, TcaError};
 use crate::job::Job;
 use crate::symmetric::Symmetric;
 
-/// Bytes of host memory that a PE has for [`Tca::malloc`] if nothing else is said.
+/// Bytes of host memory that a PE has for [`Tca::malloc`] by default.
 pub const HOST_BYTES_USUAL: usize = 16 << 20;
 /// The largest alignment of memory.
 pub const ALIGN_MAX: usize = 4096;
 
-/// What the driver of CUDA calls the GPUs that it shows.
+/// The names of the GPUs that the CUDA driver shows.
 ///
 /// # Errors
 /// Why there is no driver, or none that works.
@@ -95,7 +95,7 @@ pub fn gpus() -> std::result::Result<Vec<String>, String> {
     hostwire_device::cuda::names().map_err(|fault| fault.to_string())
 }
 
-/// What [`Tca::new`] is told.
+/// The settings of [`Tca::new`].
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
     /// Bytes of host memory that each PE has for [`Tca::malloc`]: the same on all PEs. They lie in the
@@ -116,13 +116,13 @@ impl Default for Config {
 
 /// Memory of hosts and devices, and copies between them. See the [module text](self).
 ///
-/// Drop it, and what was made from it, before the job is finalized. A PE that has given it up takes no
-/// copies to its devices any more: meet in a barrier first.
+/// Drop it, and everything made from it, before the job is finalized. A PE that has dropped it takes no more
+/// copies to its devices: call a barrier first.
 pub struct Tca {
     shared: Arc<TcaShared>,
     /// Ends with this.
     _worker: Worker,
-    /// What all PEs have for each other.
+    /// The memory through which PEs meet.
     _area: Symmetric<u8>,
 }
 

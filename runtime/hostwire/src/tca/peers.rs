@@ -1,8 +1,8 @@
 //! Memory of devices of other PEs of this host: devices of this PE copy to it directly.
 //!
-//! A PE names its memory in a list in its segment, as its device names it for other processes. Who wants to copy
-//! there loads the name through the window to that PE, and has its own device open it, once. Each copy looks
-//! whether the name still stands there.
+//! A PE lists its memory in its segment, by the name that its device exports for other processes. A PE that
+//! wants to copy there loads the name through its window, and its own device opens it once. Each copy checks
+//! that the name is still in the list.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -19,7 +19,7 @@ use super::spot::Spot;
 use crate::error::Result;
 use crate::inner::Inner;
 
-/// A name in the list, behind its first word, which is the place of the first byte, or 0.
+/// An entry of the list, after its first word. The first word is the place of the first byte, or 0.
 #[derive(Clone, Copy, zerocopy::FromBytes, zerocopy::IntoBytes, zerocopy::Immutable)]
 #[repr(C)]
 struct Name {
@@ -31,7 +31,8 @@ struct Name {
     export: Export,
 }
 
-/// Names memory of this PE in its list: which entry. `None` if it is full, or the device has no name for it.
+/// Adds memory of this PE to its list, and returns the entry. `None` if the list is full, or the device has no
+/// name for it.
 pub(super) fn publish(
     inner: &Inner,
     door: &Door,
@@ -94,7 +95,7 @@ impl Drop for Opened {
 }
 
 impl Peers {
-    /// Where a device of this PE, with its number, reaches `len` bytes of another PE directly.
+    /// The address at which a device of this PE, with this number, reaches `len` bytes of another PE directly.
     pub(super) fn find(
         &self,
         (inner, door): (&Inner, &Door),
@@ -153,7 +154,7 @@ fn open(
         window.get(door.export(entry) + 8, name.as_mut_bytes())?;
         let len = usize::try_from(name.len).unwrap_or(usize::MAX);
         let at = match name.kind == device.kind() as u64 {
-            // If it cannot be opened, it is reached as memory of other hosts is.
+            // If it cannot be opened, copies go the same way as to other hosts.
             true => device.open(&name.export, len).ok(),
             false => None,
         };

@@ -1,4 +1,4 @@
-//! How far a stream is: what its owner and the engine know of each other.
+//! How far a stream is: the state that its owner and the engine share.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,18 +13,18 @@ pub(super) struct StreamProgress {
     pub(super) id: u64,
     /// Pieces of work that were given.
     given: AtomicU64,
-    /// Those that the engine has ended.
+    /// Pieces of work that the engine has ended.
     ended: AtomicU64,
     told: Mutex<Told>,
 }
 
 #[derive(Debug, Default)]
 struct Told {
-    /// The first error since it was told.
+    /// The first error since the owner was last told.
     error: Option<Error>,
     /// PEs that were written to since the last synchronization.
     pes: Vec<PeId>,
-    /// Nobody can synchronize it any more.
+    /// The owner has dropped it and cannot synchronize it any more.
     is_dropped: bool,
 }
 
@@ -52,7 +52,7 @@ impl StreamProgress {
         self.ended.fetch_add(1, Ordering::Release);
     }
 
-    /// The stream has failed: what it has will not be done.
+    /// The stream has failed: its remaining work will not be done.
     pub(super) fn fail(&self, error: Error) {
         self.told().error.get_or_insert(error);
     }
@@ -62,7 +62,8 @@ impl StreamProgress {
         self.told().error.is_some()
     }
 
-    /// What it has failed by, as long as nobody was told. If nobody can synchronize it any more, this tells it.
+    /// Its error, as long as nobody was told. If its owner has dropped it, this counts as telling
+    /// it.
     pub(super) fn tell(&self) -> Option<Error> {
         let mut told = self.told();
         match told.is_dropped {

@@ -1,8 +1,8 @@
-//! What the parts of one [`Tca`](super::Tca) share: the engine, who lets it work, and its thread.
+//! What the parts of one [`Tca`](super::Tca) share: the engine, the calls that run it, and its thread.
 //!
-//! The engine works when a thread of the program asks for it: as it gives work, and while it waits. What that
-//! leaves, and what comes from other PEs, a thread of its own does. Where a PE must not have threads, as in
-//! virtual time, there is none, and copies to its devices are made while it waits for its own.
+//! Threads of the program run the engine when they give work and while they wait. A thread of the engine does
+//! the rest, and takes pieces from other PEs. Where a PE must not have threads, as in virtual time, this
+//! thread does not exist, and copies to devices of the PE are made only while it waits.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError, Weak};
@@ -22,18 +22,18 @@ use crate::error::Result;
 use crate::inner::Inner;
 use crate::wait_hooks::Helper;
 
-/// Copies of up to so many bytes are made at once by who gives them, if they can be. Fitted: waking the thread
-/// takes about as long.
+/// Copies of up to so many bytes are made at once by the calling thread, if possible. Fitted: waking the
+/// thread takes about as long.
 const AT_ONCE_BYTES_MAX: u64 = 64 << 10;
-/// How long the thread of the engine sleeps at most before it looks whether it shall end.
+/// How long the thread of the engine sleeps at most before it checks whether it should end.
 const LOOK: Duration = Duration::from_millis(100);
-/// How long a wait for a device takes at most, so that what else there is gets its turn.
+/// How long a wait for a device takes at most, so that other work gets its turn.
 const DEVICE_LOOK: Duration = Duration::from_micros(500);
-/// How much of it keeps the core: a short copy has ended by then. Fitted.
+/// How long such a wait spins: a short copy has ended by then. Fitted.
 const BUSY: Duration = Duration::from_micros(100);
 /// The same for the thread of the engine, where the program may want the core. Fitted.
 const BUSY_IN_BACKGROUND: Duration = Duration::from_micros(15);
-/// How long the thread leaves the engine to threads of the program that let it work.
+/// How long the thread leaves the engine to threads of the program that run it.
 const ASIDE: Duration = Duration::from_micros(250);
 
 /// See the [module text](self).
@@ -50,11 +50,11 @@ pub(super) struct TcaShared {
     failures: Failures,
     /// By PE, whether it is known to take pieces for its devices.
     serving: Box<[AtomicBool]>,
-    /// Whether a thread of the program has let the engine work since the engine's looked last.
+    /// Whether a thread of the program has run the engine since the engine's thread last looked.
     attended: AtomicBool,
     stop: AtomicBool,
     thread: Mutex<Option<JoinHandle<()>>>,
-    /// For the thread, which must not keep it alive.
+    /// For the thread: it must not keep this alive.
     this: Weak<TcaShared>,
 }
 
@@ -89,7 +89,7 @@ impl TcaShared {
         self.inner.helpers.add(self.this.clone());
     }
 
-    /// Fails if what this PE waits for may be behind a copy that has failed, of this PE or of another.
+    /// An error if the awaited event may follow a failed copy, of this PE or of another.
     pub(super) fn check_failures(&self, warnings: &mut Warnings) -> Result<()> {
         match self.failures.tell() {
             Some(error) => Err(error),
@@ -97,8 +97,8 @@ impl TcaShared {
         }
     }
 
-    /// Bytes of the own segment, for a device to read, and where they are in what is returned. Memory that
-    /// other hosts write without hardware that keeps caches equal is read as the wire says.
+    /// Bytes of the own segment for a device to read, and their offset in the returned memory. On memory that
+    /// is not cache-coherent, this is a copy that was read as the wire requires.
     pub(super) fn readable(&self, at: usize, len: usize) -> Result<(Memory, usize)> {
         let segment = self.inner.segment();
         if segment.visibility() != Visibility::Flushed {
@@ -121,7 +121,7 @@ impl TcaShared {
             }
         }
         self.work_in_background()?;
-        // The thread may sleep until somebody stores.
+        // The thread may sleep until a store.
         self.inner.segment().notify();
         Ok(())
     }
@@ -136,23 +136,23 @@ impl TcaShared {
         self.work_once().map(|_| ())
     }
 
-    /// As [`help`](Self::help), and waits a moment if only a device can go on.
+    /// As [`help`](Self::help), and waits a moment if only a device can make progress.
     pub(super) fn work(&self) -> Result<()> {
         self.attended.store(true, Ordering::Relaxed);
         self.work_for(BUSY).map(|_| ())
     }
 
-    /// Whether anything was done.
+    /// Returns whether anything was done.
     fn work_for(&self, busy: Duration) -> Result<bool> {
         let (worked, awaited) = self.work_once()?;
         if let Some((device, ticket)) = &awaited {
-            // Nothing else would end a sleep when it is done.
+            // No other event would end a sleep when the copy is done.
             device.wait(*ticket, DEVICE_LOOK, busy);
         }
         Ok(worked || awaited.is_some())
     }
 
-    /// Whether anything was done, and a copy of a device that is waited for.
+    /// Returns whether anything was done, and a copy of a device for which the engine waits.
     fn work_once(&self) -> Result<(bool, Option<Awaited>)> {
         self.inner.check_is_here()?;
         let mut engine = match self.engine.try_lock() {
@@ -172,7 +172,7 @@ impl TcaShared {
         }
     }
 
-    /// Forgets what a stream has.
+    /// Drops the work of a stream.
     pub(super) fn give_up(&self, state: &StreamProgress) {
         let mut engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
         for (of, work) in std::mem::take(&mut *self.given()) {
@@ -205,7 +205,7 @@ impl TcaShared {
         Ok(is_serving)
     }
 
-    /// From now on a thread lets the engine work, too, where a PE may have threads.
+    /// From now on a thread also runs the engine, where a PE may have threads.
     pub(super) fn work_in_background(&self) -> Result<()> {
         if !self.inner.has_workers() {
             return Ok(());
@@ -223,12 +223,12 @@ impl TcaShared {
 }
 
 impl Helper for TcaShared {
-    /// Takes what comes for the devices, in whatever a thread of the program waits for.
+    /// Takes pieces for the devices during any wait of a thread of the program.
     fn step(&self) -> Result<()> {
         self.attended.store(true, Ordering::Relaxed);
         match self.engine.try_lock() {
             Ok(mut engine) => engine.take_arrivals(self).map(drop),
-            // Who has it takes them, too.
+            // The thread that has the engine takes them.
             Err(_) => Ok(()),
         }
     }
@@ -241,13 +241,13 @@ impl Helper for TcaShared {
 /// The thread of the engine.
 fn run(shared: &Weak<TcaShared>) {
     while let Some(shared) = shared.upgrade() {
-        // The job may be over before it is told so.
+        // The job may be over before this thread is told.
         if shared.stop.load(Ordering::Acquire) || !shared.inner.has_workers() {
             return;
         }
         let inner = &shared.inner;
         if shared.attended.swap(false, Ordering::Relaxed) {
-            // The program lets the engine work while it waits, and wants the core for that.
+            // The program runs the engine while it waits, and needs the core for that.
             inner.wire.nap(ASIDE);
             continue;
         }
@@ -260,7 +260,7 @@ fn run(shared: &Weak<TcaShared>) {
             Ok((worked || is_over).then_some(()))
         });
         if worked.is_err() {
-            // The PE cannot go on, and hears so itself.
+            // The PE cannot continue; its next call gets the error.
             return;
         }
     }

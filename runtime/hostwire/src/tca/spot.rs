@@ -43,7 +43,7 @@ impl fmt::Debug for DeviceId {
     }
 }
 
-/// A byte of memory of a PE, on the host or on a device: what a pointer of CUDA is within a process.
+/// Names a byte of memory of a PE, on the host or on a device, as a CUDA pointer does within a process.
 ///
 /// It is an [`Element`](crate::Element): it can be sent in a message, or be in symmetric memory. Whether there
 /// is such memory is checked where it is used.
@@ -75,8 +75,8 @@ impl Spot {
         self.device
     }
 
-    /// Where in it: of the host, bytes from the beginning of what the PE has for [`Tca`](super::Tca); of a
-    /// device, a place with the number of the segment.
+    /// Where in this memory. For the host: bytes from the beginning of the PE's memory for
+    /// [`Tca`](super::Tca). For a device: a place with the number of the segment.
     pub const fn address(self) -> u64 {
         self.address
     }

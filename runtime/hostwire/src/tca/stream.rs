@@ -13,11 +13,10 @@ use crate::inner::Watch;
 
 /// Copies of this PE that are made one after the other, as those of a stream of CUDA. Any thread may use it.
 ///
-/// A call returns when the copy is noted, or already made. What went wrong is told by
-/// [`synchronize`](Self::synchronize), and nothing behind it is done. Until then
-/// [`Buffer::wait_until`](super::Buffer::wait_until) tells it, too, where it would wait; and if this PE waits long for
-/// something else, that of a PE which the stream was to write to fails. Dropping a stream does not wait: what it has
-/// goes on, and the next `wait_until` of this PE tells what went wrong.
+/// A call returns when the copy is noted, or already made. [`synchronize`](Self::synchronize) reports an error; work
+/// after the error is not done. Until then a [`Buffer::wait_until`](super::Buffer::wait_until) that would wait gives
+/// the error too. If this PE waits long for something else, a `wait_until` of a PE to which the stream was to write
+/// fails. Dropping a stream does not wait: its work continues, and the next `wait_until` of this PE gives its error.
 pub struct Stream {
     shared: Arc<TcaShared>,
     progress: Arc<StreamProgress>,
@@ -31,12 +30,13 @@ impl Stream {
         }
     }
 
-    /// Copies `len` bytes from memory of this PE to memory of any PE. They must not overlap, and the source
-    /// is left alone until the copy is made.
+    /// Copies `len` bytes from memory of this PE to memory of any PE. They must not overlap, and the source must not
+    /// change until the copy is made.
     ///
     /// # Errors
-    /// [`Error::Tca`](crate::Error::Tca) for memory that is not there; of devices of other PEs, [`synchronize`](Self::synchronize)
-    /// tells it. [`Error::NoSuchPe`](crate::Error::NoSuchPe), [`Error::PeerLost`](crate::Error::PeerLost).
+    /// [`Error::Tca`](crate::Error::Tca) for memory that does not exist; for devices of other PEs,
+    /// [`synchronize`](Self::synchronize) gives this error. [`Error::NoSuchPe`](crate::Error::NoSuchPe),
+    /// [`Error::PeerLost`](crate::Error::PeerLost).
     pub fn memcpy_peer(&self, to: Spot, from: Spot, len: usize) -> Result<()> {
         let mut chain = Chain::new();
         chain.copy(to, from, len as u64);
@@ -53,21 +53,22 @@ impl Stream {
         self.give(Work::Steps(Arc::clone(&chain.0)), bytes)
     }
 
-    /// Stores `value` in a word of host memory of any PE when all before it in the stream is there.
+    /// Stores `value` in a word of host memory of any PE when everything before it in the stream is there.
     ///
     /// # Errors
-    /// [`Error::Tca`](crate::Error::Tca) for what is no word; [`Error::NoSuchPe`](crate::Error::NoSuchPe), [`Error::PeerLost`](crate::Error::PeerLost).
+    /// [`Error::Tca`](crate::Error::Tca) if this is no word; [`Error::NoSuchPe`](crate::Error::NoSuchPe),
+    /// [`Error::PeerLost`](crate::Error::PeerLost).
     pub fn signal(&self, word: Spot, value: u64) -> Result<()> {
         let mut chain = Chain::new();
         chain.signal(word, value);
         self.start(&Prepared::check(&self.shared, &chain)?)
     }
 
-    /// What follows in the stream waits until a word of this PE is at least `value`: so one store, of any PE,
-    /// starts what was given before.
+    /// Later work of the stream waits until a word of this PE is at least `value`. So one store of any PE can start
+    /// work that was given in advance.
     ///
     /// # Errors
-    /// [`Error::Tca`](crate::Error::Tca) for what is no word of this PE.
+    /// [`Error::Tca`](crate::Error::Tca) if this is no word of this PE.
     pub fn wait_value(&self, word: Spot, value: u64) -> Result<()> {
         if word.pe() != self.shared.inner.pe {
             return Err(TcaError::NoWord {
@@ -85,20 +86,20 @@ impl Stream {
         self.shared.give(&self.progress, work, bytes)
     }
 
-    /// Whether all that was given has been done, or has failed.
+    /// Whether all work has been done, or has failed.
     ///
     /// # Errors
-    /// As [`synchronize`](Self::synchronize), of the engine.
+    /// Those of the engine, as in [`synchronize`](Self::synchronize).
     pub fn is_done(&self) -> Result<bool> {
         self.shared.help()?;
         Ok(self.progress.is_done())
     }
 
-    /// Returns when all that was given is done, and visible to the other PEs.
+    /// Returns when all work is done, and visible to the other PEs.
     ///
     /// # Errors
-    /// What went wrong since the last time, once: [`Error::Tca`](crate::Error::Tca), [`Error::PeerLost`](crate::Error::PeerLost). Nothing that was given
-    /// behind that is done. The stream can be used again.
+    /// The first error since the last call, once: [`Error::Tca`](crate::Error::Tca),
+    /// [`Error::PeerLost`](crate::Error::PeerLost). Work after the error is not done. The stream can be used again.
     pub fn synchronize(&self) -> Result<()> {
         let TcaShared { inner, .. } = &*self.shared;
         let _busy = inner.status.during(Activity::Waiting, None);

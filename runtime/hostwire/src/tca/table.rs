@@ -1,14 +1,15 @@
-//! Chains that a wire makes itself: the blocks of a prepared chain, in as many tables as they take.
+//! Chains that a wire makes itself: the blocks of a prepared chain, in as many tables as needed.
 
 use hostwire_transport::{Block, BlockSource, ChainLimits, PeId};
 
 use super::chain::{Source, Step, Stride, Target};
 use super::shared::TcaShared;
 
-/// The blocks of a longer chain would take more than 40 MiB: it goes by puts.
+/// The blocks of a longer chain would take more than 40 MiB, so it is made by puts.
 const BLOCKS_MAX: u64 = 1 << 20;
 
-/// The tables of a chain. `None` if the wire makes no chains, or not this one: then its copies are puts.
+/// The tables of a chain. `None` if the wire does not make chains, or not this one. Then its copies
+/// are puts.
 pub(super) fn tables(shared: &TcaShared, steps: &[Step]) -> Option<Vec<Vec<Block>>> {
     let limits = shared.inner.wire.chains()?.chain_limits();
     let mut tables = Tables {
@@ -17,7 +18,7 @@ pub(super) fn tables(shared: &TcaShared, steps: &[Step]) -> Option<Vec<Vec<Block
         free_bytes: 0,
         blocks: 0,
     };
-    // What this PE copies to itself may be read by a later step, and a wire may read ahead.
+    // A later step may read what this PE copies to itself, and a wire may read ahead.
     let is_other = |pe: PeId| pe != shared.inner.pe;
     for step in steps {
         match step {
@@ -38,9 +39,9 @@ pub(super) fn tables(shared: &TcaShared, steps: &[Step]) -> Option<Vec<Vec<Block
 struct Tables {
     limits: ChainLimits,
     all: Vec<Vec<Block>>,
-    /// That the last one has room for.
+    /// Free bytes of the last table.
     free_bytes: usize,
-    /// In all of them.
+    /// Blocks in all tables.
     blocks: u64,
 }
 

@@ -30,7 +30,7 @@ fn any(lane: Lane) -> Wanted {
     }
 }
 
-/// The next that has ended, by a look or by a turn.
+/// The next completion, by a look or by a turn.
 fn looked_for(station: &Station) -> Option<Finished> {
     match station.glance() {
         Glance::Received(received) => Some(Finished {
@@ -43,7 +43,7 @@ fn looked_for(station: &Station) -> Option<Finished> {
     }
 }
 
-/// The next end of anything at `station`, while the others make progress as well.
+/// The next completion at `station`, while the others make progress as well.
 fn next(station: &Station, others: &[&Station]) -> Finished {
     let deadline = Instant::now() + SOON;
     loop {
@@ -51,7 +51,7 @@ fn next(station: &Station, others: &[&Station]) -> Finished {
             return done;
         }
         for other in others {
-            // What has ended there is not asked for here.
+            // This does not take their completions.
             let _ = other.peek(any(Lane::Tagged)).unwrap();
         }
         assert!(Instant::now() < deadline, "nothing ended in a minute");
@@ -70,12 +70,12 @@ fn receive(station: &Station, wanted: Wanted, room: usize) -> Ticket {
     station.receive(wanted, Box::new(vec![0_u8; room])).unwrap()
 }
 
-/// Two that know each other: the number of each at the other is 1.
+/// Two stations that know each other: each has number 1 at the other.
 fn pair() -> (Station, Station) {
     acquainted(Station::open().unwrap(), Station::open().unwrap())
 }
 
-/// Two that copy nothing from each other's memory.
+/// Two stations that do not copy from each other's memory.
 fn pair_apart() -> (Station, Station) {
     acquainted(
         Station::open_apart().unwrap(),
@@ -83,7 +83,7 @@ fn pair_apart() -> (Station, Station) {
     )
 }
 
-/// Two on different hosts, as far as they know.
+/// Two stations that believe to be on different hosts.
 fn pair_of_hosts() -> (Station, Station) {
     acquainted(on_host(1), on_host(2))
 }
@@ -123,7 +123,7 @@ fn messages_of_all_lengths_arrive_whole_and_in_order() {
     }
 }
 
-/// So many times the receiver alone makes progress.
+/// How many times the receiver alone makes progress.
 const ALONE: usize = 1000;
 
 #[test]
@@ -132,7 +132,7 @@ fn a_long_message_is_copied_once_by_its_receiver_alone() {
     let message: Vec<u8> = (0..5_000_001).map(|i| (i * 7) as u8).collect();
     a.send(1, tagged(1), Box::new(message.clone())).unwrap();
     receive(&b, any(Lane::Tagged), 6_000_000);
-    // The sender does nothing. That the two have met is heard of a moment later.
+    // The sender makes no progress. The news that the two have met comes a moment later.
     let begin = Instant::now();
     let done = loop {
         if let Some(done) = b.poll().unwrap() {
@@ -165,7 +165,7 @@ fn a_sender_that_ends_while_it_is_copied_from_is_lost() {
     a.send(1, tagged(1), Box::new(vec![5_u8; 64 << 20]))
         .unwrap();
     receive(&b, any(Lane::Tagged), 64 << 20);
-    // It has begun, in pieces.
+    // The message has begun to go in pieces.
     assert!(b.poll().unwrap().is_none());
     drop(a);
     let done = next(&b, &[]);
@@ -263,7 +263,8 @@ fn a_claimed_message_is_for_who_claimed_it() {
             tag: tag.into(),
             ..any(Lane::Tagged)
         };
-        // The two have met when the thread of the second one says so, whatever the first one has sent by then.
+        // The two have met when the thread of the second one says so. This does not depend on what
+        // the first one has sent by then.
         let deadline = Instant::now() + SOON;
         while b.peek(wanted(4)).unwrap().is_none() {
             assert!(Instant::now() < deadline, "nothing came in a minute");
@@ -294,14 +295,15 @@ fn a_flood_stays_with_its_sender() {
             let mut message = vec![0_u8; 4096];
             message[..4].copy_from_slice(&number.to_le_bytes());
             a.send(1, tagged(0), Box::new(message)).unwrap();
-            // The other one makes progress, and wants nothing of it.
+            // The other one makes progress, but wants no message.
             assert!(b.peek(any(Lane::Plain)).unwrap().is_none());
         }
         let mut left = 0;
         while a.poll().unwrap().is_some() {
             left += 1;
         }
-        // What the receiver keeps of one peer, and a ring: 64 KiB, what is under way meanwhile, 16 KiB.
+        // The bounds: 64 KiB that the receiver keeps of one peer, the messages under way meanwhile,
+        // and a ring of 16 KiB.
         assert!(left < 100, "{left} of {count} have left");
         for number in 0..count {
             receive(&b, any(Lane::Tagged), 4096);
@@ -318,7 +320,7 @@ fn what_needs_a_station_that_ends_fails_and_what_came_stays() {
     assert_eq!(b.number(&c.name()), Ok(2));
     c.number(&b.name()).unwrap();
     a.send(1, tagged(1), Box::new(vec![7_u8; 5])).unwrap();
-    // It is announced, and never delivered.
+    // The message is announced, but never delivered.
     a.send(1, tagged(2), Box::new(vec![8_u8; 1 << 20])).unwrap();
     let directed = Wanted {
         from: Source::Pe(1),
@@ -360,7 +362,7 @@ fn what_needs_a_station_that_ends_fails_and_what_came_stays() {
     assert_eq!(bytes(done), [4]);
 }
 
-/// Its sender hears of the end of its receiver before it has looked at what that has said.
+/// The sender sees the end of its receiver before it has read the receiver's last words.
 #[test]
 fn what_its_receiver_has_taken_has_been_sent_although_that_has_ended() {
     // Long messages within a host are copied without their sender.
@@ -398,10 +400,10 @@ fn a_receive_without_a_message_can_be_cancelled() {
     assert!(b.wait(Duration::from_millis(1)).unwrap().is_none());
 }
 
-/// Only messages of long tags take the shortest ways: two of three.
+/// Only messages with long tags take the shortest ways: two of three.
 const LONG: u32 = 33;
 
-/// What one of three does, in a random order.
+/// What one of three stations does, in a random order.
 #[derive(Debug, Clone)]
 enum Act {
     Send {
@@ -439,12 +441,13 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
 /// Receives under way, by station and ticket: when they were posted, and for what.
 type Asked = std::collections::BTreeMap<(usize, Ticket), (usize, Option<usize>, Option<u64>)>;
 
-/// Who sent it, to whom, with which tag and length.
+/// A message: sender, receiver, tag and length.
 type Sent = (usize, usize, u64, usize);
-/// The turn of the receive; who sent it, who received it, its tag and bytes.
+/// A received message: the turn of the receive; sender, receiver, tag and bytes.
 type Got = (usize, (usize, usize, u64, Vec<u8>));
 
-/// Whether anything was sent that a receive would take, by how many have come.
+/// Whether a message was sent that a receive would take, judged by the number of messages that have
+/// come.
 fn is_wanted(sent: &[Sent], got: &[Got], asked: &Asked) -> bool {
     (0..27)
         .map(|i| (i % 3, i / 3 % 3, (i / 9) as u64))
@@ -462,8 +465,8 @@ fn is_wanted(sent: &[Sent], got: &[Got], asked: &Asked) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// Of each pair, messages with one tag are received in the order in which they were sent, whole,
-    /// and by receives that asked for them; at the end nothing is left that any receive would take.
+    /// Messages of one pair with one tag are received whole, in the order in which they were sent,
+    /// and by receives that match. At the end no message is left that any receive would take.
     #[test]
     fn messages_of_three_match_as_they_should(
         acts in acts(),
@@ -475,7 +478,7 @@ proptest! {
             None => apart.map(|apart| open(apart).unwrap()).into(),
             Some(hosts) => hosts.map(on_host).into(),
         };
-        // By station and number there: who that is.
+        // The station that has this number at that station.
         let number = |at: usize, who: usize| {
             stations[at].number(&stations[who].name()).unwrap()
         };
@@ -505,7 +508,7 @@ proptest! {
         let mut got = Vec::new();
         let mut idle = 0;
         let deadline = Instant::now() + SOON;
-        // Between hosts what is on its way shows to nobody.
+        // Between hosts, nobody can see what is under way.
         while idle < 2000 || (is_wanted(&sent, &got, &asked) && Instant::now() < deadline) {
             idle += 1;
             for (at, station) in stations.iter().enumerate() {
@@ -523,7 +526,8 @@ proptest! {
             }
         }
         prop_assert!(!is_wanted(&sent, &got, &asked));
-        // Long ones end after short ones. The first of two receives has the first of two messages.
+        // Long messages end after short ones. The first of two receives must have the first of two
+        // messages.
         got.sort_by_key(|(turn, _)| *turn);
         let got: Vec<(usize, usize, u64, Vec<u8>)> = got.into_iter().map(|(_, it)| it).collect();
         for (from, to, tag) in (0..27).map(|i| (i % 3, i / 3 % 3, (i / 9) as u64)) {
@@ -544,7 +548,7 @@ proptest! {
     }
 }
 
-/// What it sends is in the ring before the other one has heard that the two have met.
+/// The message of the new station is in the ring before the other one knows that the two have met.
 #[test]
 fn what_comes_before_the_news_of_its_sender_is_received_once() {
     let (a, b) = (Station::open().unwrap(), Station::open().unwrap());

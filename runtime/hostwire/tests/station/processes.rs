@@ -1,4 +1,4 @@
-//! Stations of several processes, of which one ends or falls silent.
+//! Stations of several processes. One of them ends or becomes silent.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -9,7 +9,7 @@ use hostwire::{Error, PeId, Source, Ticket};
 
 use super::{any, bytes, next, on_host, receive, tagged};
 
-/// A process of this test, which is told who the others are.
+/// A process of this test. It is told the names of the others.
 struct Other {
     child: Child,
     to: ChildStdin,
@@ -17,13 +17,13 @@ struct Other {
 }
 
 const ROLE: &str = "STATION_TEST_RANK";
-/// The host on which it is to be, if it is not this one.
+/// The host on which it pretends to be, if not this one.
 const HOST: &str = "STATION_TEST_HOST";
-/// Seconds after which they take a silent one for lost. Of one whose kernel answers it is ten times as much.
+/// Seconds of silence after which a station is lost. Ten times as much if its kernel still answers.
 const SOON_LOST_S: &str = "1";
-/// As long as always.
+/// The usual time.
 const USUAL_S: &str = "10";
-/// Longer than anybody waits for anything: silence does not pass for an end.
+/// Longer than any wait of the test: silence does not count as an end.
 const NEVER_LOST_S: &str = "300";
 
 impl Other {
@@ -60,7 +60,7 @@ impl Other {
         loop {
             let mut line = String::new();
             assert!(self.from.read_line(&mut line).unwrap() > 0, "no {what}");
-            // The test harness begins lines of its own before.
+            // The test harness writes the beginning of the line before.
             if let Some((_, rest)) = line.trim_end().split_once(what) {
                 return rest.to_owned();
             }
@@ -125,14 +125,13 @@ fn a_process_of_another_host_that_is_silent_is_missed() {
     let begin = Instant::now();
     rustix::process::kill_process(process, rustix::process::Signal::STOP).unwrap();
     miss_the_third(&mut all);
-    // Its kernel answers.
+    // Its kernel still answers.
     assert!(begin.elapsed() >= Duration::from_secs(10));
     all[2].child.kill().unwrap();
     all[2].child.wait().unwrap();
 }
 
-/// What needs one that is lost fails, of sends and receives, and the two others go on: before, meanwhile and
-/// after.
+/// Sends and receives that need the lost one fail. The two others continue: before, meanwhile and after.
 #[test]
 fn others_go_on_when_one_of_another_host_is_lost() {
     for is_killed in [true, false] {
@@ -173,7 +172,7 @@ fn a_process_of_the_tests_above() {
     }
 }
 
-/// Sends a message to each of the others, and has one of each.
+/// Sends a message to each of the others, and receives one from each.
 fn be_one_of_several(rank: usize) {
     let station = match std::env::var(HOST) {
         Ok(host) => on_host(host.parse().unwrap()),
@@ -229,7 +228,7 @@ fn be_one_of_several(rank: usize) {
     lines.next().unwrap();
 }
 
-/// A receive from the third ends because that is lost.
+/// A receive from the third ends because the third is lost.
 fn miss(station: &Station, numbers: &[PeId]) {
     receive_from(station, numbers[2]);
     let done = next(station, &[]);
@@ -250,7 +249,7 @@ fn receive_from(station: &Station, pe: PeId) -> Ticket {
     receive(station, wanted, 1)
 }
 
-/// Messages there and back with the partner, while a receive from the third and a send to it wait.
+/// Exchanges messages with the partner, while a receive from the third and a send to it wait.
 fn go_on(station: &Station, numbers: &[PeId], partner: PeId) {
     let third = numbers[2];
     let long = Box::new(vec![3_u8; 4 << 20]);
@@ -271,8 +270,8 @@ fn go_on(station: &Station, numbers: &[PeId], partner: PeId) {
     say("rounds=20");
 }
 
-/// One message to the partner and one of it. What ends beside fails because the third is lost. Whether nothing
-/// more of that was left at both when they began.
+/// One message to the partner and one from it. Anything else that ends fails because the third is lost.
+/// Returns whether both had none of that left when the round began.
 fn round(station: &Station, partner: PeId, third: PeId, waits: &mut Vec<Ticket>) -> bool {
     let message = vec![u8::from(waits.is_empty()); 64];
     let wanted = Wanted {
@@ -304,7 +303,7 @@ fn round(station: &Station, partner: PeId, third: PeId, waits: &mut Vec<Ticket>)
     is_over
 }
 
-/// A line of its own: the harness leaves its line open.
+/// Starts a new line, because the harness leaves its line open.
 fn say(line: &str) {
     let mut out = std::io::stdout().lock();
     writeln!(out, "\n{line}").unwrap();

@@ -1,4 +1,4 @@
-//! Receives for several messages: memory that is full before what was posted later gets any.
+//! Receives for several messages: the memory of one is full before a later one gets a message.
 
 use std::any::Any;
 
@@ -11,7 +11,7 @@ struct Part {
     /// Which memory.
     memory: usize,
     bytes: Vec<u8>,
-    /// Less is not enough for a message.
+    /// With less room than this it takes no message.
     enough: usize,
 }
 
@@ -64,13 +64,13 @@ fn came(done: Finished) -> (usize, u8) {
 }
 
 fn say(a: &Station, number: u8, len: usize) {
-    // The shortest way takes messages of long tags: the first of all is one.
+    // The shortest way takes messages with long tags. The first message has one.
     let label = tagged(u64::from((number + 1) % 2) << LONG);
     a.send(1, label, Box::new(vec![number; len])).unwrap();
 }
 
-/// Six messages, and two receives for three of them each, one of which is posted before and one after the first ones have
-/// come, if not both before.
+/// Six messages, and two receives for three of them each. Both are posted before the messages come, or one of them
+/// after the first messages have come.
 fn fill_two(a: &Station, b: &Station, from: Source, len: usize, both_before: bool) {
     let wanted = Wanted {
         lane: Lane::Tagged,

@@ -17,7 +17,7 @@ fn a_short_receive_takes_what_a_receive_would_get() {
         tag,
         data,
     };
-    // They meet by the first.
+    // The stations meet by the first message.
     assert!(a.send_at_once(1, label(1, Some(5)), b"first").unwrap());
     receive(&b, from_a(1), 16);
     assert_eq!(bytes(next(&b, &[&a])), b"first");
@@ -42,14 +42,14 @@ fn a_short_receive_takes_what_a_receive_would_get() {
         (1, 2, 7, true, 10)
     );
     assert_eq!(&room[..10], b"0123456789");
-    // What stands before a message that a receive has taken is not in the ring any more.
+    // Messages before one that a receive has taken are not in the ring any more.
     let last = receive(&b, from_a(4), 16);
     assert_eq!(b.receive_short(from_a(1 << 40), &mut room), None);
     let done = next(&b, &[&a]);
     assert_eq!((done.ticket, done.result.unwrap().data), (last, 8));
     receive(&b, from_a(1 << 40), 16);
     assert_eq!(bytes(next(&b, &[&a])), b"0123456789");
-    // Nor is any for this way while a receive waits.
+    // While a receive waits, no message may take this way.
     let posted = receive(&b, from_a(5), 16);
     assert!(a.send_at_once(1, label(6, Some(1)), b"6").unwrap());
     assert!(a.send_at_once(1, label(5, Some(1)), b"5").unwrap());
@@ -82,7 +82,7 @@ fn a_look_gives_a_short_message_to_the_receive_that_was_posted_first() {
     let send = |tag: u64, bytes: &[u8]| {
         assert!(a.send_at_once(1, tagged(tag << 40), bytes).unwrap());
     };
-    // They meet by the first.
+    // The stations meet by the first message.
     send(9, b"first");
     receive(&b, of_tag(9), 16);
     assert_eq!(bytes(next(&b, &[&a])), b"first");
@@ -99,7 +99,8 @@ fn a_look_gives_a_short_message_to_the_receive_that_was_posted_first() {
     }
     assert!(matches!(b.glance(), Glance::Nothing));
     assert!(b.poll().unwrap().is_none(), "each ends once");
-    // For a turn are: a message for another receive than the first, one that does not fit, and one behind it.
+    // These need a turn: a message for another receive than the first, one that does not fit, and
+    // one behind it.
     let (three, four) = (receive(&b, of_tag(3), 2), receive(&b, of_tag(4), 16));
     send(4, b"four");
     send(3, b"three");
@@ -126,7 +127,7 @@ fn a_receive_from_anybody_is_posted_at_once_if_nothing_has_come() {
     assert_eq!(bytes(next(&b, &[&a])), b"first");
     assert!(post(16).is_ok());
     assert!(post(56).is_ok());
-    // Of one line, without a tag and without data; the second has the longest.
+    // Messages of one line, without a tag and without data. The second is the longest possible.
     send(b"second");
     send(&[7; 56]);
     for expected in [&b"second"[..], &[7; 56]] {
@@ -135,7 +136,7 @@ fn a_receive_from_anybody_is_posted_at_once_if_nothing_has_come() {
         let buffer = got.buffer.into_any().downcast::<Vec<u8>>().unwrap();
         assert_eq!(&buffer[..got.envelope.len_bytes], expected);
     }
-    // What is there goes first, in the ring and set aside.
+    // Messages that are already there go first: those in the ring and those set aside.
     send(b"third");
     assert!(post(16).is_err());
     assert!(b.poll().unwrap().is_none());

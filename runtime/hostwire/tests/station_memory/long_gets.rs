@@ -1,4 +1,4 @@
-//! Gets whose bytes are copied by who asks, out of memory of their owner.
+//! Gets in which the asking station copies the bytes out of the owner's memory.
 
 use super::*;
 
@@ -14,7 +14,7 @@ fn pair_with_memory() -> (Pair, Memory, Vec<u8>) {
     (pair, memory, bytes)
 }
 
-/// One that goes in pieces takes a turn of both for each 14 KiB.
+/// A get in pieces takes a turn of both for each 14 KiB.
 #[test]
 fn a_long_get_takes_two_turns_of_its_owner() {
     let (pair, _, bytes_there) = pair_with_memory();
@@ -39,7 +39,7 @@ fn a_long_get_takes_two_turns_of_its_owner() {
     assert_eq!(got[900_000], bytes_there[600_000]);
 }
 
-/// It is another region then, although it has the same key and the same bytes.
+/// The region is then another one, although it has the same key and the same bytes.
 #[test]
 fn memory_that_goes_in_the_middle_of_a_long_get_is_refused() {
     for comes_again in [false, true] {
@@ -62,7 +62,7 @@ fn memory_that_goes_in_the_middle_of_a_long_get_is_refused() {
     }
 }
 
-/// Those behind it wait for their answers, not for what they ask.
+/// Requests behind it wait only with their answers; they are carried out meanwhile.
 #[test]
 fn what_is_asked_behind_a_long_get_ends_behind_it() {
     let (pair, memory, bytes_there) = pair_with_memory();
@@ -94,7 +94,7 @@ fn what_is_asked_behind_a_long_get_ends_behind_it() {
     assert_eq!(whole(&memory)[3 << 20], 9);
 }
 
-/// Who lends nothing sends the bytes, and who cannot copy gets them sent.
+/// An owner that lends no memory sends the bytes, and a station that cannot copy gets them sent.
 #[test]
 fn those_apart_send_the_bytes() {
     let regions = Arc::<MemoryRegions>::default();

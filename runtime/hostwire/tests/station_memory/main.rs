@@ -1,4 +1,4 @@
-//! Memory that stations let others use: puts, gets and atomic operations of peers.
+//! Memory that a station lets its peers use: puts, gets and atomic operations.
 #![cfg(target_os = "linux")]
 
 mod long_gets;
@@ -36,7 +36,7 @@ fn place(key: u64, at: u64, len: usize) -> RegionRange {
     RegionRange { key, at, len }
 }
 
-/// One that asks, and one whose memory with these keys it may use.
+/// A station that asks, and one whose memory with these keys it may use.
 struct Pair {
     asks: Station,
     owns: Station,
@@ -49,7 +49,7 @@ fn pair() -> Pair {
     acquainted(Station::open().unwrap(), owns, regions)
 }
 
-/// As [`pair`], on two hosts as far as they know.
+/// As [`pair`], but they believe to be on two hosts.
 fn pair_of_hosts() -> Pair {
     let regions = Arc::<MemoryRegions>::default();
     let owns = Station::open_on_host(1, Arc::clone(&regions)).unwrap();
@@ -147,7 +147,7 @@ fn puts_and_gets_of_all_lengths_arrive_whole() {
     }
 }
 
-/// A put that goes in pieces takes a turn of both for each 14 KiB.
+/// A put in pieces takes a turn of both for each 14 KiB.
 #[test]
 fn a_long_put_is_copied_by_its_owner_in_one_turn() {
     let pair = pair();
@@ -294,14 +294,14 @@ fn a_message_that_follows_a_put_finds_what_was_put() {
         data: None,
     };
     for round in 0..10_usize {
-        // Longer than the ring: the message has to wait for all pieces.
+        // Longer than the ring: the message behind it has to wait for all pieces.
         pair.ask(
             Deed::Put { data: None },
             &[place(1, 0, 1 << 20)],
             vec![round as u8; 1 << 20],
         );
-        // The short way is closed until then, but where the owner copies them: that it can, it says with
-        // its first answer.
+        // The short way is closed until then, except where the owner copies the bytes. The owner says
+        // with its first answer that it can.
         let is_first = round == 0;
         let at_once = !is_first && pair.asks.send_at_once(1, label, b"put").unwrap();
         assert!(!is_first || !pair.asks.send_at_once(1, label, b"put").unwrap());
@@ -373,7 +373,8 @@ fn data_come_as_events_and_witnesses_count() {
     }
 }
 
-/// Of many puts with data that nobody looks at, some end; the rest when somebody has looked.
+/// If nobody takes the events of many puts with data, only some of the puts end. The rest end when the
+/// events are taken.
 #[test]
 fn events_that_nobody_takes_hold_puts_back() {
     const PUTS: usize = 3000;
@@ -496,7 +497,7 @@ fn two_that_ask_each_other_do_not_block() {
     }
 }
 
-/// Two processes' worth of stations add to the same numbers: nothing is lost.
+/// Stations of two processes add to the same numbers: nothing is lost.
 #[test]
 fn additions_of_several_peers_all_count() {
     const EACH: u64 = 500;
@@ -551,7 +552,7 @@ fn additions_of_several_peers_all_count() {
     assert_eq!(sum, 3 * EACH);
 }
 
-/// Takes note of what was done with memory of a station.
+/// Takes the events of a station's memory.
 fn take_uses(station: &Station) {
     while let Some(used) = station.take_use() {
         for witness in used.witnesses {
@@ -583,7 +584,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Does it to plain bytes: what it gives, or nothing if it is refused.
+/// Does the step on plain bytes. Returns its result, or nothing if it is refused.
 fn model(memory: &mut [u8], step: &Step) -> Option<Vec<u8>> {
     let mut change = |at: usize, new: &dyn Fn(u32) -> u32| {
         let bytes = memory.get_mut(at..at + 4)?;
@@ -631,8 +632,8 @@ fn deed(step: &Step) -> (Deed, usize, usize, Vec<u8>) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// All operations of a peer are done in their order, whatever they are. Gets of more than is kept
-    /// wait, as the order of those with later puts is not promised.
+    /// All operations of a peer are done in their order, whatever they are. Gets of more than the owner
+    /// keeps are waited for, because their order with later puts is not promised.
     #[test]
     fn operations_are_done_in_order(
         all in prop::collection::vec((0..2_usize, step()), 1..60),

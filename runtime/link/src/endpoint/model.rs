@@ -28,7 +28,7 @@ struct Bounds {
     config: Config,
     /// Packets that each node sends per session.
     packets: [u8; 2],
-    /// Frames on their way per direction; more are lost.
+    /// Frames in flight per direction; more are lost.
     wire_max: usize,
     /// Frames that may be doubled.
     doubles: u8,
@@ -133,8 +133,8 @@ impl End {
             job: 1,
             incarnation: life,
         };
-        // The same random numbers in every life: keys and first numbers come
-        // back, as they would one time in 65536.
+        // The same random numbers in every life: keys and first numbers repeat, as they
+        // would one time in 65536.
         let mut endpoint = Endpoint::new(config.clone(), identity, *RANDOM).unwrap();
         let link = endpoint.link(Node(1 - node)).unwrap();
         endpoint.open(NOW, link).unwrap();
@@ -167,7 +167,7 @@ impl End {
         }
     }
 
-    /// Says its session and its number by its address.
+    /// The address encodes session and number.
     fn send(&mut self) -> Result<(), SendError> {
         let address = u64::from(self.tag) << 16 | u64::from(self.sent) << 8;
         let address = Address::new(address).unwrap();
@@ -284,8 +284,8 @@ impl World {
     }
 
     /// Each buffer is in exactly one state: the sender has its credit, a packet or a
-    /// credit for it is on the way, it is filled, or its credit is owed. Packets and
-    /// credits on the way are in frames that their sender still keeps.
+    /// credit for it is in flight, it is filled, or its credit is owed. Packets and
+    /// credits in flight are in frames that their sender still keeps.
     fn credits_add_up(&self) -> bool {
         [(0, 1), (1, 0)].into_iter().all(|(from, to)| {
             let (from, to) = (&self.ends[from], &self.ends[to]);
@@ -412,7 +412,7 @@ impl Model for Bounds {
 }
 
 impl World {
-    /// Over, but a program that still has packets finds room for them.
+    /// As `is_over`, but a program that still has packets finds room for them.
     fn is_over_with_all(&self, bounds: &Bounds) -> bool {
         let mut world = self.clone();
         let room =
@@ -516,8 +516,8 @@ fn handshake() {
     });
 }
 
-/// A restart at any moment, while frames of the life before are on their way;
-/// keys and first numbers of the new life are those of the old one.
+/// A restart at any moment, while frames of the earlier life are in flight. Keys and
+/// first numbers of the new life are those of the old one.
 #[test]
 #[ignore = "slow"]
 fn restart_of_the_receiver() {

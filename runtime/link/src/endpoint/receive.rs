@@ -1,4 +1,4 @@
-//! Frames in: to which link each belongs.
+//! Received frames: finds the link of each.
 
 use hostwire_packet::htoe::{Frame, FrameRepr, FrameType, HeaderRepr, SessionRepr};
 
@@ -11,8 +11,7 @@ use crate::seq::Seq;
 use crate::time::Ns;
 
 impl Endpoint {
-    /// Takes a frame, without Ethernet header; padding behind it is ignored.
-    /// Any bytes will do.
+    /// Takes a frame, without Ethernet header; padding after it is ignored. Any bytes are allowed.
     ///
     /// # Errors
     /// The reason why the frame was dropped. It has been counted; the caller need not
@@ -25,11 +24,11 @@ impl Endpoint {
         self.receive_from(now, None, bytes)
     }
 
-    /// As [`receive`](Self::receive), of a frame of which it is known who has made it, as
-    /// [`Seals::open`](crate::seal::Seals::open) tells: what it says of the link of another is dropped.
+    /// As [`receive`](Self::receive), for a frame whose maker is known from
+    /// [`Seals::open`](crate::seal::Seals::open). A frame for the link of another peer is dropped.
     ///
     /// # Errors
-    /// As of [`receive`](Self::receive).
+    /// As [`receive`](Self::receive).
     pub fn receive_from<'a>(
         &mut self,
         now: Ns,
@@ -80,9 +79,9 @@ impl Endpoint {
         Ok(delivery)
     }
 
-    /// The next frame expected on a link, if it came before its turn and its turn has come: give it to
-    /// [`receive`](Self::receive). Ask for it after each delivery, where
-    /// [`early_frames_max`](crate::Config::early_frames_max) is not 0.
+    /// The next expected frame of a link, if it came early: give it to [`receive`](Self::receive). Ask
+    /// for it after each delivery, where [`early_frames_max`](crate::Config::early_frames_max) is not
+    /// 0.
     #[inline]
     pub fn take_early(&mut self, link: LinkId) -> Option<Box<[u8]>> {
         if self.shared.early_frames == 0 {
@@ -92,8 +91,8 @@ impl Endpoint {
         state.take_early(&mut self.shared)
     }
 
-    /// A frame that could not be parsed. If it is undamaged and the next one of a
-    /// session, its sender made it in this form, and would send it again for ever.
+    /// Handles a frame that could not be parsed. If it is undamaged and the next one of a session, its
+    /// sender made it in this form, and would send it again for ever.
     #[cold]
     fn refuse(
         &mut self,
@@ -165,7 +164,7 @@ impl Endpoint {
     }
 }
 
-/// Whether a frame of the link to `peer` can be of who has made it, if that is known.
+/// Whether `maker`, if known, may make frames of the link to `peer`.
 #[inline]
 fn is_made_by(maker: Option<Node>, peer: Node) -> bool {
     maker.is_none_or(|maker| maker == peer)

@@ -116,8 +116,7 @@ impl Filled {
         }
     }
 
-    /// Takes the buffers of one packet away again; to keep it when all others
-    /// are released.
+    /// Removes the buffers of one packet, to keep it when all others are released.
     pub fn except(&mut self, packet: &PacketRepr<'_>) {
         if let Some(cost) = packet.control().credit_cost() {
             let buffers = &mut self.buffers[cost.channel.index()];

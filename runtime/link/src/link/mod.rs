@@ -54,16 +54,15 @@ pub(crate) enum LinkState {
     Open,
 }
 
-/// If a link reads its clock so much too late, this process did not run in between. The value is
-/// far below any sensible `dead_after_ns`, and far above the time between two turns of a process
-/// on a busy machine.
+/// If a link reads its clock so much too late, this process has not run in between. The value is far below any
+/// sensible `dead_after_ns`, and far above the time between two turns of a process on a busy machine.
 const LATE_NS: u64 = 100_000_000;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     pub(crate) id: u16,
     pub(crate) peer: Node,
-    /// What it calls both ends.
+    /// The peer's numbers for both ends.
     pub(crate) called: Called,
     pub(crate) state: LinkState,
     pub(crate) session: Session,
@@ -78,14 +77,14 @@ pub(crate) struct Link {
     pub(crate) wallet: Wallet,
     pub(crate) queues: Queues,
     pub(crate) flight: Flight,
-    /// Frames that may be on their way now.
+    /// Limits the frames in flight.
     congestion: Congestion,
     pace: Pace,
     /// Longest frame on this link: what both ends and the path take.
     pub(crate) frame_len: usize,
-    /// When the packed frame goes.
+    /// When the packed frame leaves.
     hold: FrameHold,
-    /// An ack is wanted for all that was sent.
+    /// An ack is wanted for all frames sent.
     ack_wanted: bool,
     /// No more packets are taken; the link is closed when all are acknowledged.
     finishing: bool,
@@ -95,23 +94,23 @@ pub(crate) struct Link {
     // Retransmission, sending.
     pub(crate) rtt: Rtt,
     rto_at: Ns,
-    /// When the peer is asked whether it misses anything, see [`probe`](Self::probe).
+    /// When the peer is asked whether it misses a frame, see [`probe`](Self::probe).
     probe_at: Ns,
     probes: u32,
-    /// After a timeout only one frame goes until something is acknowledged.
+    /// After a timeout only one frame is sent until something is acknowledged.
     probing: bool,
     timeouts: u32,
     progress_at: Ns,
     /// The gap that the peer has reported is being repaired.
     nak_served: bool,
-    /// Of the gap at this number the peer has said how many frames are missing.
+    /// The gap at this number, and how many frames are missing in it, as the peer says.
     gap: (Seq, u16),
 
     // Receiving.
     pub(crate) ledger: Ledger,
     pub(crate) expected: Seq,
     pub(crate) heard_at: Ns,
-    /// When the kernel of the peer's host has answered, as far as somebody asks it.
+    /// When the kernel of the peer's host last answered, if the caller asks it.
     pub(crate) host_answered_at: Option<Ns>,
     ack_at: Ns,
     unacked: u16,
@@ -119,9 +118,9 @@ pub(crate) struct Link {
     /// The gap at `expected` has been reported.
     gap_seen: bool,
     nak_due: bool,
-    /// The peer is to be told that the network has marked frames on their way here.
+    /// The peer has to be told that the network has marked its frames.
     mark_due: bool,
-    /// The peer is to be asked whether it misses anything.
+    /// The peer has to be asked whether it misses a frame.
     probe_due: bool,
     credit_at: Ns,
 }
@@ -272,14 +271,14 @@ impl Link {
         }
     }
 
-    /// The packed frame goes with the next transmission.
+    /// The packed frame leaves with the next transmission.
     pub(crate) fn flush(&mut self) {
         if self.flight.has_filling() || !self.queues.is_empty() {
             self.hold.flush();
         }
     }
 
-    /// Frames that have left are on their way.
+    /// The sending of frames is over.
     pub(crate) const fn is_sent(&mut self, now: Ns) {
         self.hold.left(now);
     }
@@ -337,10 +336,10 @@ impl Link {
         self.probe_at = Ns::MAX;
     }
 
-    /// No ack has come for two round trips. If the last frames are lost, no frame behind them shows it. So
-    /// the peer is asked, long before the timeout; it answers with a nak if it misses anything. A frame that
-    /// only asks says how far the numbers of those sent have come: it does what sending the last frame again
-    /// does in RFC 8985, section 7, with fewer bytes.
+    /// Called when no ack has come for two round trips. If the last frames are lost, no later frame shows this. So
+    /// the peer is asked, long before the timeout, and answers with a nak if it misses a frame. The question carries
+    /// the number of the last frame sent. It has the effect of sending the last frame again (RFC 8985, section 7),
+    /// with fewer bytes.
     fn probe(&mut self, now: Ns, config: &Config) {
         self.probe_due = self.flight.sealed() > 0;
         self.probes += 1;
@@ -367,11 +366,11 @@ impl Link {
         self.probing = true;
     }
 
-    /// Why the peer is lost, if it is.
+    /// The reason why the peer is lost, if it is.
     fn lost(&self, now: Ns, config: &Config) -> Option<CloseReason> {
         let stalled_ns = now.since(self.progress_at);
-        // Four times: a process that was stopped finds its clock far ahead, and has to
-        // ask before it may report that the peer does not answer.
+        // Four times: a process that was stopped finds its clock far ahead. It has to ask before it may report that
+        // the peer does not answer.
         if stalled_ns < config.dead_after_ns || self.timeouts <= 4 {
             return None;
         }
@@ -388,8 +387,8 @@ impl Link {
         }
     }
 
-    /// A frame of the peer has come. One that was silent for long has not run, and acknowledges nothing that was sent
-    /// meanwhile before it runs again: only from now on that counts against it.
+    /// A frame of the peer has come. A peer that was silent for long did not run, and could not acknowledge anything.
+    /// So the time without acks counts only from now on.
     const fn heard(&mut self, now: Ns, config: &Config) {
         if self.is_in_doubt(now, config) {
             self.progress_at = now;
@@ -397,14 +396,14 @@ impl Link {
         self.heard_at = now;
     }
 
-    /// Whether the peer has been silent for half the time that it may be.
+    /// Whether the peer has been silent for half of the limit.
     pub(crate) const fn is_in_doubt(&self, now: Ns, config: &Config) -> bool {
         matches!(self.state, LinkState::Open)
             && now.since(self.heard_at) >= config.dead_after_ns / 2
     }
 
-    /// The clock was to be looked at `late_ns` ago. If this process did not run for so long, or
-    /// the whole machine, the peer was not listened to, and is not to blame for its silence.
+    /// The timer was due `late_ns` ago. If this process or the whole machine did not run for so long, it did not
+    /// listen to the peer, so the peer is not to blame for its silence.
     fn excuse(&mut self, late_ns: u64) {
         if late_ns >= LATE_NS {
             self.progress_at = self.progress_at.after(late_ns);
@@ -412,7 +411,7 @@ impl Link {
         }
     }
 
-    /// The next moment after `now` at which the clock changes anything.
+    /// The next time after `now` at which the link has something to do.
     pub(crate) fn deadline(&self, now: Ns, config: &Config) -> Ns {
         let ahead = |at: Ns| if at > now { at } else { Ns::MAX };
         match self.state {
@@ -444,8 +443,7 @@ impl Link {
         }
     }
 
-    /// When the peer is asked whether it lives; not while it has something to
-    /// acknowledge anyway.
+    /// When the peer is asked whether it lives. Not while it has frames to acknowledge anyway.
     fn keepalive_at(&self, config: &Config) -> Ns {
         if self.flight.is_empty() {
             self.heard_at.after(config.keepalive_ns)

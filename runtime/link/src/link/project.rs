@@ -7,8 +7,8 @@ use super::{EndpointShared, Link, LinkState};
 use crate::time::Ns;
 
 impl Link {
-    /// Feeds everything but counters and times. Under the settings of the model
-    /// a time is either over or never, and that is what is fed.
+    /// Feeds everything except counters and times. Under the settings of the model a time
+    /// is either over or never, and only this is fed.
     pub(crate) fn project(&self, now: Ns, state: &mut impl Hasher) {
         matches!(self.state, LinkState::Opening).hash(state);
         matches!(self.state, LinkState::Open).hash(state);

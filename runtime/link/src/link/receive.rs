@@ -1,4 +1,4 @@
-//! Frames in.
+//! Received frames of a link.
 
 use hostwire_packet::ht::VirtualChannel;
 use hostwire_packet::htoe::{FrameRepr, FrameType, HeaderRepr};
@@ -27,8 +27,8 @@ impl Link {
         }
     }
 
-    /// Takes a data or ack frame of this session. `Ok(true)`: it was the next
-    /// one, its packets are to be delivered.
+    /// Takes a data or ack frame of this session. `Ok(true)`: it was the next one, and its packets have to
+    /// be delivered.
     pub(crate) fn receive(
         &mut self,
         now: Ns,
@@ -53,7 +53,7 @@ impl Link {
             FrameType::Data => self.receive_data(now, frame, shared),
             _ => {
                 self.counters.acks_received += 1;
-                // It says how many frames were sent before it.
+                // The header says how many frames were sent before it.
                 let missed = Seq(header.sequence).ahead_of(self.expected);
                 if (1..HALF).contains(&missed) {
                     self.sees_gap();
@@ -71,8 +71,8 @@ impl Link {
         Ok(delivered)
     }
 
-    /// The network has marked a frame of this session on its way here. The next frame tells the peer, whose
-    /// window shrinks once per round trip anyway: a mark needs no frame of its own.
+    /// The network has marked a frame of this session on its way here. The next frame tells the peer. A mark
+    /// needs no frame of its own, because the peer's window shrinks only once per round trip.
     pub(crate) const fn note_mark(&mut self) {
         self.counters.frames_marked += 1;
         self.mark_due = true;
@@ -87,7 +87,7 @@ impl Link {
     ) -> Result<(), DropCause> {
         match self.flight.read_ack(ack) {
             Acked::Bad => return Err(DropCause::BadAck),
-            // A nak as old as this has been seen to.
+            // Such an old nak has already been handled.
             Acked::Old => return Ok(()),
             Acked::Nothing => {}
             Acked::Frames(frames) => self.acknowledged(now, frames, shared),
@@ -105,8 +105,8 @@ impl Link {
         Ok(())
     }
 
-    /// Whether this nak asks for a repair: there was none, or it was lost. The last
-    /// repair left so long ago that the peer sent this nak without having it.
+    /// Whether this nak asks for a repair: there was no repair yet, or it was lost. A repair counts as lost
+    /// if it left so long ago that the peer should have had it when it sent this nak.
     fn nak_is_news(&self, now: Ns, config: &Config) -> bool {
         let repaired_at = self
             .flight
@@ -168,7 +168,7 @@ impl Link {
                 return Err(DropCause::OutOfOrder);
             }
             _ => {
-                // The ack was lost, or the sender too impatient.
+                // The ack was lost, or the sender sent again too early.
                 self.ack_at = now;
                 return Err(DropCause::Duplicate);
             }
@@ -213,8 +213,8 @@ impl Link {
         Ok(true)
     }
 
-    /// Keeps a frame that came before the next one expected, for which there are places; whether it does, or
-    /// did before.
+    /// Keeps a frame that came before the next expected one, if there is room. Returns whether it is kept,
+    /// now or from before.
     pub(crate) fn keep_early(
         &mut self,
         sequence: u16,
@@ -234,14 +234,14 @@ impl Link {
         true
     }
 
-    /// The next frame expected, if it came early.
+    /// The next expected frame, if it came early.
     pub(crate) fn take_early(&mut self, shared: &mut EndpointShared) -> Option<Box<[u8]>> {
         let frame = self.early.take()?;
         shared.early_frames -= 1;
         Some(frame)
     }
 
-    /// The next frame expected has come: the one behind it may be here, or another gap.
+    /// The next expected frame has come. The one after it may be here already, or there may be another gap.
     fn step_early(&mut self, shared: &mut EndpointShared) {
         let kept = self.early.kept();
         self.early.advance();
@@ -251,8 +251,8 @@ impl Link {
         }
     }
 
-    /// One nak is sent per gap: until the gap is closed, the frames behind it bring no news. Every frame
-    /// that goes anyway repeats the nak.
+    /// One nak is sent per gap: further frames after the gap bring no news. Every frame that is sent anyway
+    /// repeats the nak.
     fn sees_gap(&mut self) {
         if !self.gap_seen {
             self.gap_seen = true;
@@ -260,7 +260,7 @@ impl Link {
         }
     }
 
-    /// When credits that are owed have to be on their way.
+    /// When owed credits have to be sent.
     pub(crate) const fn credits_due_at(&self) -> Ns {
         self.credit_at
     }
@@ -285,8 +285,7 @@ impl Link {
 }
 
 /// Whether a number can belong to this session: so many frames may be in flight.
-/// Numbers of the session before are further away, so even the ack of a stale frame is
-/// ignored.
+/// Numbers of the previous session are further away, so even the ack of a stale frame is ignored.
 fn is_near(sequence: Seq, expected: Seq) -> bool {
     let ahead = sequence.ahead_of(expected);
     ahead.min(expected.ahead_of(sequence)) <= FRAMES_IN_FLIGHT_MAX

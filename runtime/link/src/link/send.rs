@@ -1,4 +1,4 @@
-//! Packets in: credits, queues, packing.
+//! Packets to be sent: credits, queues, packing.
 
 use hostwire_packet::ht::{
     Address, LINE_LEN, LINE_PACKET_LEN, NOP_LEN, PacketRepr, VirtualChannel,
@@ -11,11 +11,12 @@ use crate::flight::{Burst, Slot};
 use crate::pool::Pool;
 use crate::queue::pass_pw;
 
-/// Room in front of the packets for NOPs, which are only known when the frame
-/// leaves. A frame of 22 lines in 1500 bytes has room for so many.
+/// Room before the packets for NOPs, which are only known when the frame leaves. A frame of 22
+/// lines in 1500 bytes has room for so many.
 pub(super) const NOPS_WITH_PACKETS_MAX: usize = 16;
 
-/// NOPs that a burst leaves room for while credits are owed: what 20 lines of 72 bytes did.
+/// NOPs for which a burst leaves room while credits are owed: as many as 20 lines of 72 bytes
+/// left.
 const NOPS_WITH_LINES_MIN: usize = 10;
 
 /// Where the packets of a frame begin in its buffer.
@@ -32,7 +33,7 @@ pub(crate) enum Lines {
     /// So many are packed.
     Packed {
         count: usize,
-        /// There may be a frame to send, or a time to wait for, that was not there before.
+        /// There may be a new frame to send, or a new time to wait for.
         news: bool,
     },
     /// No credits or frames now.
@@ -73,8 +74,8 @@ impl Link {
         Ok(news)
     }
 
-    /// Accepts whole lines that are written at `address`, as many as have credits and room
-    /// in the frame that is being packed.
+    /// Accepts whole lines for `address`, as many as have credits and room in the frame that is
+    /// being packed.
     #[inline]
     pub(crate) fn send_lines(
         &mut self,
@@ -164,7 +165,7 @@ impl Link {
         self.posted_accepted += count as u64;
     }
 
-    /// Whether a posted packet that arrives now has credits and no packet before it.
+    /// Whether a new posted packet has credits and no packet waits before it.
     #[inline]
     fn takes_more(&self) -> bool {
         self.check_open().is_ok()
@@ -185,7 +186,7 @@ impl Link {
             })
     }
 
-    /// Whether no packet waits, so that a packet that arrives now can be a frame at once.
+    /// Whether no packet waits, so that a new packet can be a frame at once.
     pub(crate) fn can_send_alone(&self) -> bool {
         self.check_open().is_ok()
             && !self.session.frame_is_due()
@@ -195,7 +196,7 @@ impl Link {
             && self.wallet.covered(VirtualChannel::Posted) > 0
     }
 
-    /// Frames that have to be sent, including the one that is being packed.
+    /// Frames that have not been sent, including the one that is being packed.
     pub(crate) fn frames_unsent(&self) -> usize {
         self.flight.len().saturating_sub(self.flight.cursor())
     }
@@ -234,7 +235,7 @@ impl Link {
         }
     }
 
-    /// Packs what waits, as far as credits and frames go.
+    /// Packs waiting packets, as far as credits and frames allow.
     pub(super) fn drain_queues(&mut self, shared: &mut EndpointShared) {
         if self.queues.is_empty() {
             return;
@@ -292,9 +293,9 @@ impl Link {
         }
     }
 
-    /// Where the lines of a burst end at the latest. Lines could fill a frame to its last byte,
-    /// and frames of a stream that has no end leave no room for the credits of another that
-    /// comes the other way.
+    /// The last place where the lines of a burst may end. If lines filled frames to the last
+    /// byte, an endless stream would leave no room for the credits of a stream in the other
+    /// direction.
     #[inline]
     fn lines_end(&self) -> usize {
         let payload_max = self.frame_len - OVERHEAD;
@@ -304,7 +305,7 @@ impl Link {
         }
     }
 
-    /// Starts a frame; `false` if as many are kept as may be.
+    /// Starts a frame; `false` if too many are kept.
     pub(crate) fn start_frame(&mut self, shared: &mut EndpointShared) -> bool {
         let frames_max = shared.config.frames_in_flight_max;
         if self.flight.len() >= self.frames_allowed() {
@@ -318,8 +319,8 @@ impl Link {
         true
     }
 
-    /// Writes a packet behind those of the frame being packed, which has room.
-    /// `Ok(true)`: it is the first one of the frame, or the last.
+    /// Appends a packet to the frame being packed, which has room. `Ok(true)`: it is the first
+    /// one of the frame, or the last.
     #[inline]
     fn pack(
         &mut self,
@@ -354,11 +355,11 @@ impl Link {
     }
 }
 
-/// Writes lines behind those of a burst that [`burst_for`](Slot::burst_for) gave, where there is
-/// room for them. `false`, with nothing written, if they may not be there.
+/// Appends lines to a burst that [`burst_for`](Slot::burst_for) gave; there is room for them.
+/// Returns `false` and writes nothing if lines may not be there.
 #[inline]
 fn append(slot: &mut Slot, burst: Burst, lines: &[[u8; LINE_LEN]], pool: &mut Pool) -> bool {
-    // Bounded by what is left of 255 packets and of the longest frame.
+    // Bounded by the rest of 255 packets and of the longest frame.
     let count = lines.len() as u8;
     let data_at = slot.data_at(burst);
     let burst = Burst {

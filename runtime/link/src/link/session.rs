@@ -1,18 +1,18 @@
 //! How the two ends of a link find each other, again and again.
 //!
 //! Each end has an *incarnation*, a number that grows with every life of the endpoint
-//! and every opening of the link. A session is a pair of incarnations. Reset frames
-//! exchange the two. The first one names only its sender. As soon as an end knows the
-//! incarnation of the other end, its reset frames say with which key and link id it
-//! accepts frames *of this pair*, and how they are numbered. An end that has received
-//! this is open and may send.
+//! and every opening of the link. A session is a pair of incarnations. The two ends exchange
+//! them by reset frames. The first one names only its sender. As soon as an end knows the
+//! incarnation of the other end, its reset frames say with which key and link id it accepts
+//! frames *of this pair*, and how they are numbered. An end that has received such a frame
+//! is open and may send.
 //!
-//! - A key is new for every pair, so a frame of an earlier session has another
-//!   one, as long as the endpoint that gave the key out lives.
-//! - Numbering begins far behind where the session before it ended, so a stale
-//!   frame that met the same key (one time in 65536, and only if the endpoint
-//!   that gave it out was restarted) has a number that cannot be of this
-//!   session. So an end that lives protects both.
+//! - A key is new for every pair. So a frame of an earlier session has another key, as long
+//!   as the endpoint that chose the key lives.
+//! - The numbers of a session begin far from where those of the previous session ended. A
+//!   stale frame may have the same key (one time in 65536, and only if the endpoint that
+//!   chose it was restarted), but its number cannot belong to this session. So one living
+//!   end protects both.
 //! - An incarnation lower than one seen before belongs to the past.
 
 use hostwire_packet::htoe::{self, FrameRepr, HeaderRepr, OVERHEAD, SessionRepr};
@@ -29,8 +29,9 @@ use crate::time::Ns;
 /// Distance between the numbers of one session and the next.
 const SESSION_GAP: u16 = 2 * FRAMES_IN_FLIGHT_MAX;
 
-/// MTUs tried if the path seems not to take long frames: of Ethernet, the least of IPv6, the
-/// least that every host has to take by IPv4. Behind them comes the shortest frame there is.
+/// MTUs that are tried if the path seems not to take long frames: that of Ethernet, the
+/// minimum of IPv6, and the minimum for hosts in IPv4. The shortest frame of all is tried
+/// last.
 const SHORTER: [usize; 3] = [1500, 1280, 576];
 
 const _: () = assert!(SHORTER[2] - ADDED_BYTES_MAX >= FRAME_LEN_MIN);
@@ -38,7 +39,7 @@ const _: () = assert!(SHORTER[2] - ADDED_BYTES_MAX >= FRAME_LEN_MIN);
 /// Reset frames sent with each length.
 const TRIES_PER_LENGTH: u32 = 4;
 
-/// Hands out keys, each different from the 65534 before it, and first numbers.
+/// Gives keys, each different from the 65534 before it, and first numbers.
 #[derive(Clone, Debug)]
 pub(crate) struct Keys {
     next_key: u16,
@@ -78,7 +79,7 @@ pub(crate) struct Session {
     incarnation: u64,
     /// 0: not known.
     peer_incarnation: u64,
-    /// Lower ones are of the past.
+    /// Lower incarnations belong to the past.
     peer_incarnation_min: u64,
     /// Key that frames from the peer have to carry; 0 before the peer is known.
     key: u16,
@@ -163,7 +164,8 @@ impl Session {
         if now >= self.hello_at {
             self.hello_due = true;
             self.tries = self.tries.saturating_add(1);
-            // Doubles for each frame of one length; the shortest ones go on and on.
+            // Doubles for each frame of one length; the shortest length is repeated for
+            // ever.
             let first = self.step().min(SHORTER.len() as u32 + 1) * TRIES_PER_LENGTH;
             let sent = self.tries.saturating_sub(1).saturating_sub(first);
             self.hello_at = now.after(config.hello_ns.saturating_mul(1 << sent.min(6)));
@@ -308,8 +310,8 @@ impl Link {
         let heard_len = u16::try_from(frame_len).unwrap_or(u16::MAX);
         session.heard_len = session.heard_len.max(heard_len);
         session.hello_due |= !hello.ready;
-        // Not before the peer has received a frame as long as those that are sent now:
-        // after a restart it may have received shorter ones.
+        // Not before the peer has received a frame as long as the present ones: after a
+        // restart it may have received only shorter ones.
         let heard_len = hello.heard_len.max(FRAME_LEN_MIN as u16);
         let is_heard = usize::from(heard_len) >= session.hello_len(&shared.config);
         if to != 0 && self.state == LinkState::Opening && is_heard {
@@ -392,7 +394,7 @@ impl Link {
         session.hello_due = false;
         let first = session.first.unwrap_or_default();
         let repr = session.repr(self.id, self.called, ready, shared);
-        // Once open, what has been heard at the other end already.
+        // Once open, as long as the longest frame that the other end has received.
         let len = match ready {
             true => self.frame_len,
             false => session.hello_len(&shared.config),

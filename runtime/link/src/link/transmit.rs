@@ -1,4 +1,4 @@
-//! Frames out.
+//! Frames to be sent.
 
 use hostwire_packet::ht::{LINE_LEN, NOP_LEN};
 use hostwire_packet::htoe::{Contents, FrameRepr, HEADER_LEN, HeaderRepr, OVERHEAD, seal};
@@ -9,7 +9,7 @@ use crate::config::Config;
 use crate::pool::BufferId;
 use crate::time::Ns;
 
-/// Bytes that a frame which is nearly full may lack: less than two lines.
+/// A frame counts as nearly full if it lacks at most so many bytes: less than two lines.
 const PADDING_MAX: usize = 2 * LINE_LEN - 1;
 
 /// A frame that is ready to go.
@@ -25,7 +25,7 @@ pub(crate) enum Out {
     Scratch { len: usize },
 }
 
-/// A sender with so many frames on their way asks for an ack with one in this many: four times per round. A
+/// With a window of `frames_max`, a sender asks for an ack in one of so many frames: four times per round. A
 /// power of two.
 pub const fn frames_per_question(frames_max: u16) -> u16 {
     match frames_max / 4 {
@@ -35,7 +35,7 @@ pub const fn frames_per_question(frames_max: u16) -> u16 {
 }
 
 impl Link {
-    /// The next frame, if there is one to be sent now.
+    /// The next frame that has to be sent now, if there is one.
     pub(crate) fn next_frame(&mut self, now: Ns, shared: &mut EndpointShared) -> Option<Out> {
         if self.session.frame_is_due()
             && let Some(len) = self.session_frame(shared)
@@ -118,8 +118,7 @@ impl Link {
         now >= self.hold.leaves_at(config.packing.hold_ns, is_full)
     }
 
-    /// Whether a frame without packets is to be sent: to return credits, or to
-    /// see whether the peer lives.
+    /// Whether a frame without packets has to be sent: to return credits, or to check that the peer lives.
     fn bare_frame_is_due(&self, now: Ns, config: &Config) -> bool {
         (now >= self.credit_at || now >= self.keepalive_at(config))
             && !self.probing
@@ -127,7 +126,7 @@ impl Link {
             && self.flight.len() < self.frames_allowed()
     }
 
-    /// Frames that may be kept here now: those that may be on their way, and those that the peer keeps.
+    /// Frames that may be kept here now: those that may be in flight, and those that the peer keeps.
     #[inline]
     pub(crate) fn frames_allowed(&self) -> usize {
         usize::from(self.congestion.frames()) + self.flight.kept()
@@ -146,9 +145,9 @@ impl Link {
     #[inline]
     fn wants_ack(&self, sequence: u16, cursor: usize, last: bool) -> bool {
         let frames_max = self.congestion.frames();
-        // Asking four times per round keeps frames flowing however slowly the
-        // peer acknowledges by itself. A power of two, to save a division. While few are on their way nothing
-        // waits for an ack, and an ack costs as much as a frame.
+        // Four questions per round keep frames flowing, however slowly the peer acknowledges by itself. A
+        // power of two saves a division. While few frames are in flight, no question is needed: nothing waits
+        // for an ack, and an ack costs as much as a frame.
         let asks_every = frames_per_question(frames_max);
         self.probing
             || self.flight.ends_repair()

@@ -1,40 +1,40 @@
 use crate::time::Ns;
 
-/// When the frame of a link leaves that is being packed: the rule of [virtual links](crate::Endpoint)
-/// and of simulated adapters.
+/// When the frame leaves that a link is packing: the rule of [virtual links](crate::Endpoint) and of
+/// simulated adapters.
 ///
-/// A frame leaves when it is full, when somebody asks for it, and otherwise a hold time after the
-/// frame before it: so a frame that follows no other does not wait.
+/// A frame leaves when it is full or requested, and otherwise a hold time after the previous frame.
+/// So a frame that follows no other does not wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrameHold {
     /// When the last frame with packets left.
     left_at: Ns,
-    /// It goes without waiting for more packets.
+    /// It leaves without waiting for more packets.
     flushed: bool,
 }
 
 impl FrameHold {
-    /// The frame that is being packed, and those before it, wait no longer.
+    /// The current frame, and those before it, wait no longer.
     pub const fn flush(&mut self) {
         self.flushed = true;
     }
 
-    /// Whether they have been asked for.
+    /// Whether a flush has been requested.
     pub const fn is_flushed(&self) -> bool {
         self.flushed
     }
 
-    /// All frames have left that were asked for.
+    /// All requested frames have left.
     pub const fn all_left(&mut self) {
         self.flushed = false;
     }
 
-    /// A frame with packets has left for the first time; said again when its sending is over.
+    /// A frame with packets has left for the first time. Called again when its sending is over.
     pub const fn left(&mut self, now: Ns) {
         self.left_at = now;
     }
 
-    /// Until when a frame that nobody asks for may wait.
+    /// How long a frame may wait that was not requested.
     #[inline]
     pub const fn until(&self, hold_ns: u64) -> Ns {
         self.left_at.after(hold_ns)

@@ -1,21 +1,23 @@
-//! What leaves when: stores, looks and a clock in; "send now" and "come back then" out.
+//! Decides when frames leave. Input: stores, looks and a clock. Output: "send now" and "come back
+//! then".
 //!
 //! A frame costs microseconds to send and a store nanoseconds to pack, so stores that follow each
 //! other share frames. These are the rules:
 //!
-//! 1. The first store to a target since somebody looked at the wire leaves at once.
-//! 2. Stores behind it wait for more: a frame that is not full leaves a hold time after the frame
-//!    before it, or at once if that is over.
+//! 1. The first store to a target after a look at the wire leaves at once.
+//! 2. Later stores wait for more: a frame that is not full leaves a hold time after the previous
+//!    frame, or at once if this time is over.
 //! 3. A stream of stores to one target leaves many full frames at a time.
-//! 4. Who looks at the wire, or waits for arrival, stores nothing more for now: then all leaves.
-//! 5. An agent sends what the PE leaves behind. While it sleeps, or has just gone aside for the
-//!    first time, it is woken when the hold time is over. While the PE goes on using the wire the
-//!    agent comes by at growing intervals: what a PE leaves behind waits for the hold time, or about
-//!    as long as the PE has used the wire without a pause, and never longer than
+//! 4. A PE that looks at the wire, or waits for arrival, stores nothing more for now: then
+//!    everything leaves.
+//! 5. An agent sends the stores that the PE leaves unsent. If the agent sleeps, or has just stepped
+//!    aside for the first time, it is woken when the hold time is over. While the PE keeps using the
+//!    wire, the agent takes turns at growing intervals. So unsent stores wait for the hold time, or
+//!    about as long as the PE has used the wire without a pause, and never longer than
 //!    [`Timings::aside_storing_max_ns`] or [`Timings::aside_looking_max_ns`].
 //!
-//! [`FrameHold`] is rule 2 for one link, of which [`Endpoint`](crate::Endpoint)s have one each.
-//! [`Packing`] is the rest, for who drives an endpoint.
+//! [`FrameHold`] is rule 2 for one link; an [`Endpoint`](crate::Endpoint) has one for each.
+//! [`Packing`] is the rest, for the code that drives an endpoint.
 
 mod frame;
 mod timings;
@@ -32,24 +34,26 @@ use crate::time::Ns;
 /// How a PE looks for frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {
-    /// So often at whether one has come; and as [`Drive`](Self::Drive) only if one has.
+    /// Checks so often whether a frame has come; continues as [`Drive`](Self::Drive) only if one
+    /// has.
     Peek(u32),
-    /// [Lets go](Packing::let_go) of all that waits, receives, and does what is due.
+    /// [Lets go](Packing::let_go) of everything that waits, receives, and does what is due.
     Drive,
 }
 
-/// What leaves behind a store.
+/// What leaves after a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leave {
     /// Nothing for now.
     Nothing,
-    /// What the endpoint gives at this time.
+    /// The frames that the endpoint gives at this time.
     Ready(Ns),
     /// The same, with the links of all [targets](Packing::targets) flushed before.
     All(Ns),
 }
 
-/// What leaves when, for who drives an [`Endpoint`](crate::Endpoint). See the [module text](self).
+/// Decides when frames leave, for the code that drives an [`Endpoint`](crate::Endpoint). See the
+/// [module text](self).
 ///
 /// - Around each store: [`joins`](Self::joins), or [`accepted`](Self::accepted) and then
 ///   [`behind_store`](Self::behind_store).
@@ -60,17 +64,17 @@ pub enum Leave {
 #[derive(Clone, Debug)]
 pub struct Packing {
     timings: Timings,
-    /// Targets of stores since somebody looked; that of the last one is last.
+    /// Targets of stores since the last look; the target of the last store is last.
     targets: Vec<LinkId>,
-    /// Stores so far, for looks at the clock.
+    /// Counts stores, to decide when to read the clock.
     stores: u32,
-    /// Looks so far, for the same.
+    /// Counts looks, for the same purpose.
     looks: u32,
     /// The last store was the first one to its target.
     urgent: bool,
     /// When frames left last.
     left_at: Ns,
-    /// Stores wait that the deadline of the endpoint does not know of.
+    /// Stores wait that are not in the deadline of the endpoint.
     waits: bool,
     turns: Turns,
 }
@@ -90,12 +94,12 @@ impl Packing {
         }
     }
 
-    /// The times that it goes by.
+    /// Its times.
     pub const fn timings(&self) -> &Timings {
         &self.timings
     }
 
-    /// Whether nothing has been stored since somebody looked: then a store leaves at once.
+    /// Whether nothing has been stored since the last look: then a store leaves at once.
     pub const fn is_at_rest(&self) -> bool {
         self.targets.is_empty()
     }
@@ -108,8 +112,8 @@ impl Packing {
             && self.targets.last() == Some(&link)
     }
 
-    /// A store that joins no frame has been accepted. Whether it is the first one to its target:
-    /// then the link has to be flushed.
+    /// A store that joins no frame has been accepted. Returns whether it is the first one to its
+    /// target: then the link has to be flushed.
     pub fn accepted(&mut self, link: LinkId) -> bool {
         self.turns.stored();
         let place = self.targets.iter().rposition(|target| *target == link);
@@ -126,8 +130,7 @@ impl Packing {
         place.is_none()
     }
 
-    /// Whether there are as many targets as may be: the next store has to [let go](Self::let_go)
-    /// first.
+    /// Whether the list of targets is full: the next store has to [let go](Self::let_go) first.
     pub const fn is_crowded(&self) -> bool {
         self.targets.len() >= self.timings.targets_max
     }
@@ -139,8 +142,8 @@ impl Packing {
         self.targets.push(link);
     }
 
-    /// What leaves behind a store, when `frames_unsent` frames of its link wait. `now` is asked only
-    /// where that matters.
+    /// What leaves after a store, when `frames_unsent` frames of its link wait. Calls `now` only
+    /// where the time matters.
     pub fn behind_store(&mut self, frames_unsent: usize, now: impl FnOnce() -> Ns) -> Leave {
         let urgent = core::mem::take(&mut self.urgent);
         let streams =
@@ -155,7 +158,7 @@ impl Packing {
         match streams {
             _ if urgent => Leave::All(now),
             true if held_ns < self.timings.hold_ns => Leave::Nothing,
-            // So slow a stream fills no frame.
+            // Such a slow stream does not fill a frame.
             true if frames_unsent <= 1 => Leave::All(now),
             _ => Leave::Ready(now),
         }
@@ -177,17 +180,18 @@ impl Packing {
         self.turns.looked();
     }
 
-    /// The links that were stored to since somebody looked.
+    /// The links with stores since the last look.
     pub fn targets(&self) -> impl Iterator<Item = LinkId> + '_ {
         self.targets.iter().copied()
     }
 
-    /// Nothing more is stored for now: a link that has to be flushed, one after another.
+    /// Nothing more is stored for now: gives the links that have to be flushed, one after another.
     pub fn let_go(&mut self) -> Option<LinkId> {
         self.targets.pop()
     }
 
-    /// All frames that may leave are asked of the endpoint, which knows when to send the others.
+    /// All frames that may leave now are taken from the endpoint. The endpoint knows when to send
+    /// the others.
     pub const fn transmits(&mut self) {
         self.waits = false;
     }
@@ -197,8 +201,8 @@ impl Packing {
         self.left_at = now;
     }
 
-    /// When something has to be done if nothing is stored or received before; `deadline` is the
-    /// endpoint's.
+    /// When something has to be done if nothing is stored or received before. `deadline` is that of
+    /// the endpoint.
     pub fn due(&self, deadline: Option<Ns>) -> Ns {
         let held_until = match self.waits {
             true => self.left_at.after(self.timings.hold_ns),
@@ -207,7 +211,7 @@ impl Packing {
         held_until.min(deadline.unwrap_or(Ns::MAX))
     }
 
-    /// When the agent has to be woken, if it sleeps for longer. It is not said twice.
+    /// When the agent has to be woken, if it sleeps for longer. Returned only once.
     #[inline]
     pub fn wake_agent_by(&mut self, deadline: Option<Ns>) -> Option<Ns> {
         let due = self.due(deadline);
@@ -219,8 +223,8 @@ impl Packing {
         self.turns.wakes()
     }
 
-    /// The agent takes a turn at the wire. Whether the PE has left stores behind: then the agent
-    /// [lets go](Self::let_go) of them.
+    /// The agent takes a turn at the wire. Returns whether the PE has left unsent stores: then the
+    /// agent [lets go](Self::let_go) of them.
     pub fn begin_turn(&mut self, now: Ns) -> bool {
         let left_behind = self.waits && now >= self.left_at.after(self.timings.hold_ns);
         if left_behind {
@@ -229,8 +233,8 @@ impl Packing {
         left_behind
     }
 
-    /// The agent has done all that there was to do; `came` if there was a frame. `due` is when
-    /// there will be more, if nobody comes.
+    /// The agent has done all its work; `came` if there was a frame. `due` is when there will be
+    /// more work, if nothing happens before.
     pub fn end_turn(&mut self, now: Ns, came: bool, due: Ns) -> Turn {
         let stores_wait = !self.targets.is_empty();
         self.turns.end(now, came, (due, stores_wait), &self.timings)

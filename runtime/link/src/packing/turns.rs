@@ -1,13 +1,13 @@
 use super::Timings;
 use crate::time::Ns;
 
-/// What an agent does behind its turn at the wire.
+/// What an agent does after its turn at the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
-    /// It gives its core away once and takes the next turn.
+    /// It yields its core once and takes the next turn.
     Again,
-    /// It leaves the wire to the PE, which is using it, for so many nanoseconds. Frames do not call
-    /// it. It goes aside for as long again if the PE has the wire in hand then.
+    /// It leaves the wire to the PE, which is using it, for so many nanoseconds. Frames do not wake
+    /// it. It stays aside for as long again if the PE uses the wire at that moment.
     Aside(u64),
     /// It sleeps until then, or until a frame comes.
     Sleep(Ns),
@@ -16,15 +16,15 @@ pub enum Turn {
 /// The turns of an agent at a wire that the threads of a PE also use.
 #[derive(Clone, Debug)]
 pub(super) struct Turns {
-    /// Somebody else has stored since its last turn, and not only to a frame that waited.
+    /// The PE has stored since the last turn, and not only into a waiting frame.
     stored: bool,
-    /// A PE that waits has looked.
+    /// A waiting PE has looked at the wire.
     looked: bool,
-    /// Since when it has been aside, if it was before its last turn.
+    /// Since when the agent has been aside, if it was aside before its last turn.
     aside_since: Option<Ns>,
-    /// Turns in a row at which there was nothing to do.
+    /// Consecutive turns without work.
     idle: u32,
-    /// When it wakes by itself, while it sleeps or is aside for the first time.
+    /// When the agent wakes by itself, while it sleeps or is aside for the first time.
     wakes: Option<Ns>,
     sleeps: bool,
 }
@@ -51,13 +51,13 @@ impl Turns {
         self.looked = true;
     }
 
-    /// The agent has sent what the PE had left waiting: the PE does something else now.
+    /// The agent has sent stores that the PE had left unsent: so the PE does something else now.
     pub(super) const fn sent_for_the_pe(&mut self) {
         self.aside_since = None;
     }
 
-    /// The end of a turn. `due`: when there is something to be done, if nobody comes;
-    /// `stores_wait`: it may be to send stores.
+    /// The end of a turn. `due`: when there is work, if nothing happens before; `stores_wait`: this
+    /// work may be to send stores.
     pub(super) fn end(
         &mut self,
         now: Ns,
@@ -93,7 +93,7 @@ impl Turns {
             let twice_ns = now.since(since).saturating_mul(2);
             return twice_ns.clamp(timings.hold_ns, aside_max_ns);
         }
-        // Not at once again, whatever is due: the PE is there.
+        // Not again at once, whatever is due: the PE uses the wire.
         let soonest_ns = timings.hold_ns / 2;
         let aside_ns = due.since(now).clamp(soonest_ns, timings.aside_min_ns);
         self.wakes = Some(now.after(aside_ns));
@@ -104,8 +104,8 @@ impl Turns {
         self.wakes
     }
 
-    /// Brings the end of the agent's sleep forward, if it sleeps past `due`: to when. While it is
-    /// aside only if `stores_wait`: the PE does all else.
+    /// Ends the agent's sleep earlier if it sleeps beyond `due`, and returns the new end. If the
+    /// agent is aside, only if `stores_wait`: the PE does all other work.
     #[inline]
     pub(super) fn wake_by(&mut self, due: Ns, stores_wait: bool) -> Option<Ns> {
         if self.wakes? <= due || !(stores_wait || self.sleeps) {
@@ -144,7 +144,7 @@ mod tests {
             assert_eq!(aside_us(Turns::looked), Some(us));
         }
         assert_eq!(aside_us(Turns::stored), Some(160));
-        // Once it does something else, all begins anew.
+        // When the PE does something else, everything begins anew.
         assert_eq!(aside_us(|_| {}), None);
         assert_eq!(aside_us(Turns::stored), Some(100));
         aside_us(Turns::stored);
@@ -202,7 +202,7 @@ mod tests {
         turns.stored();
         let first = turns.end(now, false, (Ns::MAX, true), &TIMINGS);
         assert_eq!(first, Turn::Aside(100_000));
-        // What is stored from now on, too; but less and less if the PE goes on.
+        // The same for later stores, but less and less if the PE continues.
         let due = now.after(20_000);
         assert_eq!(turns.wake_by(due, true), Some(due));
         turns.stored();

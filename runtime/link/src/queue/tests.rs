@@ -43,7 +43,8 @@ fn packet(channel: VirtualChannel, pass_pw: bool) -> Vec<u8> {
 }
 
 /// Every sequence of four packets, with every set of channels that have credits: no
-/// packet passes that must not, and every packet passes that must.
+/// packet passes another that it must not pass, and every packet passes those that it
+/// must pass.
 #[test]
 fn the_table_of_the_ordering_rules() {
     let kinds: Vec<(VirtualChannel, bool)> = VirtualChannel::ALL
@@ -76,8 +77,8 @@ fn the_table_of_the_ordering_rules() {
                 }
                 left.retain(|&i| i != stamp);
             }
-            // Each packet that is left has no credit, or waits behind a packet of its
-            // own channel or a posted one.
+            // Each remaining packet has no credit, or waits for a packet of its own
+            // channel or a posted one.
             for &i in &left {
                 let (channel, _) = sequence[i];
                 let blocked = !covers(channel, false)

@@ -14,12 +14,12 @@ const SECRET_LEN: usize = 32;
 /// Bytes of a [`Proof`].
 pub const PROOF_LEN: usize = 32;
 
-/// The secret of all PEs of a job: 32 random bytes. It has no `==`, because a comparison
-/// takes longer the more bytes of a guess are right.
+/// The secret of all PEs of a job: 32 random bytes. It has no `==`, because the time of a
+/// comparison would show how many bytes of a guess are right.
 #[derive(Clone)]
 pub struct JobKey([u8; 32]);
 
-/// A text that is no [`JobKey`]. Does not repeat the text: it may be nearly one.
+/// A text that is no [`JobKey`]. Does not quote the text, because it may be nearly a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected a job key of 64 hexadecimal digits, got {got_chars} other characters")]
 pub struct JobKeyError {
@@ -28,7 +28,7 @@ pub struct JobKeyError {
 }
 
 impl JobKey {
-    /// From random bytes that cannot be guessed.
+    /// From unpredictable random bytes.
     pub const fn new(random: [u8; 32]) -> Self {
         Self(random)
     }
@@ -49,7 +49,7 @@ impl JobKey {
         Secret(secret)
     }
 
-    /// What the host of `from` shows to that of `to`.
+    /// The proof that the host of `from` shows to that of `to`.
     pub fn proof(&self, from: End, to: End) -> Proof {
         let job = Salt::new(HKDF_SHA256, SALT).extract(&self.0);
         let (from_node, to_node) = (from.node.0.to_be_bytes(), to.node.0.to_be_bytes());
@@ -60,21 +60,21 @@ impl JobKey {
     }
 }
 
-/// Shows one end that the other has the key of the job, without showing the key. One for each
-/// direction between two lives. It has no `==`, as [`JobKey`].
+/// Proves to one end that the other has the key of the job, without showing the key. There is
+/// one for each direction between two lives. It has no `==`, as [`JobKey`].
 #[derive(Clone, Copy)]
 pub struct Proof([u8; PROOF_LEN]);
 
 impl Proof {
-    /// One that shows nothing, for jobs without a key.
+    /// A proof of nothing, for jobs without a key.
     pub const NONE: Self = Self([0; PROOF_LEN]);
 
-    /// As it is sent.
+    /// The bytes as they are sent.
     pub const fn to_bytes(self) -> [u8; PROOF_LEN] {
         self.0
     }
 
-    /// Whether this is what was shown. Takes as long whatever was.
+    /// Whether the peer has shown this proof. Takes constant time.
     pub fn is(&self, shown: &[u8; PROOF_LEN]) -> bool {
         let differing = self.0.iter().zip(shown).map(|(a, b)| a ^ b);
         core::hint::black_box(differing.fold(0, |all, byte| all | byte)) == 0
@@ -102,7 +102,7 @@ impl fmt::Debug for JobKey {
     }
 }
 
-/// Identifies this life of a node: 16 random bytes that every process draws again and
+/// Identifies this life of a node: 16 random bytes that every process draws anew and
 /// publishes to its peers. Frames of another life of either end do not open. Not secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Life(pub [u8; 16]);

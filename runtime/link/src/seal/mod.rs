@@ -5,15 +5,15 @@
 //! involved: seal what [`poll_transmit`](crate::Endpoint::poll_transmit) gives, and
 //! give [`receive`](crate::Endpoint::receive) what [`Seals::open`] gives.
 //!
-//! Every sealed frame has a number of its own. A frame that is sent again is sealed
-//! again, under another number, so a key is never used twice with one number. A
-//! receiver drops frames whose number it has seen.
+//! Every sealed frame has a number of its own. A frame that is sent again is sealed again under
+//! another number, so no key is used twice with the same number. A receiver drops frames whose number
+//! it has seen.
 //!
-//! A process can be copied, by `fork` or from a checkpoint. A copy that went on counting
-//! would seal other frames under the numbers of the original. So [`Seals`] does not count
-//! by itself: its creator provides [`Numbers`] that a copy cannot use.
+//! A process can be copied, by `fork` or from a checkpoint. If the copy continued to count, it would
+//! seal other frames under the numbers of the original. So [`Seals`] does not count by itself: its
+//! creator provides [`Numbers`] that a copy cannot use.
 //!
-//! The layout, the keys and what is and is not protected: `docs/wire/sealed.md`.
+//! `docs/wire/sealed.md` describes the layout, the keys, and what is protected and what is not.
 
 mod keys;
 mod window;
@@ -28,8 +28,8 @@ use self::window::Window;
 use crate::counters::DropCause;
 use crate::names::{Called, Node};
 
-/// Bytes that a sealed frame is longer than the frame in it: what the longest frame of
-/// an endpoint has to be shorter than the longest of the network.
+/// How many bytes longer a sealed frame is than the frame in it. The longest frame of an endpoint
+/// must be shorter than that of the network by so much.
 pub const OVERHEAD: usize = SEAL_OVERHEAD;
 
 /// Frames that are sealed with one key. Far below the limit of AES-GCM: RFC 9001,
@@ -79,7 +79,7 @@ pub enum SealError {
     /// All numbers have been used.
     #[error("no number left for a frame to {0}")]
     Exhausted(Node),
-    /// This is a copy of the process that has the keys, which goes on counting.
+    /// This is a copy of the process that has the keys and continues to count.
     #[error("a copy of the process that seals frames must not seal any")]
     Copied,
 }
@@ -124,7 +124,7 @@ impl<N: Numbers> Seals<N> {
         }
     }
 
-    /// One that exchanges no sealed frames yet: see [`join`](Self::join).
+    /// Seals without peers: see [`join`](Self::join).
     pub const fn alone(own: Node, numbers: N) -> Self {
         let peers = Vec::new();
         Self {
@@ -134,9 +134,9 @@ impl<N: Numbers> Seals<N> {
         }
     }
 
-    /// From now on frames of `peer` open, and it can be sealed for. Its header has what it calls both
-    /// ends, and the keys are those of `ends`, the own one first, whatever the two are called.
-    /// A peer that has joined keeps its keys: the numbers of its frames go on.
+    /// Adds a peer: from now on frames from it can be opened, and frames to it can be sealed. Headers
+    /// contain the peer's numbers for both ends (`called`). The keys depend only on `ends`, the own
+    /// end first. A peer that has joined before keeps its keys, and its numbers continue.
     pub fn join(&mut self, peer: Node, called: Called, key: &JobKey, ends: [End; 2]) {
         let at = peer.0 as usize;
         if at >= self.peers.len() {
@@ -153,8 +153,8 @@ impl<N: Numbers> Seals<N> {
         &self.numbers
     }
 
-    /// Seals a frame for `peer` into `out`; returns the length of the sealed frame, which
-    /// is that of the frame and [`OVERHEAD`].
+    /// Seals a frame for `peer` into `out`; returns the length of the sealed frame: that of the frame
+    /// plus [`OVERHEAD`].
     ///
     /// # Errors
     /// [`SealError`]; `out` holds nothing of use then.
@@ -187,7 +187,7 @@ impl<N: Numbers> Seals<N> {
         let made = key
             .aead
             .seal_in_place_separate_tag(key.nonce(number), Aad::from(header), body)
-            // Frames are far shorter than the 64 GiB that this fails for.
+            // This fails only from 64 GiB on.
             .map_err(|_| SealError::Exhausted(peer))?;
         tag.copy_from_slice(made.as_ref());
         // A signal handler may have copied the process since the number was drawn.
@@ -198,7 +198,7 @@ impl<N: Numbers> Seals<N> {
         Ok(expected_bytes)
     }
 
-    /// Opens a sealed frame in its place: the peer that sealed it and the frame in it.
+    /// Opens a sealed frame in place. Returns the peer that sealed it, and the frame in it.
     ///
     /// # Errors
     /// The reason why it is dropped; for any bytes. The contents of `bytes` are then
@@ -243,7 +243,7 @@ const fn epoch(number: u64) -> u64 {
     number >> FRAMES_PER_KEY_LOG2
 }
 
-/// Keys between the own node and one peer, and which of its frames have come.
+/// The keys between the own node and one peer, and the numbers of its frames that have come.
 #[derive(Debug)]
 struct Pair {
     called: Called,
@@ -291,8 +291,8 @@ impl Keys {
         &self.now
     }
 
-    /// For the receiver: an honest frame is never further away, and this keeps an
-    /// attacker from making it derive keys without end.
+    /// For the receiver: a genuine frame is never further away, and an attacker cannot make the
+    /// receiver derive keys without end.
     fn near(&mut self, epoch: u64) -> Option<&FrameKey> {
         let now = self.now.epoch;
         if epoch == now {

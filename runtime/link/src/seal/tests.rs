@@ -24,7 +24,7 @@ fn job() -> JobKey {
 struct Counted {
     next: u64,
     is_copy: bool,
-    /// The process is copied behind the next number.
+    /// The process is copied after the next number.
     is_copied_next: bool,
 }
 
@@ -121,7 +121,7 @@ fn other_frames_are_told_apart() {
         open(&mut b, &[FRAME, FRAME].concat()),
         Err(DropCause::Unsealed)
     );
-    // Back to who sent it.
+    // Back to its sender.
     let sealed = seal(&mut a, B, FRAME);
     assert_eq!(open(&mut a, &sealed), Err(DropCause::Foreign));
     // From a node that b does not know.
@@ -204,7 +204,7 @@ fn a_copy_of_the_process_seals_nothing() {
     a.numbers.is_copy = true;
     let mut out = [0; 100];
     assert_eq!(a.seal(B.node, FRAME, &mut out), Err(SealError::Copied));
-    // Not a byte of a frame under the next number, which is the first process's.
+    // No byte of a frame is written under the next number, which belongs to the original process.
     a.numbers = Counted {
         next: 0,
         is_copy: false,
@@ -234,7 +234,7 @@ proptest! {
         }
     }
 
-    /// Any bytes are refused, also behind the beginning of a real frame.
+    /// Any bytes are refused, also after the beginning of a real frame.
     #[test]
     fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..200), keep in 0_usize..60) {
         let (mut a, mut b) = pair();
@@ -247,7 +247,7 @@ proptest! {
     }
 }
 
-/// Each numbers the other as it likes, and itself 0.
+/// Each node chooses its own number for the other, and 0 for itself.
 #[test]
 fn nodes_that_number_each_other_themselves_read_each_other() {
     let key = job();
@@ -273,7 +273,7 @@ fn nodes_that_number_each_other_themselves_read_each_other() {
         let mut sealed = vec![0; FRAME.len() + OVERHEAD];
         b.seal(Node(2), FRAME, &mut sealed).unwrap();
         assert_eq!(a.open(&mut sealed), Ok((Node(5), FRAME)));
-        // They meet a second time: numbers go on, and what was seen is not taken again.
+        // They meet a second time: numbers continue, and old frames are not accepted again.
         a.join(Node(5), called(2), &key, ends);
     }
     let mut sealed = vec![0; FRAME.len() + OVERHEAD];

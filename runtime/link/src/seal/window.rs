@@ -2,8 +2,8 @@
 
 const WORD_BITS: u64 = u64::BITS as u64;
 const WORDS: usize = 32;
-/// A frame may come so many numbers late. More than are on their way at once: a frame
-/// that is dropped for it would only be sent again.
+/// A frame may come so many numbers late. This is more than the frames in flight, and a
+/// frame that is dropped as too old is sent again.
 const WIDTH: u64 = (WORDS as u64 - 1) * WORD_BITS;
 
 /// The highest number seen and, as bits of a ring, which of those below it.
@@ -28,7 +28,7 @@ impl Window {
     pub(super) fn mark(&mut self, number: u64) {
         debug_assert!(self.is_new(number));
         if number >= self.end {
-            // Words that come into the window hold bits of numbers long past.
+            // Words that enter the window hold bits of old numbers.
             let first = self.end.div_ceil(WORD_BITS);
             let last = number / WORD_BITS;
             for word in (first..=last).take(WORDS) {
@@ -84,7 +84,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// Against a set of all numbers ever seen.
+        /// Compared with a set of all numbers ever seen.
         #[test]
         fn every_number_once(numbers in numbers()) {
             let (mut window, mut seen) = (Window::default(), HashSet::new());

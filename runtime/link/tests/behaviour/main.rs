@@ -33,10 +33,10 @@ fn an_ack_waits_for_a_frame_that_carries_it() {
     let bytes = pair.sent().unwrap();
     let frame = FrameRepr::parse(&bytes).unwrap();
     assert_eq!(frame.header().ack, Some(pair.seq));
-    // The credit goes with it.
+    // The credit leaves with the frame.
     assert_eq!(frame.credits(VirtualChannel::Posted), (1, 1));
     pair.expected = pair.expected.wrapping_add(1);
-    // Alone it goes after `ack_delay_ns`.
+    // Without a data frame it leaves after `ack_delay_ns`.
     let frame = pair.data(&[], &[line(0, &[1; 64])]);
     assert_eq!(pair.give(&frame), Ok(1));
     pair.pass(Config::default().ack_delay_ns - 1);
@@ -137,8 +137,8 @@ fn a_gap_is_repeated_by_every_frame_until_it_is_closed() {
     assert_eq!((acks.len(), acks[0].nak), (1, false));
 }
 
-/// The repair of a gap may also be lost: a nak that arrives after its round trip, and what round trips usually
-/// differ by, shows this.
+/// The repair of a gap may also be lost: a nak that arrives later than a round trip and its usual deviation shows
+/// this.
 #[test]
 fn a_repair_that_is_lost_is_repeated_without_a_timer() {
     let mut pair = Pair::new(Config::default());
@@ -157,18 +157,19 @@ fn a_repair_that_is_lost_is_repeated_without_a_timer() {
     pair.pass(20_000);
     assert_eq!(pair.give(&pair.ack(true)), Ok(0));
     assert_eq!(pair.all_sent().len(), 2);
-    // Said before the repair came.
+    // A nak from before the repair came.
     pair.pass(20_000);
     assert_eq!(pair.give(&pair.ack(true)), Ok(0));
     assert_eq!(pair.all_sent(), []);
-    // Said after it should have come: of one round trip, half of it is taken for the difference (RFC 6298).
+    // A nak from after it should have come: after one sample the deviation counts as half of the round trip (RFC
+    // 6298).
     pair.pass(11_000);
     assert_eq!(pair.give(&pair.ack(true)), Ok(0));
     assert_eq!(pair.all_sent().len(), 2);
     assert_eq!(pair.endpoint.counters().timeouts, 0);
 }
 
-/// Losses leave fewer frames on their way, also of those that are sent again.
+/// After losses fewer frames are in flight, also of those that are sent again.
 #[test]
 fn after_a_loss_fewer_frames_are_on_their_way() {
     let mut pair = Pair::new(Config {
@@ -195,8 +196,8 @@ fn after_a_loss_fewer_frames_are_on_their_way() {
     assert_eq!((pair.all_sent().len(), fill(&mut pair)), (1, 0));
 }
 
-/// No frame behind the last one shows that it is lost. So the peer is asked after two round trips and the
-/// time that it may wait with an ack, by a frame that says how many were sent.
+/// No later frame shows that the last one is lost. So the peer is asked after two round trips plus the delay of an
+/// ack, by a frame with the number of frames sent.
 #[test]
 fn a_last_frame_that_is_lost_is_asked_for() {
     let config = Config::default();
@@ -261,7 +262,7 @@ fn only_what_is_missing_is_sent_again() {
     let numbers: Vec<_> = again.iter().map(|header| header.sequence).collect();
     assert_eq!(numbers, [first, first.wrapping_add(1)]);
     assert!(again[1].ack_wanted);
-    // New ones go on behind those that were sent before.
+    // New frames continue after those that were sent before.
     pair.endpoint.put(pair.link, 0, &[1; 64]).unwrap();
     pair.endpoint.flush(pair.link);
     let next = pair.all_sent();
@@ -281,7 +282,7 @@ fn frames_behind_a_gap_are_kept_for_their_turn() {
         pair.seq = first.wrapping_add(ahead);
         pair.data(&[], &[line(u64::from(ahead) * 64, &[1; 64])])
     };
-    // The third finds no place.
+    // There is no room for the third.
     for (ahead, taken) in [(3, Ok(0)), (1, Ok(0)), (4, Err(DropCause::OutOfOrder))] {
         let frame = frame(&mut pair, ahead);
         assert_eq!(pair.give(&frame), taken);
@@ -383,7 +384,7 @@ fn a_restarted_peer_is_a_new_session() {
     assert_ne!(pair.key, old_key);
     assert_eq!(pair.expected.wrapping_sub(old_seq), 16_384);
     assert_eq!(pair.incarnation, 1_001);
-    // A frame of the life before.
+    // A frame of the earlier life.
     let stale = pair.frame(pair.header().with_key(old_key), &[], &[]);
     assert_eq!(pair.give(&stale), Err(DropCause::Stale));
 }
@@ -574,8 +575,8 @@ fn bad_settings() {
     ));
 }
 
-/// A process that gets no processor for longer than a peer may be silent does not take that
-/// for the silence of the peer, which may need a while to answer, too.
+/// A process that does not run for longer than the limit of silence does not blame the peer. The peer may also
+/// need a while to answer.
 #[test]
 fn time_in_which_nobody_listened_is_not_the_silence_of_the_peer() {
     const S: u64 = 1_000_000_000;
@@ -583,8 +584,7 @@ fn time_in_which_nobody_listened_is_not_the_silence_of_the_peer() {
     let mut pair = Pair::new(Config::default());
     pair.endpoint.put(pair.link, 0, &[1; 4]).unwrap();
     assert_eq!(pair.all_sent().len(), 1);
-    // Looked after in time for a moment, then not at all for three times as long as a peer may
-    // be silent, and again in time.
+    // Served in time for a moment, then not at all for three times the limit of silence, and then in time again.
     pair.listen(S / 10);
     pair.now = pair.now.after(3 * dead_after_ns);
     pair.listen(dead_after_ns / 2);
@@ -592,7 +592,7 @@ fn time_in_which_nobody_listened_is_not_the_silence_of_the_peer() {
     pair.expected = pair.expected.wrapping_add(1);
     let ack = pair.ack(false);
     pair.give(&ack).unwrap();
-    // Over and over, of which no part is long.
+    // Many short pauses, none of them long.
     pair.endpoint.put(pair.link, 0, &[1; 4]).unwrap();
     for _ in 0..30 {
         pair.now = pair.now.after(S / 2);
@@ -605,8 +605,8 @@ fn time_in_which_nobody_listened_is_not_the_silence_of_the_peer() {
     assert!(matches!(pair.closed(), Some(CloseReason::Silent { .. })));
 }
 
-/// A peer whose process gets no turn is not lost while its kernel answers, and what was not acknowledged meanwhile
-/// does not count against it when it is heard again.
+/// A peer whose process does not run is not lost while its kernel answers. When it is heard again, missing acks of
+/// that time do not count against it.
 #[test]
 fn a_peer_whose_host_answers_has_more_time() {
     const S: u64 = 1_000_000_000;
@@ -666,7 +666,7 @@ fn a_mark_goes_back_with_the_next_frame_once() {
     pair.pass(1_000_000);
     let told: Vec<bool> = pair.all_sent().iter().map(|header| header.marked).collect();
     assert_eq!(told, [true]);
-    // Of a link that is not there nobody is told.
+    // There is no link to tell.
     pair.endpoint.note_mark(Node(77));
     assert_eq!(pair.endpoint.counters().frames_marked, 1);
 }

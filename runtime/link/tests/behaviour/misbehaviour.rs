@@ -1,4 +1,4 @@
-//! Peers that keep to no rules, and frames that are for somebody else.
+//! Peers that break the rules, and frames that are for another endpoint.
 
 use hostwire_link::{CloseReason, Config, DropCause, Misbehaviour, Node};
 use hostwire_packet::ht::VirtualChannel;
@@ -34,7 +34,7 @@ fn who_overruns_credits_is_cut_off() {
         "node 2: cut off: overran its posted credits: had 2 command and 2 data, used 3 and 3"
     );
     assert_eq!(pair.told(), Some(htoe::CloseReason::CreditOverrun));
-    // A frame that comes later is answered by the same.
+    // A later frame gets the same answer.
     pair.seq = pair.seq.wrapping_add(1);
     let late = pair.data(&[], &three[..1]);
     assert_eq!(pair.give(&late), Err(DropCause::NotOpen));
@@ -170,7 +170,7 @@ fn strangers_are_counted_by_cause() {
     assert_eq!(pair.give(&good), Ok(1));
 }
 
-/// Gives them to the endpoint, which drops each for this cause and counts it.
+/// Gives frames to the endpoint, which has to drop and count each for this cause.
 fn are_counted(pair: &mut Pair, cases: impl IntoIterator<Item = (Vec<u8>, DropCause)>) {
     for (bytes, cause) in cases {
         let before = pair.endpoint.counters().dropped(cause);
@@ -237,8 +237,8 @@ fn sessions_of_others_are_counted_by_cause() {
     assert_eq!(pair.give(&good), Ok(1));
 }
 
-/// Who can seal frames of its own has those dropped that are of the link of another: also one for which that
-/// would be cut off, and those that open and close it.
+/// A peer that can seal frames cannot send for the link of another peer: such frames are dropped. This
+/// includes frames for which the other would be cut off, and frames that open and close a link.
 #[test]
 fn frames_of_another_link_than_that_of_their_maker_are_counted_and_dropped() {
     let mut pair = Pair::new(Config::default());

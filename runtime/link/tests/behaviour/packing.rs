@@ -1,4 +1,4 @@
-//! How what is sent is packed into frames.
+//! How sent data is packed into frames.
 
 use hostwire_link::{Config, SendError};
 use hostwire_packet::ht::VirtualChannel;
@@ -19,7 +19,7 @@ fn a_lone_packet_is_not_held_and_a_stream_is_packed() {
     // The first one leaves at once.
     pair.endpoint.put(pair.link, 0, &[1; 64]).unwrap();
     assert_eq!(packets_in(&pair.sent().unwrap()), 1);
-    // Those behind it wait for each other, but no longer than `hold_ns`.
+    // Later ones wait for each other, but no longer than `hold_ns`.
     for i in 1..4 {
         pair.endpoint.put(pair.link, i * 64, &[2; 64]).unwrap();
     }
@@ -119,7 +119,7 @@ fn what_does_not_go_alone_is_not_taken() {
     refused(&mut pair, 60, &[1; 8]);
     refused(&mut pair, 0, &[]);
     refused(&mut pair, u64::MAX, &[1; 64]);
-    // Behind others that wait.
+    // Behind other waiting packets.
     pair.pass(Config::default().packing.hold_ns);
     pair.endpoint.put(pair.link, 0, &[1; 64]).unwrap();
     refused(&mut pair, 0, &[2; 64]);

@@ -1,4 +1,4 @@
-//! A peer made by hand: it keeps to no rule but those the test wants.
+//! A peer made by hand: it keeps only the rules that the test wants.
 
 use hostwire_link::{Config, Delivery, Endpoint, Event, Identity, LinkId, Node, Ns};
 use hostwire_packet::ht::{Address, Dwords, NopRepr, PacketRepr, RequestRepr, UnitId};
@@ -152,7 +152,7 @@ impl Pair {
         self.now = until;
     }
 
-    /// Time passes, and all that is to be sent meanwhile is lost.
+    /// Time passes, and all frames sent meanwhile are lost.
     pub fn listen(&mut self, ns: u64) {
         let until = self.now.after(ns);
         while self.now < until {
@@ -161,8 +161,8 @@ impl Pair {
         }
     }
 
-    /// Gives the endpoint a frame; releases what it delivers. Packets
-    /// delivered, or why the frame was dropped.
+    /// Gives the endpoint a frame; releases what it delivers. Returns the number of
+    /// delivered packets, or why the frame was dropped.
     pub fn give(&mut self, bytes: &[u8]) -> Result<usize, hostwire_link::DropCause> {
         let delivery: Option<Delivery<'_>> = self.endpoint.receive(self.now, bytes)?;
         Ok(delivery.map_or(0, |delivery| {

@@ -1,4 +1,4 @@
-//! Give an endpoint any bytes, at any time, and it must come back in order.
+//! An endpoint must survive any bytes at any time.
 //!
 //! Shared by `qa/fuzzing`, which runs them as fuzz targets, and a property test.
 
@@ -72,7 +72,7 @@ pub fn run(bytes: &[u8]) -> Endpoint {
         pair.step(step % 8, argument);
         pair.check();
     }
-    // Time ends every state: nothing loops for ever.
+    // Time-outs end every state: nothing loops for ever.
     for _ in 0..64 {
         let Some(at) = pair.a.deadline() else { break };
         pair.now = pair.now.max(at);
@@ -88,8 +88,8 @@ pub fn run(bytes: &[u8]) -> Endpoint {
 }
 
 impl Pair {
-    /// A frame whose header is made of these bytes, but where it says where it belongs if that is to
-    /// be as expected.
+    /// A frame whose header is made of these bytes. With `is_expected` the fields that say where it
+    /// belongs are right.
     fn give_forged(&mut self, is_expected: bool, argument: &[u8]) {
         let mut bytes = argument.to_vec();
         bytes.resize(bytes.len().max(20), 0);

@@ -316,7 +316,7 @@ fn send_one(endpoint: &mut Endpoint, side: &mut Side, plan: &Plan, random: &mut 
     let sent = if channel == VirtualChannel::Posted && random.below(4) == 0 {
         let sent = side.outgoing.sent[channel.index()];
         let most = plan.packets[channel.index()] - sent;
-        // One more than go is as good as many more, and faster.
+        // One packet more than the credits is as good as many more, and faster.
         let has = endpoint.credits(side.link, channel).has.command;
         let count = most
             .min(1 + random.below(60) as u32)

@@ -56,7 +56,7 @@ impl Faults {
     }
 }
 
-/// How a run is to go.
+/// The plan of a run.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub config: Config,

@@ -1,5 +1,4 @@
-//! A stream of TCP as the senders of links meet it, with limited transmit and selective acks that tell all
-//! (RFC 5681, RFC 6675).
+//! A TCP stream beside links, with limited transmit and complete selective acks (RFC 5681, RFC 6675).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,8 +19,8 @@ impl Control {
         left_by_loss: 0.5,
         growth: 1.0,
     };
-    /// RFC 9438, 4.3: the Reno-friendly region, in which it is in a local network. As strong as Reno, but it
-    /// keeps the queue longer.
+    /// RFC 9438, 4.3: the Reno-friendly region, where CUBIC is in a local network. It gets as much as Reno,
+    /// but keeps the queue longer.
     pub const CUBIC: Self = Self {
         left_by_loss: 0.7,
         growth: 3.0 * (1.0 - 0.7) / (1.0 + 0.7),
@@ -117,7 +116,7 @@ impl Tcp {
             return;
         };
         self.rto_at = now + RTO_NS;
-        // What was sent three segments before it.
+        // Segments that were sent at least three before it.
         let lost = |(number, sent): (&u64, &u64)| (sent + 3 < acked).then_some(*number);
         for number in self.flying.iter().filter_map(lost).collect::<Vec<_>>() {
             self.flying.remove(&number);

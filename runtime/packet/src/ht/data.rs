@@ -48,9 +48,9 @@ impl<'a> DataPhase<'a> {
 /// | 0..4 | mask, bit i enables byte i of the aligned 32-byte block |
 /// | 4.. | 1 to 8 dwords; the first one belongs to the request's address |
 ///
-/// The mask may only enable bytes whose dwords follow. That the first dword
-/// sits at the request's address (and not at the start of the block) is
-/// common knowledge of the format, not checked against the specification.
+/// The mask may only enable bytes whose dwords follow. The first dword belongs to the
+/// request's address, not to the start of the block. This is common knowledge of the
+/// format, and not checked against the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Masked<'a> {
     mask: u32,
@@ -137,8 +137,8 @@ const fn reachable(address: Address, len_bytes: usize) -> u32 {
 
 /// Collects single stores into the data phase of one byte write.
 ///
-/// What a write-combining buffer does with a ragged line: stores of any size
-/// and order inside one aligned 32-byte block end up in one packet.
+/// As a write-combining buffer does with a partial line: stores of any size and order
+/// inside one aligned 32-byte block become one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MaskedBlock {
     base: u64,

@@ -12,8 +12,7 @@ bounded! {
 }
 
 bounded! {
-    /// SrcTag: tells apart the outstanding non-posted requests of one unit.
-    /// 5 bits.
+    /// SrcTag: distinguishes the outstanding non-posted requests of one unit. 5 bits.
     SrcTag(u8), 0 ..= 31, "ht.src_tag"
 }
 
@@ -100,8 +99,7 @@ impl MaskedDwords {
 ///
 /// Addresses from 2^40 on need an address extension, which puts one dword in
 /// front of the request. An extension may also be used where it is not
-/// needed; that survives parsing and emitting, since it changes the size of
-/// the packet.
+/// needed; parsing and emitting keep it, because it changes the size of the packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Address {
     bytes: u64,

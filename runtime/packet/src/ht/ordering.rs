@@ -92,7 +92,7 @@ impl Passing {
 ///   PassPW passes a posted packet, of any unit;
 /// - no posted packet passes a chained one, since it would land inside the
 ///   run (this forbids more than necessary: passing a whole run is legal);
-/// - what must be able to pass must be so for any unit.
+/// - a packet that must be able to pass must be able to pass packets of any unit.
 pub const fn may_pass(later: &OrderingKey, earlier: &OrderingKey) -> Passing {
     use VirtualChannel::{NonPosted, Posted, Response};
     let same_unit = later.unit_id.get() == earlier.unit_id.get();

@@ -21,7 +21,7 @@ use super::packet::Repr;
 /// Bytes that the CRC adds to every packet.
 pub const LEN: usize = 4;
 
-/// What a dword on the link is; in retry mode LCTL and HCTL say it.
+/// The kind of a dword on the link; in retry mode LCTL and HCTL encode it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DwordKind {
     /// Part of a control packet: LCTL 1, HCTL 1.

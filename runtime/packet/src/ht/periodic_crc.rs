@@ -74,8 +74,8 @@ impl Window {
         Self { counted: 0 }
     }
 
-    /// Lets `bit_times` of packets pass; returns the bit-times that CRCs take
-    /// in addition. A CRC that is due right behind them is included.
+    /// Lets `bit_times` of packets pass, and returns the additional bit-times of CRCs. A
+    /// CRC that is due right after them is included.
     pub const fn advance(&mut self, bit_times: u64) -> u64 {
         let before = Self::crcs(self.counted);
         self.counted = self.counted.saturating_add(bit_times);
@@ -214,8 +214,8 @@ impl LaneReceiver {
     /// Takes the next bit-time.
     ///
     /// # Errors
-    /// [`Error::Checksum`] at the end of a CRC that does not match. The lane
-    /// goes on behind it; the caller decides what to do (log, sync flood).
+    /// [`Error::Checksum`] at the end of a CRC that does not match. The lane continues
+    /// after it; the caller decides what to do (log, sync flood).
     pub fn step(&mut self, bit_time: BitTime) -> Result<Received> {
         let Some(expected) = self.lane.due() else {
             self.lane.push(bit_time.cad, bit_time.ctl);

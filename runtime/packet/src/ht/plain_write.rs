@@ -1,6 +1,6 @@
-//! The short way for the most frequent packet: a posted write of whole dwords to a
-//! 40-bit address, with no optional bit set. All other packets go the long way, through
-//! [`ControlRepr`], which gives the same result.
+//! The fast path for the most frequent packet: a posted write of whole dwords to a 40-bit
+//! address, with no optional bit set. All other packets go through [`ControlRepr`], which
+//! gives the same result.
 
 use super::fields::{Address, Dwords, SeqId, UnitId};
 use super::packet::{ControlRepr, Repr};
@@ -57,8 +57,8 @@ impl<'a> Plain<'a> {
     }
 }
 
-/// A posted write of whole dwords without anything special about it: what nearly all
-/// packets are.
+/// A posted write of whole dwords without any optional field: nearly all packets are such
+/// writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlainWrite<'a> {
     /// Byte address, below 2^40.
@@ -68,8 +68,8 @@ pub struct PlainWrite<'a> {
 }
 
 impl<'a> PlainWrite<'a> {
-    /// Reads a plain write at the start of `bytes`, and returns the bytes behind it; `None`
-    /// for any other packet, broken or not.
+    /// Reads a plain write at the start of `bytes`, and also returns the bytes after it;
+    /// `None` for any other packet, valid or not.
     #[inline]
     pub fn split_first(bytes: &'a [u8]) -> Option<(Self, &'a [u8])> {
         let Plain {
@@ -90,7 +90,7 @@ impl<'a> PlainWrite<'a> {
     }
 }
 
-/// Reads a plain write with its data; `None` for any other packet, broken or not.
+/// Reads a plain write with its data; `None` for any other packet, valid or not.
 #[inline]
 pub(super) fn parse(bytes: &[u8]) -> Option<Repr<'_>> {
     let Plain {
@@ -154,8 +154,8 @@ mod tests {
     use super::*;
     use crate::ht::PACKET_LEN_MAX;
 
-    /// Every first dword with at most three bits away from a plain write, and every
-    /// count and low address: the short way gives the result of the long way, or none.
+    /// Every first dword that differs from a plain write in at most three bits, and every
+    /// count and low address: the fast path gives the result of the slow path, or none.
     #[test]
     fn both_ways_agree() {
         let mut bytes = [0x5a; PACKET_LEN_MAX];

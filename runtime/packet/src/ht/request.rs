@@ -84,10 +84,10 @@ pub struct Write {
 pub enum WriteMode {
     /// No response.
     Posted {
-        /// The data was damaged on its way.
+        /// The data was damaged in transit.
         data_error: bool,
-        /// Another posted write of this unit follows and must not be parted
-        /// from this one.
+        /// Another posted write of this unit follows and must not be separated from this
+        /// one.
         chain: bool,
     },
     /// Answered by a TgtDone.

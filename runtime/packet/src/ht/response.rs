@@ -24,8 +24,8 @@ pub const LEN: usize = 4;
 /// | `[29]` | Error1 |
 /// | `[31:30]` | `RqUID[1:0]` |
 ///
-/// A response finds its way by UnitID, RqUID, Bridge and SrcTag, never by an
-/// address. That is why a TCCluster cannot route reads.
+/// A response is routed by UnitID, RqUID, Bridge and SrcTag, never by an address. So a
+/// TCCluster cannot route reads.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet<T: AsRef<[u8]>> {
     buffer: T,
@@ -108,7 +108,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         SrcTag::from_wire(field::SRC_TAG.get_le(self.buffer.as_ref()))
     }
 
-    /// Count + 1. Means something in RdResponse only.
+    /// Count + 1. Valid only in RdResponse.
     pub fn dwords(&self) -> Dwords {
         Dwords::from_count(field::COUNT.get_le(self.buffer.as_ref()))
     }

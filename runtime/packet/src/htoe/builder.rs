@@ -84,9 +84,8 @@ impl<'a> FrameBuilder<'a> {
     /// Adds a NOP.
     ///
     /// # Errors
-    /// [`Error::Value`] behind a packet or outside a data frame,
-    /// [`Error::OutOfRange`] for the 256th, [`Error::BufferTooSmall`]. The
-    /// frame stays as it was.
+    /// [`Error::Value`] after a packet or outside a data frame, [`Error::OutOfRange`] for the
+    /// 256th, [`Error::BufferTooSmall`]. The frame stays as it was.
     pub fn push_nop(&mut self, nop: &NopRepr) -> Result<()> {
         if self.contents.packets > 0 {
             return Err(Error::Value {
@@ -119,8 +118,8 @@ impl<'a> FrameBuilder<'a> {
         )
     }
 
-    /// Adds whole lines to be written at `address` and behind: as a posted write if it is one,
-    /// as a burst if they are more.
+    /// Adds whole lines to be written from `address` on: one line as a posted write, more
+    /// lines as a burst.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for no lines, for more than 255 packets, and for lines that are

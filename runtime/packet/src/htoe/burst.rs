@@ -1,5 +1,4 @@
-//! Whole lines one behind another, with one control packet in front of all: what an engine
-//! that stores long runs of memory sends.
+//! Consecutive whole lines with one control packet before them: for long runs of memory.
 //!
 //! Source: own addition to HyperTransport, whose longest write is a line; see
 //! `docs/wire/htoe.md`.
@@ -22,8 +21,8 @@ const RESERVED: u64 = 0x3fff_00c0;
 /// posted write for one line, a burst for more. `None` if `lines` is 0, or if no lines may be
 /// at this address.
 ///
-/// A frame that ends with some lines takes more that follow them in memory: append those, and
-/// write this anew.
+/// If a frame ends with lines, more lines that follow in memory can be added: append them,
+/// and write this packet anew.
 ///
 /// # Shapes and units
 /// - `address`: bytes, a multiple of 64; the last line ends at 2^40 or before.
@@ -56,8 +55,8 @@ impl<'a> Burst<'a> {
         lines: &[],
     };
 
-    /// Reads a burst at the start of `bytes`, and returns the bytes behind it; `None` for any
-    /// other packet.
+    /// Reads a burst at the start of `bytes`, and also returns the bytes after it; `None` for
+    /// any other packet.
     ///
     /// # Errors
     /// [`Error::Truncated`], [`Error::OutOfRange`] or [`Error::Value`] for a burst that is
@@ -101,7 +100,7 @@ impl<'a> Burst<'a> {
         Ok(Some((Self { address, lines }, rest)))
     }
 
-    /// Removes the first line and returns it as the write that it stands for.
+    /// Removes the first line and returns it as a plain write.
     pub(super) fn take_line(&mut self) -> Option<PlainWrite<'a>> {
         let (line, rest) = self.lines.split_first()?;
         let address = self.address;

@@ -246,8 +246,8 @@ impl Repr {
     /// Writes the header to the start of `buffer`; returns its length.
     ///
     /// # Errors
-    /// [`Error::Value`] for what is no EtherType, [`Error::BufferTooSmall`];
-    /// with nothing written.
+    /// [`Error::Value`] for an invalid EtherType, [`Error::BufferTooSmall`]; with nothing
+    /// written.
     pub fn emit(&self, buffer: &mut [u8]) -> Result<usize> {
         self.check()?;
         let buffer = room("ethernet.header", buffer, self.buffer_len())?;

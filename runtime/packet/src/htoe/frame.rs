@@ -22,7 +22,8 @@ pub const OVERHEAD: usize = header::LEN + CRC_LEN;
 /// |---|---|
 /// | 0..16 | header |
 /// | 16.. | NOPs, 4 bytes each |
-/// | | packets: 4, 8 or 12 bytes of control packet, 0 to 64 bytes of data; or many lines behind one control packet of 8, a burst |
+/// | | packets: 4, 8 or 12 bytes of control packet, 0 to 64 bytes of data; or a burst: many lines after
+/// one control packet of 8 |
 /// | last 4 | CRC-32 over header and payload, big-endian |
 ///
 /// Bytes behind the CRC-32 are Ethernet padding.
@@ -288,8 +289,8 @@ impl<'a> Repr<'a> {
         }
     }
 
-    /// An ack frame with a NAK: the first `missing` frames from ACK on are missing, and the receiver holds
-    /// the one behind them.
+    /// An ack frame with a NAK: the first `missing` frames from ACK on are missing, and the receiver has
+    /// the one after them.
     pub const fn of_missing(header: header::Repr, missing: u16) -> Self {
         Self {
             missing: Some(missing),
@@ -404,9 +405,8 @@ pub struct CarriedPackets<'a> {
 }
 
 impl<'a> CarriedPackets<'a> {
-    /// The next packet, if it is a plain write, or all that are left of a burst, as one write
-    /// of whole lines: the short way for what nearly all packets are.
-    /// [`next`](Iterator::next) gives all, one by one.
+    /// The next packet if it is a plain write, or all remaining lines of a burst as one write: the fast
+    /// path for nearly all packets. [`next`](Iterator::next) gives all packets, one by one.
     #[inline]
     pub fn next_plain(&mut self) -> Option<PlainWrite<'a>> {
         let count = self.count.checked_sub(1)?;

@@ -114,7 +114,7 @@ impl<T: AsRef<[u8]>> Header<T> {
         self.u8_at(field::FLAGS) & field::FLAG_ACK_WANTED != 0
     }
 
-    /// The network has marked frames that the sender has got.
+    /// The network has marked frames that the sender of this one has received.
     pub fn marked(&self) -> bool {
         self.u8_at(field::FLAGS) & field::FLAG_MARKED != 0
     }
@@ -316,8 +316,8 @@ pub struct Repr {
     pub syn: bool,
     /// An ACK is wanted at once.
     pub ack_wanted: bool,
-    /// The network has marked a frame that came since the frame before this one was sent: it is
-    /// congested on the way here (RFC 3168).
+    /// The network has marked a frame that the sender of this one received since its previous frame: the
+    /// direction towards it is congested (RFC 3168).
     pub marked: bool,
     /// Key that the receiver has chosen for this session, so that the receiver
     /// recognises frames of an earlier session. 0 in [`FrameType::Reset`].
@@ -391,8 +391,8 @@ impl Repr {
         Self { key, ..self }
     }
 
-    /// Reads the header at the start of `bytes`. HCRC first: the lengths are
-    /// not looked at before they are known to be good.
+    /// Reads the header at the start of `bytes`. Checks the HCRC first: lengths are not used before they
+    /// are known to be good.
     ///
     /// # Errors
     /// [`Error::Truncated`], [`Error::Checksum`]; [`Error::Value`] for an

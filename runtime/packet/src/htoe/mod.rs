@@ -1,8 +1,8 @@
 //! HyperTransport over Ethernet: many packets and credits in one frame.
 //!
 //! [`FrameBuilder`] packs NOPs and packets up to the MTU, [`FrameRepr`] takes
-//! a frame apart after checking all of it. Sequence numbers, timers and
-//! credits are the business of the protocol engine, not of this crate.
+//! a frame apart after checking all of it. The protocol engine handles sequence numbers,
+//! timers and credits; this crate does not.
 //!
 //! The layout of the HToE specification (version 1.0, 2010) is not public. This layout
 //! is a proposal that agrees with what the papers say; `docs/wire/htoe.md` describes

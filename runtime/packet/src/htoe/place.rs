@@ -1,6 +1,6 @@
-//! Where the fields stand by which a frame is told to be for somebody, for those who have its bytes
-//! and no code of this crate: filters in a kernel or an adapter. All are big-endian, as everything in
-//! a frame, and count from the first byte of the header. They are what the layouts of this crate say.
+//! The offsets of the fields that say for which endpoint a frame is. For filters in a kernel or an
+//! adapter, which cannot use the code of this crate. All fields are big-endian, and offsets count
+//! from the first byte of the header. They are derived from the layouts of this crate.
 
 use super::header::{self, FrameType};
 use super::{ethernet, sealed, session};

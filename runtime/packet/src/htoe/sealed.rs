@@ -9,7 +9,7 @@ use super::VERSION;
 pub const LEN: usize = 20;
 /// Length of the tag behind a sealed frame in bytes.
 pub const TAG_LEN: usize = 16;
-/// Bytes that a sealed frame is longer than the frame in it.
+/// How many bytes longer a sealed frame is than the frame in it.
 pub const OVERHEAD: usize = LEN + TAG_LEN;
 /// Type of a sealed frame, beside those of [`FrameType`](super::FrameType).
 pub(super) const TYPE: u8 = 5;

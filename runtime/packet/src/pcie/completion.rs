@@ -60,7 +60,7 @@ impl<T: AsRef<[u8]>> Header<T> {
         Common::read(self.buffer.as_ref())
     }
 
-    /// Length of the data. Means something with data only.
+    /// Length of the data. Valid only with data.
     pub fn dwords(&self) -> DwLength {
         DwLength::from_field(field::LENGTH.get_be(self.buffer.as_ref()))
     }

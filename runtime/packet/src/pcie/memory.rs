@@ -166,7 +166,7 @@ pub struct Repr {
     pub common: Common,
     /// The device that asks.
     pub requester_id: RoutingId,
-    /// Tells apart the outstanding reads of a requester.
+    /// Distinguishes the outstanding reads of a requester.
     pub tag: u8,
     /// Address of the first dword, a multiple of 4.
     pub address: u64,

@@ -1,4 +1,4 @@
-//! PCI Express: the TLPs and DLLPs that a put-only fabric is made of.
+//! PCI Express: the TLPs and DLLPs that a put-only fabric needs.
 //!
 //! Covered: memory reads and writes, completions, Ack and Nak, flow control
 //! init and update, LCRC and CRC-16, as Gen1 and Gen2 links have them. Not

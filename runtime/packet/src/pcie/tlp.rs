@@ -265,7 +265,8 @@ impl<'a> Repr<'a> {
         let header_len = self.header.emit(buffer)?;
         put(buffer, header_len, self.data);
         let end = header_len + self.data.len();
-        // Falls behind the buffer if the header announces no digest.
+        // Lies beyond the buffer, and so is not written, if the header announces no
+        // digest.
         put(buffer, end, &self.digest.to_be_bytes());
         Ok(self.buffer_len())
     }

@@ -1,4 +1,4 @@
-//! One function per parser: give it any bytes and it must come back.
+//! One function per parser: it takes any bytes and must return.
 //!
 //! Shared by `qa/fuzzing`, which runs them as fuzz targets, and the property tests. Each function checks that
 //! - no call panics on a packet that was accepted;

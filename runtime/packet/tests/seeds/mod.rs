@@ -69,7 +69,7 @@ pub fn of(target: &str) -> Vec<(String, Vec<u8>)> {
         .collect()
 }
 
-/// Seeds of a target that are there in damaged copies as well.
+/// The number of seeds of a target that also have damaged copies.
 const DAMAGED: usize = 2;
 
 /// The seed cut short, and the seed with a bit turned over in its first byte,

@@ -223,7 +223,7 @@ pub fn ht_packet() -> impl Strategy<Value = (ControlRepr, Vec<u8>)> {
             ..
         }) = control
         {
-            // The mask may enable only what follows it.
+            // The mask may enable only bytes that follow it.
             let mut reachable = MaskedBlock::around(address.get());
             let all = vec![0; dwords.len_bytes()];
             reachable.store(address.get(), &all).unwrap();

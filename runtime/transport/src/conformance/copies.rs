@@ -1,4 +1,4 @@
-//! Copies of this process, for tests: as those of a program that forks.
+//! Copies of this process, as a program makes that forks. For tests.
 
 use std::time::{Duration, Instant};
 
@@ -12,16 +12,16 @@ use crate::fork_guard::ProcessWords;
 pub enum Copying {
     /// By the C library, which runs its handlers and repairs its own locks.
     Fork,
-    /// By the bare system call, of which no library knows.
+    /// By the bare system call, which no library notices.
     Clone,
 }
 
 impl Copying {
-    /// Every kind that can be told from the first process on this machine: under some emulators
-    /// [`Clone`](Self::Clone) cannot.
+    /// Every kind of copy that this machine lets us detect: under some emulators
+    /// [`Clone`](Self::Clone) cannot be detected.
     ///
     /// # Panics
-    /// There is no memory to find that out.
+    /// If there is no memory for the test.
     pub fn kinds() -> &'static [Self] {
         let words = ProcessWords::new(1).expect("memory that is kept from children");
         match words.are_wiped_by_kernel() {
@@ -36,9 +36,9 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// The status of a copy that panicked.
 const PANICKED: i32 = 101;
 
-/// Runs `work` in a copy of this process that has this thread alone; what it returns is the
-/// exit status, of which 8 bits are kept. Its changes of private memory do not show here,
-/// and the copy ends without exit handlers, so nothing happens twice.
+/// Runs `work` in a copy of this process that has only this thread. The result is its exit
+/// status, of which 8 bits are kept. Changes of private memory do not show here. The copy ends
+/// without exit handlers, so nothing happens twice.
 ///
 /// # Errors
 /// The state of a copy that did not end by itself within a minute.

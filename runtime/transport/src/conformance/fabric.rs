@@ -21,7 +21,7 @@ pub trait Testbed: Sync {
     /// have ended.
     ///
     /// # Panics
-    /// If the program panicked on a PE: with what the first one said.
+    /// If the program panicked on a PE, with the message of the first one.
     fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>);
 }
 
@@ -33,19 +33,19 @@ pub struct Threads {
     pub options: ShmOptions,
 }
 
-/// Another fabric, with something around the wire of each PE.
+/// Another fabric, with a wrapper around the wire of each PE.
 pub struct Wrapping<'a> {
     /// The fabric.
     pub fabric: &'a dyn Testbed,
-    /// Makes the wire of a PE of that of the fabric.
+    /// Makes the wire of a PE from that of the fabric.
     pub wrap: &'a Wrap<'a>,
 }
 
-/// From a wire to one around it.
+/// Wraps a wire.
 pub type Wrap<'a> = dyn Fn(Arc<dyn Wire>) -> Arc<dyn Wire> + Sync + 'a;
 
 impl<'a> Wrapping<'a> {
-    /// With only posted stores used of the wire.
+    /// Uses only posted stores of the wire.
     pub fn stores_only(fabric: &'a dyn Testbed) -> Self {
         let wrap = &|wire| {
             let wire = StoresOnly::new(wire).expect("making the wire");
@@ -73,11 +73,11 @@ impl Testbed for Threads {
     }
 }
 
-/// Runs one program on each of some connected transports, each on a thread of its own:
-/// what a [`Testbed`] does whose PEs are threads.
+/// Runs one program on each of some connected transports, each on a thread of its own.
+/// For a [`Testbed`] whose PEs are threads.
 ///
 /// # Panics
-/// If the program panicked on a PE: with what the first one said.
+/// If the program panicked on a PE, with the message of the first one.
 pub fn run_on_threads<T: Wire + 'static>(wires: Vec<T>, program: &Program<'_>) {
     let mut running: Vec<bool> = vec![true; wires.len()];
     let (ended, end) = channel();

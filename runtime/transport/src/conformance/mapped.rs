@@ -49,7 +49,7 @@ pub fn routes_are_as_declared(fabric: &dyn Testbed, pes: u32) {
     });
 }
 
-/// Where a window allows CPU atomics, no update is lost, of whole words and of halves.
+/// Where a window allows CPU atomics, no update of a whole word or a half is lost.
 pub fn cpu_atomics_exclude_each_other(fabric: &dyn Testbed, pes: u32) {
     const ROUNDS: u32 = rounds(500) as u32;
     /// Where the counters of a PE lie: a whole word, and behind it halves. A line has one writer.
@@ -67,7 +67,7 @@ pub fn cpu_atomics_exclude_each_other(fabric: &dyn Testbed, pes: u32) {
                 window.notify();
             }
         }
-        // Who has done so here.
+        // The PEs that have done so here.
         for other in 0..pe.pes {
             let is_counted = pe
                 .wire

@@ -31,8 +31,8 @@ pub(super) struct Pe {
     meetings: Cell<u64>,
 }
 
-/// How often something is done that is done `full` times where a store is an instruction. A
-/// model tries each run with many seeds.
+/// How many rounds a test makes: `full` on real memory, fewer on a model, which repeats each
+/// run with many seeds.
 pub(super) const fn rounds(full: u64) -> u64 {
     if cfg!(memory_model) {
         full.div_ceil(40)
@@ -95,8 +95,8 @@ impl Pe {
         }
     }
 
-    /// Lets go what has been put: through write-combining windows a put may stay in a buffer
-    /// until something is ordered behind it.
+    /// Pushes out earlier puts: through write-combining windows a put may stay in a buffer
+    /// until a fence.
     pub(super) fn push(&self) {
         if self.contract() == Some(Visibility::WriteCombining) {
             self.wire.fence().unwrap();
@@ -109,8 +109,8 @@ impl Pe {
         route.window().map(Window::visibility)
     }
 
-    /// Waits for all PEs. Their earlier stores with a [`Wire::quiet`] behind them
-    /// are then visible.
+    /// Waits for all PEs. Their earlier stores are then visible if a [`Wire::quiet`]
+    /// followed them.
     pub(super) fn meet(&self) {
         let meeting = self.meetings.get() + 1;
         self.meetings.set(meeting);

@@ -1,4 +1,4 @@
-//! Registered memory, and what a wire does itself, where it reaches so far.
+//! Registered memory and offloaded operations, where the wire has them.
 
 use hostwire_address::{Place, SegmentId};
 
@@ -73,8 +73,8 @@ fn is_offloaded(route: Option<Route>) -> bool {
     matches!(route, Some(Route::Offloaded))
 }
 
-/// What a wire does itself comes after earlier stores, is there when it returns, and excludes
-/// the same of others.
+/// An offloaded operation comes after earlier stores, is done when it returns, and is atomic
+/// with respect to those of others.
 pub fn offloaded_operations_are_done(fabric: &dyn Testbed, pes: u32) {
     const COUNTER: usize = AREA + 320;
     run(fabric, pes, |pe| {

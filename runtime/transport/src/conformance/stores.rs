@@ -5,7 +5,7 @@ use super::{Random, Testbed, run};
 use crate::visibility::Visibility;
 use crate::wire::Line;
 
-/// Around words, lines, pages and more than any buffer on the way.
+/// Around words, lines, pages, and the size of any buffer on the way.
 const SIZES: &[usize] = &[
     0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 55, 56, 57, 63, 64, 65, 127, 129, 1000, 4095,
     4096, 4097, 65_537, 1_000_003,

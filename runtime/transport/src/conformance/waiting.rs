@@ -1,15 +1,15 @@
-//! Sleeping, waking, and noticing who has ended.
+//! Sleeping, waking, and noticing PEs that have ended.
 
 use std::time::{Duration, Instant};
 
 use super::pe::{AREA, Pe, rounds};
 use super::{Testbed, run};
 
-/// Far longer than it takes anybody to store.
+/// Far longer than any store of the test takes.
 const LONG: Duration = Duration::from_secs(30);
 
-/// Sleeps until an own word is `value`. A sleep that had to end by itself although the
-/// word was stored meanwhile has missed its ring.
+/// Sleeps until an own word is `value`. If the word was stored meanwhile and the sleep
+/// still had to end by itself, the ring was lost.
 fn sleep_until(pe: &Pe, offset_bytes: usize, value: u64) {
     loop {
         let limit = pe.wire.arm(LONG);
@@ -47,8 +47,8 @@ pub fn every_kind_of_store_wakes_a_sleeper(fabric: &dyn Testbed, pes: u32) {
     });
 }
 
-/// All PEs are alive while they run; one that has ended is soon found not to be, and the
-/// others may go on without it.
+/// All PEs are alive while they run. One that has ended is soon found to be dead, and the
+/// others may continue without it.
 pub fn who_has_ended_is_not_alive(fabric: &dyn Testbed, pes: u32) {
     run(fabric, pes, |pe| {
         for other in 0..pe.pes {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::PeId;
 use crate::printable::printable;
 
-/// What was wrong outside of the program. There is a variant for each thing that a program, or who
-/// starts it, can do something about.
+/// What was wrong outside of the program. There is a variant for each fault that a program or its
+/// user can do something about.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EnvironmentFault {
@@ -22,7 +22,7 @@ pub enum EnvironmentFault {
         /// What to do.
         advice: &'static str,
     },
-    /// The simulator of the hardware does not do it.
+    /// The simulator of the hardware refuses it.
     #[error("{refusal}")]
     Model {
         /// Why, in its words.
@@ -51,7 +51,7 @@ pub enum EnvironmentFault {
     Limit {
         /// The limit.
         limit: Limit,
-        /// What was to be had, and what there is.
+        /// What was needed, and what there is.
         detail: Box<str>,
     },
     /// PEs did not come in time.

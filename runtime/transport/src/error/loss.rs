@@ -5,8 +5,8 @@ use hostwire_packet::htoe::CloseReason;
 use super::Loss;
 
 impl Loss {
-    /// A kind, from 3 to 14, and a number that some kinds have. Whoever keeps it has the other kinds for
-    /// its own use.
+    /// A kind, from 3 to 14, and a number that some kinds have. Other kinds are free for the owner of
+    /// the words.
     pub fn to_words(self) -> (u64, u64) {
         match self {
             Self::Ended => (3, 0),
@@ -27,7 +27,7 @@ impl Loss {
         }
     }
 
-    /// What [`to_words`](Self::to_words) gave. `None` if these are the words of no loss.
+    /// The inverse of [`to_words`](Self::to_words). `None` if these words name no loss.
     pub fn from_words(kind: u64, value: u64) -> Option<Self> {
         Some(match kind {
             3 => Self::Ended,

@@ -21,10 +21,10 @@ pub enum RegionFault {
         /// Which part.
         part: &'static str,
     },
-    /// There is something else, which would be lost.
+    /// There are other contents, which would be lost.
     #[error("it has other contents, which would be lost")]
     OtherContents,
-    /// There is a region already, in which jobs live.
+    /// There is a region already, with living jobs.
     #[error("{jobs} of its jobs still live")]
     Living {
         /// How many.
@@ -46,7 +46,7 @@ pub enum RegionFault {
         /// The bytes there should be.
         ours: u64,
     },
-    /// Its contract is another one than what was asked for.
+    /// Its contract is not the requested one.
     #[error("its contract is {theirs}, expected {ours}")]
     Contract {
         /// That of the region.
@@ -70,7 +70,7 @@ pub enum RegionFault {
     Incarnation {
         /// What is there.
         theirs: u64,
-        /// What was to be joined.
+        /// What this process wanted to join.
         ours: u64,
     },
     /// The entry is that of another job.
@@ -88,10 +88,10 @@ pub enum RegionFault {
         used: u64,
         /// All bytes.
         all: u64,
-        /// What was to be had.
+        /// The needed bytes.
         wanted: u64,
     },
-    /// As many kernels as have numbers have been there.
+    /// All numbers for kernels have been given out.
     #[error(
         "{kernels} kernels (starts of hosts) have had jobs in it, which is all it has numbers for: \
          make it again when no job is in it (hostwire window make)"
@@ -124,7 +124,7 @@ pub enum RegionFault {
     Owner {
         /// Whose it is.
         owner: u32,
-        /// Who asks.
+        /// The user of this process.
         user: u32,
     },
     /// Other users may open the file.

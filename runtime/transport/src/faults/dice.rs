@@ -3,7 +3,7 @@
 use super::Faults;
 use crate::error::PeId;
 
-/// Decides for one thing after the other.
+/// Decides for one frame or store after the other.
 #[derive(Debug)]
 pub struct Dice {
     faults: Faults,
@@ -49,7 +49,7 @@ impl Dice {
     }
 
     fn happens(&mut self, probability: f64) -> bool {
-        // 53 bits, as many as a double tells apart.
+        // 53 bits, the precision of a double.
         let drawn = (self.next() >> 11) as f64 / (1_u64 << 53) as f64;
         drawn < probability
     }

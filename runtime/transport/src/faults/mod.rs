@@ -1,7 +1,7 @@
-//! Faults on purpose: what a bad cable does to what a PE sends.
+//! Injected faults: the effects of a bad cable on frames and stores of a PE.
 //!
-//! For tests and measurements. One seed and the number of the PE decide everything, so a PE
-//! that sends the same meets the same faults.
+//! For tests and measurements. The seed and the number of the PE decide everything, so a PE
+//! that sends the same data gets the same faults.
 
 mod dice;
 mod stores;
@@ -14,10 +14,10 @@ pub use self::stores::{Faulty, FaultyStores};
 /// Name and meaning of the counter of all faults.
 pub const COUNTER: [(&str, &str); 1] = [("faults injected", "Faults on purpose, for tests.")];
 
-/// How often what a PE sends meets with what. Each is a probability, 0 to 1.
+/// How often each fault happens. Each is a probability, 0 to 1.
 ///
-/// From a text: `drop=0.01,dup=0.01,reorder=0.01,flip=0.001,seed=7`, in any order, each
-/// at most once; what is not named is 0.
+/// Parsed from a text: `drop=0.01,dup=0.01,reorder=0.01,flip=0.001,seed=7`, in any order,
+/// each at most once. The default is 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Faults {
     /// It is lost.
@@ -32,7 +32,7 @@ pub struct Faults {
     pub seed: u64,
 }
 
-/// A text that says no [`Faults`]. Caller's fault.
+/// A text that is no [`Faults`]. Caller's fault.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected faults, such as drop=0.01,dup=0,reorder=0.1,flip=0,seed=7, got {got:?}")]
 pub struct FaultsError {

@@ -8,16 +8,15 @@ use crate::error::{PeId, TransportError};
 use crate::wire::Wire;
 use crate::wrap::{Stage, Store, Wrapped};
 
-/// A wire around another one, whose stores to other PEs meet [`Faults`].
+/// A wrapper around a wire. Stores to other PEs meet [`Faults`].
 ///
 /// - `reorder` holds a store back until the next one to the same PE has been made, but never
 ///   beyond a fence, a quiet or a `store_word`, and not while this PE waits. A wire may do so:
 ///   programs must not see a difference.
-/// - `dup` makes a store twice, one right after the other, with a fence behind them: a wire that
-///   lets later stores pass would let them pass the second one too, when the program has seen
-///   the first and stores to the same place again. It leaves single words alone: a PE that waits
-///   for a word may have written another one there before the second comes. Programs must not
-///   see a difference either.
+/// - `dup` makes a store twice, one right after the other, and then a fence. Without the fence a
+///   later store to the same place could pass the second copy. It leaves single words alone: the
+///   target may have written another word there before the second copy comes. Here too programs
+///   must not see a difference.
 /// - `drop` loses a store and `flip` changes one bit of it. **This breaks the promise of a
 ///   wire**: the program misses stores or reads wrong ones. It may end with an error, compute
 ///   something wrong, or wait for ever.
@@ -83,8 +82,8 @@ impl FaultState {
     }
 }
 
-/// The lock is held while the wire stores: a word that waits for it comes after what another
-/// thread lets out.
+/// The lock is held while the wire stores, so a word that waits for it comes after the stores
+/// that another thread makes.
 impl Stage for FaultyStores {
     fn store(&self, wire: &dyn Wire, pe: PeId, mut store: Store<'_>) -> Result<(), TransportError> {
         let mut state = self.lock();
@@ -110,7 +109,7 @@ impl Stage for FaultyStores {
             state.met += 1;
             let _ = store.send(wire, pe).and_then(|()| wire.fence_of(pe));
         }
-        // An error is that of an earlier store. A PE that is lost is found to be by others.
+        // The error belongs to an earlier store. Other operations find a lost PE.
         let _ = state.let_out(wire, pe);
         Ok(())
     }
@@ -124,7 +123,7 @@ impl Stage for FaultyStores {
     }
 
     fn look(&self, wire: &dyn Wire) {
-        // Who has the lock is storing and need not be waited for.
+        // The thread that has the lock is storing; no need to wait for it.
         if let Ok(mut state) = self.state.try_lock() {
             let _ = state.let_all_out(wire);
         }
@@ -297,8 +296,7 @@ mod tests {
         ]
     }
 
-    /// What a PE has asked for, with a number of its own: how many fences to its target came
-    /// before.
+    /// A requested store, with its number, and how many fences to its target came before it.
     struct Issued {
         pe: PeId,
         epoch: u64,
@@ -315,7 +313,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever a PE asks for arrives, and in an order that a wire may choose.
+        /// All requested stores arrive, in an order that is legal for a wire.
         #[test]
         fn order_is_that_of_a_wire(ops in prop::collection::vec(op(), 1..80), seed: u64) {
             let (wire, log) = faulty(&format!("reorder=0.6,dup=0.3,seed={seed}"), 3);
@@ -366,7 +364,7 @@ mod tests {
             for (place, later) in arrived.iter().enumerate() {
                 let copies = arrived.iter().filter(|other| *other == later).count();
                 prop_assert!(copies == 1 || copies == 2 && !issued[*later].is_word);
-                // What comes behind it, and was asked for before.
+                // Stores that arrive after this one but were requested before it.
                 for earlier in arrived[place + 1..].iter().filter(|other| *other < later) {
                     let (earlier, later) = (&issued[*earlier], &issued[*later]);
                     let may_pass = earlier.pe != later.pe

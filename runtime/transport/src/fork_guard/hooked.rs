@@ -1,9 +1,8 @@
-//! Where the kernel's promise to wipe memory for a child is worth nothing: emulators of processes, which
-//! take all advice and follow little of it (QEMU before 8.0 follows none). There a handler of the C
-//! library wipes it, in each child that `fork` makes.
+//! For emulators of processes that accept `madvise` but do not wipe memory in a child (QEMU before 8.0).
+//! There a handler of the C library wipes it, in each child that `fork` makes.
 //!
-//! No handler runs in a child that is made by a bare `clone`. A kernel follows the advice or refuses it, so
-//! only emulated programs are left with that.
+//! No handler runs in a child of a bare `clone`. A real kernel follows the advice or refuses it, so only
+//! emulated programs have this gap.
 
 use core::cell::Cell;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
@@ -13,8 +12,8 @@ use rustix::io::Errno;
 
 use crate::sync::AtomicU64;
 
-/// Words to wipe. Entries are used again and stay for ever, so a child can go through its copies of them
-/// whatever other threads of its parent did at that moment.
+/// Words to wipe. Entries are reused but never freed, so a child can walk through its copies, whatever
+/// other threads of the parent did during the fork.
 struct Entry {
     is_taken: AtomicBool,
     /// Null while there are none.
@@ -27,9 +26,9 @@ struct Entry {
 static NEWEST: AtomicPtr<Entry> = AtomicPtr::new(core::ptr::null_mut());
 
 thread_local! {
-    /// The newest when this thread began to fork. Programs of `libshmem` share static objects with a
-    /// child for a moment, but never the memory of a thread: what its parent adds meanwhile is not there
-    /// in the child.
+    /// The newest entry when this thread began to fork. Programs of `libshmem` share static objects with a
+    /// child for a moment, but never thread-local memory: entries that the parent adds meanwhile do not
+    /// exist in the child.
     static NEWEST_AT_FORK: Cell<*const Entry> = const { Cell::new(core::ptr::null()) };
 }
 
@@ -64,7 +63,7 @@ pub(super) unsafe fn wipe_in_children(words: *mut AtomicU64, count: usize) -> Re
     let free = entries().find(|entry| !entry.is_taken.swap(true, Ordering::AcqRel));
     let entry = free.unwrap_or_else(new_entry);
     entry.count.store(count, Ordering::Relaxed);
-    // After the count, as the handler reads them in the other order.
+    // Stored after the count: the handler reads them in the opposite order.
     entry.words.store(words, Ordering::Release);
     Ok(())
 }
@@ -102,7 +101,7 @@ unsafe extern "C" fn before() {
     NEWEST_AT_FORK.set(NEWEST.load(Ordering::Acquire));
 }
 
-/// Runs in the child, in the only thread that it has.
+/// Runs in the child, which has only this thread.
 unsafe extern "C" fn wipe() {
     for entry in from(NEWEST_AT_FORK.get()) {
         let words = entry.words.load(Ordering::Acquire);

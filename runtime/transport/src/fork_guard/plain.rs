@@ -1,4 +1,4 @@
-//! Where no process of a job can be copied: ordinary memory.
+//! Ordinary memory, for systems where no process of a job can be copied.
 
 use crate::sync::AtomicU64;
 

@@ -48,7 +48,7 @@ impl Words {
         .map_err(|e| failed(e.into()))?;
         let words = NonNull::new(base.cast())
             .ok_or_else(|| failed(EnvironmentFault::NoRoom { cause: None }))?;
-        // Unmaps it on every path from here on.
+        // From here on dropping this unmaps it on every path.
         let mut words = Self {
             words,
             count,

@@ -1,4 +1,4 @@
-//! How PEs of a host find each other: what comes to PE 0, and what it answers.
+//! How PEs of a host find each other: the messages to PE 0, and its answers.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};

@@ -13,18 +13,18 @@ const TEXT_BYTES_MAX: usize = 4096;
 pub struct Target {
     /// The name: of the target, and of the folder of its corpus.
     pub name: &'static str,
-    /// Takes any bytes and comes back; panics if something is wrong.
+    /// Takes any bytes and returns; panics if something is wrong.
     pub check: fn(&[u8]),
     /// The first files of its corpus.
     pub seeds: fn() -> Seeds,
-    /// How dear it is: it gets so many times fewer inputs than the cheapest.
+    /// Its cost: it gets so many times fewer inputs than the cheapest check.
     pub cost: u32,
 }
 
 /// Names and contents of files.
 pub type Seeds = Vec<(String, Vec<u8>)>;
 
-/// Seeds with names that do not have to be made.
+/// Seeds whose names are string literals.
 pub fn named(seeds: Vec<(&str, Vec<u8>)>) -> Seeds {
     let seeds = seeds.into_iter();
     seeds
@@ -129,8 +129,8 @@ impl<'a> Input<'a> {
         u64::from_le_bytes(word)
     }
 
-    /// A number of one byte if it is small; of those above 199 some stand for numbers around
-    /// which limits lie, and 255 for the next eight bytes.
+    /// A small number is one byte. Some bytes above 199 stand for numbers close to limits, and
+    /// 255 for the number in the next eight bytes.
     pub fn number(&mut self) -> u64 {
         match self.byte() {
             u8::MAX => self.word(),
@@ -140,7 +140,7 @@ impl<'a> Input<'a> {
                 let index = usize::from(edge - 200);
                 let power = power.get(index / 4).copied().unwrap_or(64);
                 let edge = 1_u128 << power;
-                // At most 2^64 + 1; what does not fit begins at 0 again.
+                // At most 2^64 + 1, which wraps around.
                 (edge + index as u128 % 4).wrapping_sub(2) as u64
             }
         }
@@ -228,7 +228,7 @@ pub fn blames(text: impl core::fmt::Display, who: &[&str]) {
     );
 }
 
-/// A value that was read is written again, and reads as the same value; an error blames one of
+/// A parsed value is printed, and parses to the same value again. An error blames one of
 /// `who`. Returns the text.
 pub fn comes_back<T>(bytes: &[u8], who: &[&str]) -> Option<String>
 where
@@ -239,7 +239,7 @@ where
         Ok(value) => {
             let again = value.to_string();
             shown(&again);
-            // By its text: what holds a key cannot be compared.
+            // Compared by text: values with a key cannot be compared.
             let parsed = again.parse::<T>().ok();
             assert_eq!(parsed.map(|value| value.to_string()), Some(again.clone()));
             Some(again)

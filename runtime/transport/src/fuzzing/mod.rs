@@ -1,5 +1,5 @@
-//! Checks of what comes from outside, one per fuzz target: any bytes go in, and it comes back
-//! in order. For `qa/fuzzing`, which runs them.
+//! Checks of what comes from outside, one per fuzz target: each takes any bytes and must
+//! return without a panic. `qa/fuzzing` runs them.
 
 mod handover;
 pub mod kit;

@@ -1,4 +1,4 @@
-//! What the kernel says of interfaces.
+//! Answers of the kernel about interfaces.
 
 use super::kit::{Target, named, shown};
 use crate::os::netlink::read_answer;

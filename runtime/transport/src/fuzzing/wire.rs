@@ -12,8 +12,7 @@ use crate::wait::WaitLimits;
 use crate::window::Window;
 use crate::wire::{self, Capabilities, Wire};
 
-/// The number of looks behind the end of the script after which a wait counts as
-/// endless.
+/// After this many looks beyond the end of the script a wait counts as endless.
 const LOOKS_MAX: u32 = 20_000;
 
 /// The next stores of the other PEs to the segment of this one; false when there are no

@@ -1,5 +1,4 @@
-//! Memory that no hardware keeps coherent, by hand: stores and loads with the flushes that they
-//! need at least, and nothing else.
+//! Memory without cache coherence: stores and loads with the minimum of flushes, and nothing else.
 
 use core::hint::black_box;
 
@@ -8,12 +7,12 @@ use crate::flush::{Flush, lines};
 use crate::memory::Memory;
 use crate::visibility::{LINE_BYTES, Visibility, device_full_fence};
 
-/// Stores of `src` run through so many places.
+/// Stores go to so many places in turn.
 const PLACES: usize = 8;
 
-/// `n` stores of `src` to 8 places in turn, from `offset_bytes` on; longer ones than a line to one
-/// place. Lines that are stored to in part are dropped first, and all are written back. Returns
-/// when they have left.
+/// `n` stores of `src` to 8 places in turn, from `offset_bytes` on. If `src` is longer than a
+/// line, there is only one place. Partly stored lines are dropped first, and all lines are written
+/// back. Returns when they have left.
 ///
 /// # Errors
 /// [`TransportError::OutOfRange`].
@@ -36,7 +35,7 @@ pub fn stores(to: &Memory, offset_bytes: usize, src: &[u8], n: u64) -> Result<()
     Ok(())
 }
 
-/// `n` loads of as much as `dst` from `offset_bytes` on, each of lines that were dropped first.
+/// `n` loads of `dst.len()` bytes from `offset_bytes` on. Each drops the lines first.
 ///
 /// # Errors
 /// [`TransportError::OutOfRange`].

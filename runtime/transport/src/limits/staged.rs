@@ -1,9 +1,9 @@
 //! Bytes from the private memory of one side into that of the other, through shared memory and
 //! nothing else.
 //!
-//! The bytes are copied twice and cross from one core to the other, as those of a message do whose
-//! source and destination are both private. A copy that one core makes into memory that nobody
-//! reads moves no byte to another core, so it is no limit for such messages.
+//! The bytes are copied twice and cross from one core to the other, like those of a message
+//! between two private buffers. A copy by one core into memory that no other core reads does not
+//! move bytes between cores, so it is no limit for such messages.
 
 use crate::error::TransportError;
 use crate::memory::Memory;
@@ -12,7 +12,7 @@ use crate::sync::{AtomicU64, Ordering};
 /// How the bytes are copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Copies {
-    /// As any others: out of the cache of the one core into that of the other.
+    /// By ordinary copies: out of the cache of one core into that of the other.
     Ordinary,
     /// See [`Memory::copy_in_staged`].
     Staged,

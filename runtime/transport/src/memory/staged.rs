@@ -1,18 +1,18 @@
-//! Copies of bytes that one core leaves in shared memory for another one, which takes them out soon.
+//! Copies through shared memory, from one core to another that takes the bytes out soon.
 //!
 //! An ordinary copy leaves the bytes in the cache of the core that made it. The other core then
-//! fetches each line out of that cache. This takes as long as any line that crosses the machine,
-//! and only few lines are on their way at a time. Here the stores go past the caches, and the
-//! other core asks for lines ahead, so that the bytes come as a stream out of memory. What this
-//! changes is in `docs/decisions/2026-11-22-staged-messages.md`.
+//! fetches each line out of that cache. Each such line crosses the machine, and only few lines
+//! are in flight at a time. Here the stores bypass the caches, and the other core prefetches
+//! lines, so that the bytes come as a stream from memory.
+//! `docs/decisions/2026-11-22-staged-messages.md` has measurements.
 
 use super::Memory;
 use crate::error::TransportError;
 
 #[cfg(all(target_arch = "x86_64", not(any(miri, memory_model))))]
 impl Memory {
-    /// As [`copy_in`](Self::copy_in), for bytes that another core takes out soon. Nothing that
-    /// this thread stores later can be seen before them.
+    /// As [`copy_in`](Self::copy_in), for bytes that another core takes out soon. Later stores of
+    /// this thread cannot be seen before them.
     ///
     /// # Errors
     /// [`TransportError::OutOfRange`].
@@ -47,7 +47,7 @@ impl Memory {
     }
 }
 
-/// Processors for which nothing better is known, and memory of tests, copy as always.
+/// Other processors, and tests on modelled memory, use ordinary copies.
 #[cfg(not(all(target_arch = "x86_64", not(any(miri, memory_model)))))]
 impl Memory {
     /// As [`copy_in`](Self::copy_in), for bytes that another core takes out soon.
@@ -75,7 +75,7 @@ impl Memory {
 #[cfg(all(target_arch = "x86_64", not(any(miri, memory_model))))]
 use crate::visibility::{LINE_BYTES, Visibility};
 
-/// How many lines ahead are asked for. Fitted.
+/// How many lines ahead are prefetched. Fitted.
 #[cfg(all(target_arch = "x86_64", not(any(miri, memory_model))))]
 const LINES_AHEAD: usize = 32;
 
@@ -103,8 +103,8 @@ unsafe fn store_past_caches(at: *mut u8, lines: &[[u8; LINE_BYTES]]) {
     Visibility::WriteCombining.store_fence();
 }
 
-/// Loads lines, each asked for before it is needed, but none behind the last: its writer may
-/// just be storing there.
+/// Loads lines, and prefetches each before it is needed. Prefetches no line beyond the last: the
+/// writer may be storing there now.
 ///
 /// # Safety
 /// As many lines have to be readable at `at`.
@@ -115,8 +115,9 @@ unsafe fn load_ahead(at: *const u8, lines: &mut [[u8; LINE_BYTES]]) {
         let from = at.wrapping_add(index * LINE_BYTES);
         if index + LINES_AHEAD < end {
             let ahead = from.wrapping_add(LINES_AHEAD * LINE_BYTES);
-            // For all that the compiler knows, this may change memory. With the intrinsic it asks
-            // for all lines first and then copies them in one piece.
+            // Assembly, because the compiler must assume that it changes memory. With the
+            // intrinsic the compiler prefetches all lines first and then copies them in one
+            // piece.
             // SAFETY: `prefetcht0` is part of SSE, which every x86-64 has; it is a hint that
             // faults on nothing and changes no value.
             unsafe {

@@ -1,5 +1,5 @@
-//! Atomics whose accesses to modelled memory go to the model. Everything else in the
-//! process, and everything outside a run, is as it would be without.
+//! Atomics whose accesses to modelled memory go to the model. All other accesses, and all
+//! accesses outside a run, are ordinary.
 
 use core::sync::atomic::Ordering;
 
@@ -7,7 +7,7 @@ use super::door;
 
 macro_rules! atomic {
     ($name:ident, $value:ty) => {
-        /// As the one of `core`, which it is but for modelled addresses.
+        /// As the type of `core`, except for modelled addresses.
         #[derive(Debug, Default)]
         #[repr(transparent)]
         pub struct $name(core::sync::atomic::$name);
@@ -18,12 +18,12 @@ macro_rules! atomic {
                 Self(core::sync::atomic::$name::new(value))
             }
 
-            /// What the operating system gets to see.
+            /// The real atomic, for the operating system.
             pub fn real(&self) -> &core::sync::atomic::$name {
                 &self.0
             }
 
-            /// As in `core`. What goes through it is not modelled.
+            /// As in `core`. Accesses through this pointer are not modelled.
             pub const fn as_ptr(&self) -> *mut $value {
                 self.0.as_ptr()
             }

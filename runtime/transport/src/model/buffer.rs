@@ -1,9 +1,9 @@
-//! The store buffer of a PE: what its program has stored and nobody else sees yet.
+//! The store buffer of a PE: stores of its program that no other PE sees yet.
 
 use super::segment::{Kind, Line, Word, merge};
 use super::setting::Processor;
 
-/// As deep as it takes to reorder what the protocols store.
+/// Deep enough to reorder the stores of the protocols.
 pub(super) const ENTRIES_MAX: usize = 24;
 
 #[derive(Debug, Clone, Copy)]
@@ -12,28 +12,28 @@ pub(super) enum Entry {
         word: Word,
         value: u64,
         mask: u64,
-        /// What the aperture behind it is.
+        /// The kind of the aperture.
         kind: Kind,
-        /// Leaves behind all stores before it.
+        /// Leaves after all earlier stores.
         release: bool,
         /// How many barriers were before it.
         epoch: u64,
     },
     /// `clflush`, `clflushopt`, `clwb`, `dc civac`.
     Flush(Line, Kept),
-    /// `sfence`: what write-combining buffers hold goes before what is stored later.
+    /// `sfence`: the contents of write-combining buffers go before later stores.
     Fence,
 }
 
-/// How a flush keeps to the order of what is around it, on x86; and whether the cache keeps the line.
+/// How a flush is ordered on x86, and whether the cache keeps the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kept {
     /// In the order of stores: `clflush`.
     Ordered,
-    /// Behind earlier stores to its line, and before or behind all else that no fence keeps from it:
+    /// After earlier stores to its line, and unordered with everything else up to a fence:
     /// `clflushopt`.
     Loose,
-    /// As well, and the cache keeps the line: `clwb`.
+    /// As `Loose`, and the cache keeps the line: `clwb`.
     LooseInCache,
 }
 
@@ -53,7 +53,7 @@ impl StoreBuffer {
         self.entries.len()
     }
 
-    /// What this PE has stored to the word and still holds: the value and which of its bits.
+    /// What the buffer holds for the word: the value, and a mask of its bits.
     pub(super) fn forward(&self, word: Word) -> (u64, u64) {
         let mut held = (0, 0);
         for entry in &self.entries {
@@ -81,9 +81,9 @@ impl StoreBuffer {
         self.entries.iter().any(of_line)
     }
 
-    /// Takes out one of those that may leave now; which one, `pick` says of so many.
+    /// Takes out one of the entries that may leave now. `pick` gets their number and chooses one.
     ///
-    /// With `late_flushes`, flushes stay as long as anything else may leave, but for the last.
+    /// With `late_flushes`, all flushes except the last stay as long as any other entry may leave.
     pub(super) fn take(
         &mut self,
         processor: Processor,
@@ -109,8 +109,8 @@ impl StoreBuffer {
         Some(self.entries.remove(free[pick(free.len())]))
     }
 
-    /// Takes out a store, or what is in the way of the first of them. `None` when there is no
-    /// store left. On Arm: a barrier of the language leaves flushes where they are.
+    /// Takes out a store, or the entry that blocks the first store. `None` when there is no store
+    /// left. For barriers of the language on Arm, which do not wait for flushes.
     pub(super) fn take_store(&mut self) -> Option<Entry> {
         let store = |at: &usize| matches!(self.entries[*at], Entry::Store { .. });
         let mut stores = (0..self.entries.len()).filter(store).peekable();

@@ -1,5 +1,5 @@
-//! The cache of a host that knows nothing of other hosts: lines stay as they were when
-//! they came, and leave whole.
+//! The cache of a host that is not coherent with other hosts: lines stay as they were
+//! when they were filled, and are written back whole.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -13,7 +13,7 @@ type Data = [u64; WORDS];
 struct Held {
     data: Data,
     dirty: bool,
-    /// Where its line is in [`Cache::order`].
+    /// The index of its line in [`Cache::order`].
     at: usize,
 }
 
@@ -21,7 +21,7 @@ struct Held {
 #[derive(Debug, Default)]
 pub(super) struct Cache {
     lines: BTreeMap<Line, Held>,
-    /// The same lines, to pick one of them.
+    /// The same lines, so that one can be picked by index.
     order: Vec<Line>,
     logs: BTreeMap<Line, Log<Option<Data>>>,
 }
@@ -52,7 +52,7 @@ impl Cache {
         self.lines[&word.line()].data[word.word % WORDS]
     }
 
-    /// What a load would have found at `then`.
+    /// The value that a load would have found at `then`.
     pub(super) fn load_at(&self, then: u64, memory: &[Segment], word: Word) -> u64 {
         let held = self.logs.get(&word.line()).and_then(|log| *log.at(then));
         match held {
@@ -61,7 +61,7 @@ impl Cache {
         }
     }
 
-    /// The earliest step of which the word is known.
+    /// The earliest step at which the value of the word is known.
     pub(super) fn begin(&self, memory: &[Segment], word: Word) -> u64 {
         let held = self.logs.get(&word.line()).map_or(0, Log::begin);
         held.max(memory[word.segment].begin(word.word))
@@ -84,8 +84,8 @@ impl Cache {
         self.note(time, word.line());
     }
 
-    /// Writes the whole line back if it is dirty, or if `clean` lines are written, too;
-    /// then drops it, or keeps it.
+    /// Writes the whole line back if it is dirty, or if `clean` lines are written as
+    /// well. Then drops it, or keeps it.
     pub(super) fn write_back(
         &mut self,
         time: u64,

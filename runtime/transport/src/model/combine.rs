@@ -6,7 +6,7 @@ use super::segment::{Line, Segment, WORDS, Word, merge};
 use super::setting::Chunks;
 use crate::conformance::Random;
 
-/// As few as the smallest processor has: an eviction that nobody expects is sooner there.
+/// As few as the smallest processor has, so that unexpected evictions come early.
 const BUFFERS: usize = 4;
 
 #[derive(Debug)]
@@ -26,7 +26,7 @@ impl Buffer {
     }
 }
 
-/// What crosses the wire in one piece.
+/// A piece of data that crosses the wire as one.
 #[derive(Debug)]
 enum Packet {
     Line(Line, [u64; WORDS]),
@@ -90,8 +90,8 @@ impl Combiner {
         buffer.masks[index] |= mask;
     }
 
-    /// One of the buffers leaves, if there are any: a full one as one packet, another in
-    /// chunks.
+    /// Evicts one of the buffers, if there are any: a full one as one packet, another one
+    /// in chunks.
     pub(super) fn evict_one(&mut self, dice: &mut Random, chunks: Chunks, paths: &mut [Path]) {
         if self.buffers.is_empty() {
             return;
@@ -121,7 +121,7 @@ impl Combiner {
         }
     }
 
-    /// All of them leave, in any order.
+    /// Evicts all buffers, in any order.
     pub(super) fn evict_all(&mut self, dice: &mut Random, chunks: Chunks, paths: &mut [Path]) {
         while !self.buffers.is_empty() {
             self.evict_one(dice, chunks, paths);

@@ -1,5 +1,5 @@
-//! Where the code of the transport meets the machine of the run on this thread, if there is
-//! one.
+//! The entry from the code of the transport into the machine of this thread's run, if there
+//! is one.
 
 use core::sync::atomic::Ordering;
 use std::cell::RefCell;
@@ -28,7 +28,7 @@ pub(super) fn set(machine: Option<Machine>) -> Option<Machine> {
     MACHINE.with(|place| core::mem::replace(&mut *place.borrow_mut(), machine))
 }
 
-/// Says whose code runs from now on.
+/// Sets the PE whose code runs from now on.
 pub(super) fn run(pe: usize) {
     RUNNING.set(pe);
 }
@@ -59,7 +59,7 @@ fn access(
     if !std::thread::panicking() {
         assert!(!late, "this run has no end");
         if switch {
-            // Refused outside of a PE, where nobody else runs.
+            // Fails outside of a PE, where no other PE runs.
             let _ = coroutine::suspend();
         }
     }
@@ -116,13 +116,13 @@ pub(crate) fn full_fence() {
     with(|machine| machine.full_fence(running()));
 }
 
-/// A barrier on every CPU of the host. Whether there is a run.
+/// A barrier on every CPU of the host. Returns whether there is a run.
 pub(crate) fn fence_host() -> bool {
     with(|machine| machine.fence_host(running())).is_some()
 }
 
-/// The pieces of `len` bytes at `address` that do not leave their words: how far in, how
-/// many bytes.
+/// Splits `len` bytes at `address` at the borders of words: for each piece its offset and
+/// length.
 fn pieces(address: usize, len: usize) -> Vec<(usize, usize)> {
     let mut pieces = Vec::with_capacity(len / 8 + 2);
     let mut at = 0;
@@ -171,7 +171,8 @@ pub(crate) fn load_bytes(address: usize, dst: &mut [u8]) -> bool {
 pub(crate) fn wait(address: usize, value: u32) -> bool {
     let Some(Some(is)) = with(|machine| {
         let place = machine.place(address, 4)?;
-        // The kernel puts a full barrier in front of its look, and of its search for sleepers.
+        // The kernel has a full barrier before it loads the word, and before it searches
+        // for sleepers.
         machine.fence(place.pe, Ordering::SeqCst);
         let is = machine.load(place, Ordering::SeqCst);
         machine.step(place, What::Sleep, is);
@@ -188,8 +189,8 @@ pub(crate) fn wait(address: usize, value: u32) -> bool {
     true
 }
 
-/// The other side of it, which reaches its own host only. Returns whether the address is
-/// modelled.
+/// The other side of the futex: wakes sleepers of the same host only. Returns whether the
+/// address is modelled.
 pub(crate) fn wake(address: usize) -> bool {
     let woken = with(|machine| {
         let place = machine.place(address, 4)?;
@@ -206,7 +207,7 @@ pub(crate) fn wake(address: usize) -> bool {
     woken.flatten().is_some()
 }
 
-/// Gives the turn away.
+/// Gives the turn to another PE.
 pub(super) fn turn() {
     with(|machine| {
         machine.steps.count += 1;

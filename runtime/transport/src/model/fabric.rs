@@ -12,7 +12,7 @@ pub struct Modelled {
     pub visibility: Visibility,
     /// How many seeds, unless the environment says so: see [`explore`](super::explore).
     pub seeds: u64,
-    /// Steps after which a run is taken for one without end.
+    /// Steps after which a run counts as endless.
     pub steps_max: u64,
 }
 

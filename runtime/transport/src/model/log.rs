@@ -1,11 +1,11 @@
-//! What was where when: loads that are done early find what was there earlier.
+//! The history of a value: a load that is executed early finds an earlier value.
 
 use std::collections::VecDeque;
 
-/// As far back as a load can be early.
+/// How far back an early load can reach.
 const ENTRIES_MAX: usize = 24;
 
-/// The values of one thing, each with the step from which on it holds.
+/// The values of one location, each with the step from which it holds.
 #[derive(Debug, Clone)]
 pub(super) struct Log<T>(VecDeque<(u64, T)>);
 
@@ -23,13 +23,13 @@ impl<T: Clone> Log<T> {
         }
     }
 
-    /// What it was at `time`. If that has been forgotten, the oldest that has not.
+    /// The value at `time`; if that has been forgotten, the oldest known value.
     pub(super) fn at(&self, time: u64) -> &T {
         let entry = self.0.iter().rev().find(|(from, _)| *from <= time);
         &entry.unwrap_or(&self.0[0]).1
     }
 
-    /// The earliest step of which it is known.
+    /// The earliest step at which it is known.
     pub(super) fn begin(&self) -> u64 {
         self.0[0].0
     }

@@ -14,7 +14,7 @@ use crate::flush::Flush;
 use crate::memory::Memory;
 use crate::visibility::Visibility;
 
-/// Addresses at which a PE gets at the segment of a PE.
+/// Addresses through which a PE accesses the segment of a PE.
 #[derive(Debug)]
 pub(super) struct Aperture {
     /// Keeps the addresses taken. Nothing is ever stored there.
@@ -24,13 +24,13 @@ pub(super) struct Aperture {
     pub(super) kind: Kind,
 }
 
-/// A piece of a word, as a PE gets at it.
+/// A piece of a word, as a PE accesses it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct WordPart {
     pub(super) pe: usize,
     pub(super) kind: Kind,
     pub(super) word: Word,
-    /// Where in the word it begins, in bits.
+    /// Its first bit in the word.
     pub(super) shift: u32,
     /// Which bits of the word it is.
     pub(super) mask: u64,
@@ -43,11 +43,11 @@ pub(super) struct Pe {
     combiner: Combiner,
     /// Its posted packets to each PE.
     paths: Vec<Path>,
-    /// No load is done before this step.
+    /// No load may be executed before this step.
     floor: u64,
-    /// The latest step at which a load was done.
+    /// The latest step at which a load was executed.
     latest: u64,
-    /// The same for the words that it has seen, and the lines that it has flushed.
+    /// The same per word that it has seen, and per line that it has flushed.
     seen: BTreeMap<Word, u64>,
     flushed: BTreeMap<Line, u64>,
     /// The word on which it sleeps.
@@ -63,12 +63,12 @@ pub(super) struct Machine {
     pub(super) dice: Random,
     pub(super) pes: Vec<Pe>,
     pub(super) steps: Steps,
-    /// Sleeps that nobody has ended while nothing else could happen.
+    /// Sleeps that only a time-out could end, because nothing else could happen.
     pub(super) overslept: u64,
     pub(super) time: u64,
     apertures: Vec<Aperture>,
     memory: Vec<Segment>,
-    /// One for each host; only those of hosts that know nothing of each other are used.
+    /// One for each host. Used only where hosts are not coherent.
     caches: Vec<Cache>,
 }
 
@@ -99,7 +99,7 @@ impl Machine {
             .sort_by_key(|aperture| aperture.addresses.base().as_ptr().addr());
     }
 
-    /// What lies at an address, if it is modelled. `bytes` do not leave their word.
+    /// The location at an address, if it is modelled. The `bytes` must lie in one word.
     pub(super) fn place(&self, address: usize, bytes: usize) -> Option<WordPart> {
         let begin = |aperture: &Aperture| aperture.addresses.base().as_ptr().addr();
         let after = self
@@ -123,7 +123,8 @@ impl Machine {
         })
     }
 
-    /// One more step, and what the hardware does meanwhile. Whether another PE goes on.
+    /// One more step, and what the hardware does meanwhile. Returns whether another PE
+    /// continues.
     pub(super) fn step(&mut self, place: WordPart, what: What, value: u64) -> bool {
         self.steps.note(Step {
             pe: place.pe,
@@ -153,7 +154,7 @@ impl Machine {
             return (held & place.mask) >> place.shift;
         }
         if bits & place.mask != 0 {
-            // Partly in the buffer: it has to wait.
+            // The word is partly in the buffer, so the load has to wait.
             self.drain_stores(pe);
         }
         let value = match self.processor() {
@@ -192,7 +193,7 @@ impl Machine {
         value
     }
 
-    /// The word as it is now to the host of the PE.
+    /// The value of the word now, as the host of the PE sees it.
     fn look(&mut self, place: WordPart) -> u64 {
         match place.kind {
             Kind::Flushed => self.caches[place.pe].load(self.time, &self.memory, place.word),
@@ -219,8 +220,8 @@ impl Machine {
         }
     }
 
-    /// A read-modify-write: `new` says what becomes of the old value, if anything. Whatever
-    /// the order says, it is done behind all earlier stores; Arm allows more.
+    /// A read-modify-write: `new` gives the new value, if any. It is executed after all
+    /// earlier stores, whatever its ordering; Arm allows more.
     pub(super) fn change(
         &mut self,
         place: WordPart,
@@ -254,7 +255,8 @@ impl Machine {
         old
     }
 
-    /// A fence of the language: `dmb` on Arm, which says nothing to devices and other hosts.
+    /// A fence of the language: `dmb` on Arm, which does not order accesses to devices and
+    /// to other hosts.
     pub(super) fn fence(&mut self, pe: usize, order: Ordering) {
         match (self.processor(), order) {
             (Processor::X86, Ordering::SeqCst) => self.full_fence(pe),
@@ -301,11 +303,12 @@ impl Machine {
                 self.fence(other, Ordering::SeqCst);
             }
         }
-        // It returns when all have done so.
+        // It returns when all CPUs have done so.
         self.fence(pe, Ordering::SeqCst);
     }
 
-    /// The instruction that the processor has for that: on every second x86 `clwb` and `clflushopt`.
+    /// Flushes by the instruction of the processor: every second x86 has `clwb` and
+    /// `clflushopt`.
     pub(super) fn flush_line(&mut self, place: WordPart, flush: Flush) {
         let kept = match flush {
             _ if self.processor() == Processor::Arm || !self.setting.late_flushes() => {
@@ -335,7 +338,7 @@ impl Machine {
     /// Lets one entry of the store buffer leave.
     pub(super) fn drain(&mut self, pe: usize) {
         let (processor, dice) = (self.processor(), &mut self.dice);
-        // The latest that may is the one that overtakes.
+        // The last entry that may leave overtakes the others.
         let pick = |free| match dice.one_in(2) {
             true => free - 1,
             false => dice.below(free),
@@ -377,7 +380,7 @@ impl Machine {
         }
     }
 
-    /// A store reaches what the aperture is.
+    /// A store reaches the memory behind the aperture.
     fn write(&mut self, pe: usize, kind: Kind, word: Word, value: u64, mask: u64) {
         let (time, chunks) = (self.time, self.temper.chunks);
         match kind {
@@ -399,7 +402,7 @@ impl Machine {
         combiner.evict_all(&mut self.dice, self.temper.chunks, paths);
     }
 
-    /// Time passes: the hardware may do what it likes.
+    /// Time passes: the hardware may do anything that it is allowed to.
     pub(super) fn pass(&mut self) {
         self.time += 1;
         let temper = self.temper;
@@ -431,7 +434,8 @@ impl Machine {
         }
     }
 
-    /// How many of a kind happen at once: mostly one, sometimes about all there can be.
+    /// How many events of a kind happen at once: mostly one, sometimes about all that are
+    /// possible.
     fn burst(&mut self) -> usize {
         match self.dice.one_in(6) {
             true => 1 + self.dice.below(ENTRIES_MAX),
@@ -443,7 +447,7 @@ impl Machine {
         one_in > 0 && self.dice.one_in(one_in)
     }
 
-    /// What the cache of a host does by itself.
+    /// Fills and write-backs that the cache of a host makes by itself.
     fn cache_lives(&mut self, host: usize) {
         if self.happens(self.temper.fill) {
             let segment = self.dice.below(self.memory.len());
@@ -459,8 +463,8 @@ impl Machine {
         }
     }
 
-    /// Whether the process of a PE has ended. What it has stored arrives before others learn
-    /// of that; and to ask takes a system call, which is a barrier.
+    /// Whether the process of a PE has ended. Its stores arrive before others learn that it
+    /// has ended. The check takes a system call, which is a barrier.
     pub(super) fn has_ended(&mut self, asks: usize, pe: usize) -> bool {
         let ended = self.pes[pe].ended;
         if ended {
@@ -471,7 +475,7 @@ impl Machine {
         ended
     }
 
-    /// Lets everything happen that has to happen at some time. Whether anything did.
+    /// Lets everything happen that must happen some time. Returns whether anything did.
     pub(super) fn settle(&mut self) -> bool {
         (0..self.pes.len()).fold(false, |any, pe| self.settle_pe(pe) | any)
     }

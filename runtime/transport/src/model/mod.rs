@@ -1,14 +1,15 @@
-//! A model of the memories behind windows, on which forgotten fences show.
+//! A model of the memories behind windows. It makes missing fences visible.
 //!
-//! Built with `--cfg memory_model` (`scripts/model.sh`) the atomics, fences, flushes and
-//! copies of this crate go here if they touch a window of a [`run`], and what a store
-//! becomes and what a load finds is decided by a machine that may do whatever real ones
-//! may. Below [`crate::Window`] and [`crate::Memory`], so that the code above is the one
-//! that is shipped. In other builds there is none of it.
+//! With `--cfg memory_model` (`scripts/model.sh`) the atomics, fences, flushes and copies
+//! of this crate come here if they touch a window of a [`run`]. A modelled machine then
+//! decides when a store becomes visible and what a load finds; it may do everything that
+//! real machines may do. The model lies below [`crate::Window`] and [`crate::Memory`], so
+//! the code above it is the code that is shipped. Other builds do not contain it.
 //!
 //! | what | how |
 //! |---|---|
-//! | store | into the store buffer of the PE; leaves it in order on x86, in any order on Arm but for release and barriers |
+//! | store | into the store buffer of the PE; leaves it in order on x86, in any order that
+//! release and barriers allow on Arm |
 //! | through a coherent window | then it is seen by all |
 //! | through a write-combining window | then it merges into one of four buffers of 64 bytes. A full one leaves as one packet, any other, at any time, as chunks of 8 bytes in any order. Packets of a PE to another arrive in order, at any time |
 //! | into flushed memory | then it is in the cache of the host, which takes the whole line first |
@@ -23,16 +24,17 @@
 //! | `dmb` (fences of the language) | orders what the PEs of one host see; does not wait for `dc`, nor for write-combining buffers |
 //! | futex, `membarrier` | reach the PEs of the same host |
 //!
-//! PEs are coroutines of one thread, which change turns at any access. A seed decides
-//! everything; a failure prints it. There is no clock: a PE that sleeps is woken by a ring,
-//! or when nothing else can happen.
+//! PEs are coroutines of one thread, and any access may switch to another PE. A seed
+//! decides everything, and a failure prints it. There is no clock: a sleeping PE is woken
+//! by a ring, or when nothing else can happen.
 //!
 //! # What it leaves out
 //! - Loads are never done after later stores (load buffering); on Arm they may be.
 //! - Dependencies of addresses and data order nothing, as in the language; on Arm they do.
 //! - Read-modify-writes are done behind all earlier stores, whatever order they ask for.
 //! - `movdir64b`, which this crate does not use.
-//! - [`crate::Reach`] and whatever else takes addresses of windows instead of their words.
+//! - [`crate::Reach`] and other code that takes addresses of windows instead of their
+//!   words.
 
 mod atomic;
 mod buffer;

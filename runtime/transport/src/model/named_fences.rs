@@ -1,9 +1,9 @@
-//! The places of the crate that keep a contract, each with a name, so that one can be left
-//! out to see whether a test fails. See `scripts/mutate-fences.sh`.
+//! Named fences and flushes of the crate. `scripts/mutate-fences.sh` leaves out one at a
+//! time and checks that a test fails.
 
 use std::sync::LazyLock;
 
-/// The one that is left out.
+/// The name of the place that is left out.
 static WITHOUT: LazyLock<Option<String>> =
     LazyLock::new(|| std::env::var("HOSTWIRE_MODEL_WITHOUT").ok());
 

@@ -14,16 +14,16 @@ use crate::wire::Wire;
 
 /// Enough for the PEs of any suite.
 const STACK_BYTES: usize = 1 << 20;
-/// Sleepers look by themselves once in so many turns, where doorbells are not promised to
-/// wake anybody.
+/// On memory where doorbells need not wake a PE, sleepers wake by themselves once in so
+/// many turns.
 const TURNS_PER_LOOK: usize = 50;
 
-/// What a run has come to.
+/// The result of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outcome {
     /// How many accesses there were.
     pub steps: u64,
-    /// How often all PEs slept and nobody had rung.
+    /// How often all PEs slept and none had been rung.
     pub overslept: u64,
 }
 
@@ -39,8 +39,8 @@ impl Drop for InPlay {
 /// Runs `program` once on each of `pes` PEs with segments of `segment_bytes` zeroed bytes.
 ///
 /// # Panics
-/// If the program panics on a PE, loads where it must not, or does not end: with what was
-/// said first. The seed and the last steps are printed.
+/// If the program panics on a PE, loads where it must not, or does not end: with the first
+/// message. The seed and the last steps are printed.
 pub fn run(setting: Setting, pes: u32, segment_bytes: usize, program: &Program<'_>) -> Outcome {
     let machine = Machine::new(setting, pes as usize, segment_bytes);
     assert!(door::set(Some(machine)).is_none(), "a run within a run");
@@ -62,7 +62,7 @@ pub fn run(setting: Setting, pes: u32, segment_bytes: usize, program: &Program<'
     let played = catch_unwind(AssertUnwindSafe(|| {
         coroutine::scope(STACK_BYTES, bodies, |mut all| {
             let drive = catch_unwind(AssertUnwindSafe(|| play(&mut all, pes as usize)));
-            // Before the other PEs are unwound, which leaves steps of its own.
+            // Before the other PEs are unwound, because that adds steps.
             drive.unwrap_or_else(|cause| {
                 tell(&setting);
                 resume_unwind(cause)
@@ -95,7 +95,8 @@ fn play(all: &mut Coroutines<'_>, pes: usize) {
     }
 }
 
-/// Whose turn it is, of those that have not ended. Nobody's if time had to pass first.
+/// The PE whose turn it is, of those that have not ended. `None` if time had to pass
+/// first.
 fn next(machine: &mut Machine, running: &[usize]) -> Option<usize> {
     let awake = |machine: &Machine| -> Vec<usize> {
         let awake = running
@@ -106,7 +107,7 @@ fn next(machine: &mut Machine, running: &[usize]) -> Option<usize> {
     let able = awake(machine);
     if able.is_empty() {
         machine.steps.count += 1;
-        // All that is on its way arrives; then the time of the sleepers is over.
+        // First all stores under way arrive. Then the sleeps time out.
         if !machine.settle() {
             machine.overslept += 1;
             let over = machine.overslept > machine.setting.steps_max / 100;
@@ -125,7 +126,7 @@ fn next(machine: &mut Machine, running: &[usize]) -> Option<usize> {
     Some(machine.dice.pick(&able))
 }
 
-/// Says what it takes to see the failure again.
+/// Prints how to repeat the failure.
 #[expect(clippy::print_stderr, reason = "the report of a test that fails")]
 fn tell(setting: &Setting) {
     let test = std::thread::current().name().unwrap_or("?").to_owned();
@@ -145,7 +146,7 @@ fn tell(setting: &Setting) {
 }
 
 /// Runs `program` for the first `seeds` seeds, for as many as `HOSTWIRE_MODEL_SEEDS` says,
-/// or for the one that `HOSTWIRE_MODEL_SEED` names, and says what came of each.
+/// or for the one that `HOSTWIRE_MODEL_SEED` names. Returns the results.
 ///
 /// # Panics
 /// As [`run`].

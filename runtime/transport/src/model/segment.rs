@@ -1,4 +1,4 @@
-//! The memory of a PE: what a packet or a write-back has reached.
+//! The memory of a PE: the values that packets or write-backs have stored.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,18 +7,18 @@ use super::log::Log;
 /// Words of a line.
 pub(super) const WORDS: usize = 8;
 
-/// What the memory behind an aperture is.
+/// The kind of memory behind an aperture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Cached, and caches know of each other.
+    /// Cached, and coherent between hosts.
     Coherent,
     /// Stores only, through write-combining buffers.
     WriteCombining,
-    /// Cached by hosts that do not know of each other.
+    /// Cached, and not coherent between hosts.
     Flushed,
 }
 
-/// Whose memory, and which of its words.
+/// A word: a PE, and the index in its memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Word {
     pub(super) segment: usize,
@@ -34,7 +34,7 @@ impl Word {
     }
 }
 
-/// Whose memory, and which of its lines.
+/// A line: a PE, and the index in its memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Line {
     pub(super) segment: usize,
@@ -60,8 +60,8 @@ pub(super) fn merge(old: u64, new: u64, mask: u64) -> u64 {
 pub(super) struct Segment {
     words: Vec<u64>,
     logs: BTreeMap<usize, Log<u64>>,
-    /// Lines that somebody has used: the others are of no interest to a prefetcher. In the order of
-    /// their first use, to pick one of them.
+    /// Lines that some PE has used: prefetchers take only these. In the order of first use, so that
+    /// one can be picked by index.
     used: BTreeSet<usize>,
     used_in_order: Vec<usize>,
 }
@@ -101,7 +101,7 @@ impl Segment {
         }
     }
 
-    /// The earliest step of which the word is known.
+    /// The earliest step at which the value of the word is known.
     pub(super) fn begin(&self, word: usize) -> u64 {
         self.logs.get(&word).map_or(0, Log::begin)
     }

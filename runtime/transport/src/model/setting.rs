@@ -1,30 +1,29 @@
-//! What a run is: the contract of its windows, a processor, a temper and a seed.
+//! The settings of a run: the contract of its windows, a processor, a temper and a seed.
 
 use crate::conformance::Random;
 use crate::visibility::Visibility;
 
-/// How the processors order what they do.
+/// How the processors order memory accesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Processor {
-    /// Stores leave in order, loads are done in order; a load passes stores, flushes and
-    /// `sfence`.
+    /// Stores leave in order, and loads are executed in order. A load passes stores, flushes and `sfence`.
     X86,
-    /// Stores leave in any order and loads are done early, but for what acquire, release
-    /// and barriers forbid.
+    /// Stores leave in any order and loads are executed early, except where acquire, release and barriers
+    /// forbid it.
     Arm,
 }
 
 /// One run.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting {
-    /// What the windows declare, and what the memory behind them is.
+    /// The contract that the windows declare, and that the memory behind them has.
     pub visibility: Visibility,
-    /// Decides everything that is left open: processor, temper, and each step.
+    /// Decides everything else: processor, temper, and each step.
     pub seed: u64,
-    /// Lets caches write back lines that nobody has changed. No program that flushes can
-    /// stand that, if another host writes the line.
+    /// Lets caches write back clean lines. No program with flushes can work then, if another host writes the
+    /// line.
     pub clean_write_backs: bool,
-    /// Steps after which a run is taken for one without end.
+    /// Steps after which a run counts as endless.
     pub steps_max: u64,
 }
 
@@ -39,7 +38,7 @@ impl Setting {
         }
     }
 
-    /// Whose instructions.
+    /// The processor whose instructions are used.
     pub fn processor(&self) -> Processor {
         match self.seed % 2 {
             0 => Processor::X86,
@@ -47,8 +46,8 @@ impl Setting {
         }
     }
 
-    /// Whether Arm's cache maintenance takes its time, and whether an x86 has `clwb`, which may: every second
-    /// run of a temper.
+    /// Whether cache maintenance is slow on Arm, and whether an x86 has `clwb`, which may be slow: in every
+    /// second run of a temper.
     pub(super) fn late_flushes(&self) -> bool {
         self.seed / (2 * TEMPERS.len() as u64) % 2 == 1
     }
@@ -62,16 +61,16 @@ impl Setting {
     }
 }
 
-/// In which order the 8-byte chunks of a write-combining buffer leave that is not full.
+/// The order in which 8-byte chunks of a partly filled write-combining buffer leave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Chunks {
-    /// As they lie: the header of a line first.
+    /// By address: the header of a line first.
     HeaderFirst,
     Reversed,
     Any,
 }
 
-/// What the hardware likes to do. Each is one in so many steps; 0 is never.
+/// How often the hardware does what. Each happens once in so many steps; 0 is never.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Temper {
     pub(super) name: &'static str,
@@ -82,13 +81,13 @@ pub(super) struct Temper {
     pub(super) chunks: Chunks,
     /// A packet arrives.
     pub(super) deliver: usize,
-    /// A cache takes a line that nobody has asked for.
+    /// A cache takes a line that no load has asked for.
     pub(super) fill: usize,
     /// A cache writes a line back, or drops one.
     pub(super) write_back: usize,
-    /// A load is done early.
+    /// A load is executed early.
     pub(super) early: usize,
-    /// Another PE goes on.
+    /// Another PE continues.
     pub(super) switch: usize,
 }
 

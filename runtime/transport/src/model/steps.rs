@@ -1,4 +1,4 @@
-//! What has happened last, for whoever has to find out why a run failed.
+//! The last steps of a run, to find out why it failed.
 
 use core::fmt;
 use std::collections::VecDeque;

@@ -1,8 +1,8 @@
-//! Hosts of one machine: network namespaces with names of their own and a network between
-//! them, to run jobs of several hosts without having several.
+//! Several hosts on one machine: network namespaces with own host names and a network
+//! between them. For jobs of several hosts on a single machine.
 //!
 //! The namespaces have no name, so nobody can find them. They and their interfaces last
-//! as long as a process holds their descriptors or runs in them; so nothing is left,
+//! as long as a process holds their descriptors or runs in them; so nothing is left behind,
 //! however the processes end.
 
 use std::io;
@@ -88,7 +88,7 @@ impl Hosts {
         Ipv4Addr::new(10, 9, 0, host.saturating_add(1).min(254) as u8)
     }
 
-    /// Where a process has to be started to be on a host.
+    /// The place in which a process has to start to be on this host.
     pub fn place(&self, host: u32) -> Option<HostPlace> {
         let namespace = Arc::clone(self.hosts.get(host as usize)?);
         Some(HostPlace {

@@ -1,4 +1,4 @@
-//! Libraries of others, which are loaded at run time.
+//! Foreign libraries that are loaded at run time.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr::NonNull;
@@ -14,22 +14,22 @@ unsafe impl Send for Library {}
 // SAFETY: as above.
 unsafe impl Sync for Library {}
 
-/// Who else sees the functions of a library.
+/// Who sees the functions of a library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// Who asks the [`Library`].
+    /// Only users of the [`Library`].
     Own,
-    /// Libraries that are loaded later: it has parts that it loads itself.
+    /// Also libraries that are loaded later: the library has plug-ins that it loads itself.
     Global,
 }
 
 type Open = unsafe extern "C" fn(*const c_char, c_int) -> *mut c_void;
 
 impl Library {
-    /// Loads it. The handlers of signals stay the program's: see [`signals::kept`].
+    /// Loads it. The program's signal handlers stay: see [`signals::kept`].
     ///
     /// # Errors
-    /// What the loader says.
+    /// The message of the loader.
     pub fn load(name: &CStr, scope: Scope) -> Result<Self, String> {
         let open = loader().ok_or_else(|| {
             "this program is linked statically and cannot load libraries".to_owned()
@@ -51,9 +51,9 @@ impl Library {
     }
 }
 
-/// `dlopen`, where the program has a loader. A program that is linked statically has none: with the
-/// `dlopen` of a static C library the library would bring a second C library along and crash. A
-/// reference by name would also make the linker warn in each such program.
+/// `dlopen`, where the program has a loader. A statically linked program has none: there the
+/// `dlopen` of a static C library would load a second C library, and crash. Looked up at run time,
+/// because the linker would warn of a direct reference in each such program.
 fn loader() -> Option<Open> {
     let found = symbol(libc::RTLD_DEFAULT, c"dlopen")?;
     // SAFETY: the function of this name, which has the type that dlopen(3) gives.
@@ -85,7 +85,7 @@ mod tests {
 
     use super::*;
 
-    /// As libinfinipath, which Debian's libfabric is linked with.
+    /// As libinfinipath does, with which Debian's libfabric is linked.
     const RUDE: &str = "
         #include <signal.h>
         #include <unistd.h>

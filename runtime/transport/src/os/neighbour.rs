@@ -1,10 +1,10 @@
-//! Another process of this host: who it is, and its memory, as far as the kernel gives it away.
+//! Another process of this host: its identity, and its memory as far as the kernel permits.
 
 use std::io::{self, Error};
 use std::os::fd::{AsFd, AsRawFd};
 
-/// The process at the other end of a Unix socket, by its number here, as it connected or began to listen.
-/// `None` if it has none: it lives in another process namespace.
+/// The process at the other end of a Unix socket, by its process number here, at the time when it connected or began to
+/// listen. `None` if it is in another process namespace and has no number here.
 pub fn peer_process(socket: impl AsFd) -> Option<libc::pid_t> {
     let mut peer = libc::ucred {
         pid: 0,
@@ -27,8 +27,7 @@ pub fn peer_process(socket: impl AsFd) -> Option<libc::pid_t> {
 }
 
 /// Copies `dst.len()` bytes of `process` from its address `from`, then `proof.len()` words from `proof_at`:
-/// in this order, and out of the memory of one and the same program. Returns how many bytes there
-/// were.
+/// in this order, from the memory of one and the same program. Returns how many bytes there were.
 ///
 /// # Errors
 /// Those of process_vm_readv(2): `EPERM` where this process may not, `ESRCH` if there is no such process,
@@ -110,7 +109,7 @@ mod tests {
         let at = words.as_ptr() as u64;
         let error = read_memory(own, (8, &mut got), (at, &mut proof)).unwrap_err();
         assert_eq!(error.raw_os_error(), Some(libc::EFAULT));
-        // What is there comes, and the rest does not.
+        // The mapped bytes are copied, and the rest is not.
         assert_eq!(
             read_memory(own, (at, &mut got), (8, &mut proof)).unwrap(),
             8

@@ -1,5 +1,5 @@
 //! The few requests about network interfaces that [`hosts`](super::hosts) makes, in the
-//! words of rtnetlink(7). All of them concern the namespace of the calling thread.
+//! format of rtnetlink(7). All of them concern the namespace of the calling thread.
 
 use std::io;
 use std::net::Ipv4Addr;

@@ -1,10 +1,9 @@
-//! Descriptors and settings that cross from a launcher into its children.
+//! Descriptors and settings that a launcher passes to its children.
 //!
-//! A descriptor crosses in two halves. The launcher's half is [`ChildSetup`]:
-//! every descriptor in the launcher is close-on-exec, and the flag is cleared
-//! only between `fork` and `exec` in the one child that is meant to have it.
-//! The child's half is [`inherited_fd`]: it turns the number found in an
-//! environment variable back into an owned descriptor.
+//! Passing a descriptor takes two halves. The launcher's half is [`ChildSetup`]: every descriptor in
+//! the launcher is close-on-exec, and the flag is cleared only between `fork` and `exec` in the one
+//! child that is meant to have it. The child's half is [`inherited_fd`]: it turns the number found in
+//! an environment variable back into an owned descriptor.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
@@ -80,14 +79,14 @@ pub fn is_asleep(thread: u32) -> bool {
     state_of(thread) == Some(b'S')
 }
 
-/// Whether all other threads of this process do.
+/// Whether all other threads of this process sleep until something wakes them.
 pub fn others_are_asleep() -> bool {
     let here = thread();
     let Ok(tasks) = std::fs::read_dir("/proc/self/task") else {
         return true;
     };
     let mut threads = tasks.filter_map(|task| task.ok()?.file_name().to_str()?.parse().ok());
-    // One that has ended in the meantime has nothing to be read.
+    // The state of a thread that has ended in the meantime cannot be read.
     let computes = |thread: u32| matches!(state_of(thread), Some(b'R' | b'D'));
     !threads.any(|thread| thread != here && computes(thread))
 }
@@ -97,7 +96,7 @@ fn state_of(thread: u32) -> Option<u8> {
     state(&std::fs::read(format!("/proc/self/task/{thread}/stat")).ok()?)
 }
 
-/// The state of a thread in its line of proc_pid_stat(5): behind its name, which is in parentheses and
+/// The state of a thread in its line of proc_pid_stat(5): after its name, which is in parentheses and
 /// may contain anything.
 fn state(stat: &[u8]) -> Option<u8> {
     let end = stat.iter().rposition(|byte| *byte == b')')?;

@@ -4,7 +4,7 @@ use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::error::{EnvironmentFault, TransportError};
 
-/// Bytes that nobody can guess.
+/// Unpredictable bytes.
 ///
 /// # Errors
 /// [`TransportError::Environment`] if the kernel gives none, or fewer.

@@ -1,8 +1,8 @@
 //! Signals are the program's: threads of the library must not take them.
 //!
-//! A signal for the process goes to any thread that does not block it, so a handler would run in a
-//! thread that the program does not know, and one that the program has blocked, to wait for it,
-//! would end the process. Threads inherit the blocked signals of the thread that starts them.
+//! The kernel delivers a signal for the process to any thread that does not block it. So a handler could run in a
+//! thread that the program does not know. And a signal that the program has blocked, in order to wait for it, would end
+//! the process. Threads inherit the blocked signals of the thread that starts them.
 
 use core::mem::MaybeUninit;
 
@@ -18,10 +18,10 @@ const FAULTS: [c_int; 7] = [
     libc::SIGSYS,
     libc::SIGTRAP,
 ];
-/// By which users and launchers end a process that waits.
+/// Signals by which users and launchers end a waiting process.
 pub const ENDINGS: [c_int; 4] = [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM];
 
-/// Does `start` with all signals blocked, but for faults.
+/// Calls `start` with all signals blocked, except faults.
 pub fn blocked<R>(start: impl FnOnce() -> R) -> R {
     let mut set = MaybeUninit::<libc::sigset_t>::uninit();
     let mut before = MaybeUninit::<libc::sigset_t>::uninit();
@@ -39,10 +39,10 @@ pub fn blocked<R>(start: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Does `load` with all signals blocked in this thread, but for faults, and undoes what it does to the handlers of
-/// signals: what a library of others installs in its constructors is for its own programs. libinfinipath, with which
-/// some libfabrics are linked, has SIGTERM end the process by `exit`, which waits for the very call that it interrupts;
-/// and faults exit with 1. Another thread of the program may still take a signal within this call.
+/// Calls `load` with all signals blocked in this thread, except faults, and then restores the signal handlers: handlers
+/// that a foreign library installs in its constructors are meant for its own programs. libinfinipath, with which some
+/// libfabrics are linked, makes SIGTERM end the process by `exit`, which waits for the call that it has interrupted,
+/// and makes faults exit with 1. Another thread of the program may still take a signal within this call.
 pub fn kept<R>(load: impl FnOnce() -> R) -> R {
     blocked(|| {
         let before: Vec<_> = (1..=libc::SIGRTMAX())
@@ -59,7 +59,7 @@ pub fn kept<R>(load: impl FnOnce() -> R) -> R {
     })
 }
 
-/// What happens at a signal; `None` for those that the C library keeps for itself.
+/// The action of a signal; `None` for those that the C library keeps for itself.
 pub(super) fn action(signal: c_int) -> Option<libc::sigaction> {
     let mut action = MaybeUninit::<libc::sigaction>::zeroed();
     // SAFETY: nothing is installed, and there is room for an action.
@@ -72,7 +72,7 @@ fn is_same(one: &libc::sigaction, other: &libc::sigaction) -> bool {
     (one.sa_sigaction, one.sa_flags) == (other.sa_sigaction, other.sa_flags)
 }
 
-/// Lets this thread take these signals, also if whoever started the process has blocked them: it inherits that.
+/// Unblocks these signals in this thread: the process may have inherited blocked signals.
 pub fn unblock(signals: &[c_int]) {
     let mut set = MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: empties the set, which is then initialised.

@@ -1,10 +1,11 @@
-//! Who has come to a door and not said yet who it is.
+//! Connections whose peers have not identified themselves yet.
 
 use std::collections::VecDeque;
 use std::collections::vec_deque::{IntoIter, Iter};
 
-/// Strangers in the order in which they have come, never more than a bound: whoever comes then pushes the first out. So
-/// those who come and say nothing cost so many descriptors at most, and keep nobody out who says who it is.
+/// Strangers in the order of arrival, and a bound on their number: beyond it, a new one displaces the oldest. So
+/// connections that stay silent cost a bounded number of descriptors, and do not keep out peers that identify
+/// themselves.
 #[derive(Debug)]
 pub struct Strangers<T> {
     all: VecDeque<T>,
@@ -18,7 +19,7 @@ impl<T> Strangers<T> {
         Self { all, most }
     }
 
-    /// Somebody comes; who has to go for it, if anybody has.
+    /// Adds a stranger. Returns the one that it displaces, if any.
     pub fn come(&mut self, stranger: T) -> Option<T> {
         self.all.push_back(stranger);
         match self.all.len() > self.most {
@@ -37,27 +38,27 @@ impl<T> Strangers<T> {
         self.all.is_empty()
     }
 
-    /// The first first.
+    /// In the order of arrival.
     pub fn iter(&self) -> Iter<'_, T> {
         self.all.iter()
     }
 
-    /// One of them, counted from the first.
+    /// The stranger at this index, counted from the oldest.
     pub fn get_mut(&mut self, at: usize) -> Option<&mut T> {
         self.all.get_mut(at)
     }
 
-    /// It is no stranger any more, or has to go.
+    /// Removes one: it has identified itself, or has to go.
     pub fn remove(&mut self, at: usize) -> Option<T> {
         self.all.remove(at)
     }
 
-    /// All go but those for which `stays` is true.
+    /// Removes all except those for which `stays` is true.
     pub fn retain_mut(&mut self, stays: impl FnMut(&mut T) -> bool) {
         self.all.retain_mut(stays);
     }
 
-    /// All go.
+    /// Removes all.
     pub fn take(&mut self) -> IntoIter<T> {
         core::mem::take(&mut self.all).into_iter()
     }

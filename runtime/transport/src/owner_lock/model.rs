@@ -40,7 +40,7 @@ fn the_owner_and_one_other_exclude_each_other() {
     });
 }
 
-/// They try once, since loom cannot tell a wait for a lock from one that never ends.
+/// Each tries once, because loom cannot distinguish a wait for a lock from an endless one.
 #[test]
 fn the_owner_and_two_others_exclude_each_other() {
     check(|lock| {

@@ -12,7 +12,8 @@ use rustix::io::Errno;
 use super::RecordCounters;
 use crate::error::PeId;
 
-/// What is kept before it is written: whole blocks, so that the file ends with one.
+/// Bytes that are buffered before they are written. Always whole blocks, so that the file ends
+/// with one.
 const BUFFER_BYTES: usize = 64 << 10;
 
 #[derive(Debug)]
@@ -21,7 +22,7 @@ pub(super) struct CaptureFile {
     buffer: Vec<u8>,
     /// Packets in the buffer.
     buffered: u64,
-    /// Bytes that may still be added, but for the last block.
+    /// Bytes that may still be added, without the last block.
     room_bytes: u64,
     is_full: bool,
     is_finished: bool,
@@ -32,8 +33,8 @@ pub(super) struct CaptureFile {
 
 impl CaptureFile {
     /// A new file for what PE `pe` sends, in the place of an older one. Only its owner may read
-    /// it: it has the contents of memory. A link is not followed: in a folder of several users it
-    /// may be another's, and lead to any file of this one.
+    /// it: it has the contents of memory. Does not follow a link: in a folder of several users it
+    /// may belong to another user, and lead to any file of this user.
     pub(super) fn create(path: &Path, pe: PeId, limit_bytes: u64) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(true).mode(0o600);
@@ -68,8 +69,8 @@ impl CaptureFile {
         Ok(file)
     }
 
-    /// Adds a packet if there is room for it. Behind the first one for which there is none there
-    /// is room for nothing: a file has no gaps.
+    /// Adds a packet if there is room for it. After the first packet that does not fit, no packet
+    /// is added: a recording has no gaps.
     pub(super) fn add(&mut self, packet: &Block<'_>) {
         self.is_full |= packet.buffer_len() as u64 > self.room_bytes;
         if self.is_full {
@@ -84,8 +85,8 @@ impl CaptureFile {
         }
     }
 
-    /// Writes what is kept. If that fails, nothing more is recorded: the rest of a block may be
-    /// missing.
+    /// Writes the buffer. If that fails, nothing more is recorded, because the end of a block may
+    /// be missing.
     pub(super) fn flush(&mut self) {
         let written = self.file.write_all(&self.buffer);
         if let Err(error) = written {
@@ -99,7 +100,7 @@ impl CaptureFile {
         self.buffered = 0;
     }
 
-    /// Writes all, and once how many packets are missing.
+    /// Writes the buffer, and the number of missing packets once.
     pub(super) fn finish(&mut self, time: u64) {
         self.flush();
         if !self.is_finished {

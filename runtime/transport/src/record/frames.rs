@@ -46,8 +46,8 @@ impl Frames {
         }
     }
 
-    /// Writes a frame with the first of the bytes; its length, and how many they are. `None`
-    /// without bytes.
+    /// Writes a frame with the first of the bytes. Returns its length, and the number of
+    /// these bytes. `None` if there are no bytes.
     fn next(&mut self, pe: PeId, address: u64, bytes: &[u8]) -> Option<(usize, usize)> {
         if bytes.is_empty() {
             return None;
@@ -79,7 +79,7 @@ impl Frames {
     }
 }
 
-/// The address that stands for a PE: one that its owner may choose.
+/// The address of a PE: a locally administered one.
 fn station(pe: PeId) -> MacAddress {
     let [a, b, c, d] = pe.to_be_bytes();
     MacAddress([0x02, 0, a, b, c, d])

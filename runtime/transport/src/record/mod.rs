@@ -1,10 +1,10 @@
-//! What a PE stores, as a capture file for Wireshark.
+//! Stores of a PE as a capture file for Wireshark.
 //!
 //! A [`Recorder`] is a wire around another one. It writes each store to another PE into
 //! `pe-N.pcapng` in a folder, N being the number of this PE, as HToE frames with packets as
-//! [`hostwire_link::put`] makes them. That is one way for all wires, whatever they send
-//! themselves: stores of a PE within its host are there too, and nothing is encrypted. The
-//! dissector is `tools/wireshark/hostwire.lua`.
+//! [`hostwire_link::put`] makes them. The format does not depend on what the wire itself sends. So the file
+//! also has stores within the host, and nothing in it is encrypted. The dissector is
+//! `tools/wireshark/hostwire.lua`.
 //!
 //! | in a frame | is |
 //! |---|---|
@@ -13,11 +13,11 @@
 //! | SEQ | the number of the frame between these two PEs |
 //! | address of a packet | the address of the place in the job ([`hostwire_address`]) |
 //!
-//! What is recorded goes to the file when there is enough of it, when this PE is about to sleep,
-//! and at the end. What has gone there stays readable however the process ends. A file has a
-//! [limit](Options::limit_bytes); what is stored beyond it is counted, and the last block of a
-//! file that was ended in good order says how many frames are missing. That a file could not be written
-//! does not disturb the program until it [closes](crate::wire::Lifetime::close_recording) the recording.
+//! The buffer is written to the file when it is full, when this PE is about to sleep, and at the end. What
+//! is in the file stays readable however the process ends. A file has a [limit](Options::limit_bytes):
+//! frames beyond it are counted, and the last block of a file that was closed in good order has their
+//! number. If the file cannot be written, the program gets the error only when it
+//! [closes](crate::wire::Lifetime::close_recording) the recording.
 //!
 //! Stores of a PE to itself are not recorded: most do not pass a wire.
 
@@ -49,8 +49,8 @@ pub struct Options {
     pub folder: PathBuf,
     /// Most bytes of a file.
     pub limit_bytes: u64,
-    /// What has to be added to [`Clock::now`](crate::wire::Clock::now) for the time since 1970, or since the
-    /// beginning of a simulation.
+    /// Added to [`Clock::now`](crate::wire::Clock::now) it gives the time since 1970, or since the beginning
+    /// of a simulation.
     pub epoch: Duration,
 }
 
@@ -70,7 +70,7 @@ struct OpenCapture {
 }
 
 hostwire_link::counters! {
-    /// What a recorder has counted.
+    /// The counters of a recorder.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
     pub struct RecordCounters {
         /// Frames that were recorded.
@@ -80,7 +80,7 @@ hostwire_link::counters! {
     }
 }
 
-/// Makes the folder if it does not exist, and looks whether files can be made in it.
+/// Makes the folder if it does not exist, and checks that files can be made in it.
 ///
 /// # Errors
 /// [`TransportError::Environment`].
@@ -139,7 +139,7 @@ impl Recording {
 impl Stage for Recording {
     fn store(&self, wire: &dyn Wire, pe: PeId, store: Store<'_>) -> Result<(), TransportError> {
         let address = store.address(&self.addresses, pe)?;
-        // Before anybody can answer it.
+        // Taken before a peer can answer the store.
         let time = self.time(wire);
         store.send(wire, pe)?;
         let mut state = self.lock();
@@ -155,7 +155,7 @@ impl Stage for Recording {
         Ok(())
     }
 
-    /// Who looks what a PE that waits has done finds all of it.
+    /// So the file of a PE that waits has everything that the PE has done.
     fn rest(&self, _wire: &dyn Wire) {
         self.lock().file.flush();
     }
@@ -198,7 +198,7 @@ mod tests {
     /// From the segment of a PE to that of the next one: they have 1 MiB.
     const STRIDE: u64 = 1 << 20;
 
-    /// A folder of its own, which ends with it.
+    /// A temporary folder, removed on drop.
     struct Folder(PathBuf);
 
     impl Folder {
@@ -358,7 +358,7 @@ mod tests {
         assert_eq!((recorded, left_out), (0, 3));
     }
 
-    /// As on a file system of which another program has taken the last room.
+    /// As on a full file system.
     #[test]
     fn a_file_that_could_not_be_written_is_named_at_the_end() {
         let folder = Folder::new("full");

@@ -6,12 +6,12 @@ use std::time::Duration;
 use crate::wait::Doorbell;
 use crate::window::Ring;
 
-/// What wakes each PE, and what this one sleeps on.
+/// What wakes each PE, and where the threads of this one sleep.
 #[derive(Debug)]
 pub struct Bells {
     /// By PE.
     pub rings: Box<[Arc<dyn Ring>]>,
-    /// The threads of this PE that sleep. Who hears the bell wakes them.
+    /// The sleeping threads of this PE. The thread that gets the ring wakes them.
     pub sleepers: Arc<Sleepers>,
 }
 
@@ -23,14 +23,15 @@ pub struct Sleepers {
 }
 
 impl Sleepers {
-    /// Has all of them look at the doorbell.
+    /// Makes all of them check the doorbell.
     pub fn wake(&self) {
-        // Who holds the lock has looked at the doorbell, and does not sleep yet.
+        // A thread that holds the lock has checked the doorbell but does not sleep yet.
         drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner));
         self.rung.notify_all();
     }
 
-    /// Sleeps until the doorbell is not armed any more, or for `limit`. Whether it was rung.
+    /// Sleeps until the doorbell is not armed any more, or for `limit`. Returns whether it was
+    /// rung.
     pub fn sleep(&self, doorbell: Doorbell<'_>, limit: Duration) -> bool {
         let lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         let slept = self
@@ -41,7 +42,7 @@ impl Sleepers {
     }
 }
 
-/// The bell of the PE itself: its other threads store to it, too.
+/// The bell of the PE itself, because its own threads store to its segment too.
 impl Ring for Sleepers {
     fn ring(&self) {
         self.wake();

@@ -36,19 +36,19 @@ use super::key::Key;
 
 /// "hostwire" and the version of this exchange.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"hostwir\x04");
-/// In place of a count: a refusal, with its text behind it.
+/// In place of a count: a refusal. Its text follows.
 pub const REFUSED: u64 = u64::MAX;
 /// What PE 0 attempts, for errors.
 const ATTACHING: &str = "attaching the PEs of the job";
 /// Descriptors that every guest gets.
 const FILES: usize = 2;
-/// Most descriptors beside those. The kernel takes 253 in one message (`SCM_MAX_FD`).
+/// Most descriptors besides. The kernel takes 253 in one message (`SCM_MAX_FD`).
 pub const MORE_MAX: usize = 250;
 const FILES_MAX: usize = FILES + MORE_MAX;
-/// Connections beside those of all PEs that have not shown the key yet.
+/// Connections without the key that are kept, beyond one for each PE.
 const STRANGERS_MAX: usize = 64;
 
-/// What a PE needs to find the job: published by PE 0, kept from everybody else.
+/// What a PE needs to find the job: published by PE 0, secret to all others.
 #[derive(Debug, Clone, Copy)]
 pub struct Ticket {
     name: u128,
@@ -68,7 +68,7 @@ impl core::str::FromStr for Ticket {
         let bad = || {
             TransportError::environment(
                 "reading the ticket of the job from the launcher",
-                // Not the text itself: the key may be in it.
+                // Does not quote the text: it may contain the key.
                 EnvironmentFault::unexpected(
                     "64 hexadecimal digits",
                     format_args!("{} characters", text.chars().count()),
@@ -94,11 +94,11 @@ pub struct Files {
     pub memory: OwnedFd,
     /// The file whose bytes the PEs lock.
     pub liveness: OwnedFd,
-    /// What else all of them have, each with a number that says what it is.
+    /// Other descriptors that all of them get, each with a number that says what it is.
     pub more: Vec<(u32, OwnedFd)>,
 }
 
-/// What a PE says of itself.
+/// What a PE says about itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hello {
     /// Its number.
@@ -109,21 +109,21 @@ pub struct Hello {
     pub terms: [u64; Terms::WORDS],
 }
 
-/// The PE that others come to.
+/// The PE to which others connect.
 #[derive(Debug, Clone, Copy)]
 pub struct Own<'a> {
     /// Its number.
     pub pe: PeId,
     /// How many PEs it believes the job has.
     pub pes: u32,
-    /// What others have to have, too.
+    /// The terms that the others must have, too.
     pub terms: &'a Terms,
 }
 
-/// By PE: the connection of those that have come.
+/// By PE: its connection, if it has come.
 type Guests = Vec<Option<OwnedFd>>;
 
-/// PE 0's side: where the others come to.
+/// PE 0's side: the others connect here.
 #[derive(Debug)]
 pub struct Gathering {
     socket: OwnedFd,
@@ -132,7 +132,7 @@ pub struct Gathering {
 }
 
 impl Gathering {
-    /// Opens the door.
+    /// Opens the socket.
     pub fn open(pes: u32) -> Result<Self, TransportError> {
         let ticket = Ticket {
             name: u128::from_ne_bytes(random()?),
@@ -150,8 +150,8 @@ impl Gathering {
         })
     }
 
-    /// Gives everybody these descriptors too, at most [`MORE_MAX`], each with a number that says
-    /// what it is: [`Shm::take_more`](super::Shm::take_more).
+    /// Gives these descriptors to all PEs as well, at most [`MORE_MAX`], each with a number that
+    /// says what it is: [`Shm::take_more`](super::Shm::take_more).
     #[must_use]
     pub fn with_more(self, more: Vec<(u32, OwnedFd)>) -> Self {
         Self { more, ..self }
@@ -162,11 +162,11 @@ impl Gathering {
         self.ticket
     }
 
-    /// Waits for all other PEs, then makes the files and gives them to everybody.
+    /// Waits for all other PEs, then makes the files and sends them to all.
     ///
     /// # Errors
-    /// [`TransportError::Environment`] naming the PEs that did not come by
-    /// `deadline`, or what a PE brought that does not fit.
+    /// [`TransportError::Environment`] with the PEs that did not come by `deadline`, or with the
+    /// terms of a PE that do not fit.
     pub fn serve(
         mut self,
         own: &Own<'_>,
@@ -200,7 +200,8 @@ impl Gathering {
         let most = guests.len() + STRANGERS_MAX;
         let mut strangers: Strangers<OwnedFd> = Strangers::new(most);
         let mut expected = guests.len().saturating_sub(1);
-        // Those that are here at the end of the time are heard; strangers may come and come.
+        // PEs that have connected when the time is over are still heard. The loop is bounded,
+        // because strangers may keep coming.
         let mut late = 0..2 * most;
         while expected > 0 {
             let ready = wait_for_any(&self.socket, strangers.iter(), deadline);
@@ -250,7 +251,7 @@ impl Gathering {
     }
 }
 
-/// Why a PE cannot be of the job as this PE knows it.
+/// Why a PE does not belong to the job as this PE knows it.
 fn differs(hello: &Hello, own: &Own<'_>) -> Option<EnvironmentFault> {
     let (theirs, ours) = (hello.pes, own.pes);
     let about = match theirs == ours {
@@ -314,7 +315,7 @@ pub fn is_same_user(socket: &OwnedFd) -> bool {
 /// A socket for messages with descriptors, within this host.
 ///
 /// # Errors
-/// As the system says.
+/// The error of the system.
 pub fn socket() -> Result<OwnedFd, Errno> {
     rustix::net::socket_with(
         AddressFamily::UNIX,
@@ -327,7 +328,7 @@ pub fn socket() -> Result<OwnedFd, Errno> {
 /// Where the holder of the ticket listens: a name without a file.
 ///
 /// # Errors
-/// As the system says.
+/// The error of the system.
 pub fn address(ticket: Ticket) -> Result<SocketAddrUnix, TransportError> {
     SocketAddrUnix::new_abstract_name(format!("hostwire-{:032x}", ticket.name).as_bytes())
         .map_err(|e| TransportError::environment("naming the socket of the job", e))
@@ -336,7 +337,7 @@ pub fn address(ticket: Ticket) -> Result<SocketAddrUnix, TransportError> {
 /// The next caller, if there is one.
 ///
 /// # Errors
-/// As the system says.
+/// The error of the system.
 pub fn accept(listener: &OwnedFd) -> Result<Option<OwnedFd>, TransportError> {
     match rustix::net::accept_with(listener, SocketFlags::CLOEXEC) {
         Ok(socket) => Ok(Some(socket)),
@@ -393,7 +394,7 @@ fn absent(cause: Errno, guests: &Guests) -> TransportError {
 /// Sends one message with descriptors.
 ///
 /// # Errors
-/// As the system says.
+/// The error of the system.
 pub fn send_with(socket: impl AsFd, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> Result<(), Errno> {
     let mut space =
         vec![core::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FILES_MAX))];
@@ -521,7 +522,7 @@ pub fn receive_files(
     }
 }
 
-/// The descriptors of a message, which has a number for each behind the first two.
+/// The descriptors of a message. It has a number for each after the first two.
 fn take_files(fds: Vec<OwnedFd>, numbers: &[u64]) -> Result<Files, EnvironmentFault> {
     let (expected, got) = (FILES + numbers.len(), fds.len());
     let wrong = || EnvironmentFault::Limit {
@@ -547,7 +548,7 @@ fn take_files(fds: Vec<OwnedFd>, numbers: &[u64]) -> Result<Files, EnvironmentFa
     }
 }
 
-/// Says why there is no answer. The other end may be gone.
+/// Sends the reason for a refusal. The other end may be gone.
 pub fn send_refusal(socket: &OwnedFd, why: &str) {
     let mut bytes = to_bytes(&[MAGIC, REFUSED]);
     bytes.extend(why.bytes().take(400));

@@ -10,14 +10,14 @@ use crate::error::{PeId, TransportError};
 pub struct Host {
     /// How many PEs the job has.
     pes: u32,
-    /// By number on the host, the number in the job. They grow.
+    /// By number on the host, the number in the job, in ascending order.
     members: Vec<PeId>,
     /// The own number on the host.
     local: u32,
 }
 
 impl Host {
-    /// The host of `members`, whose numbers in a job of `pes` PEs grow. This PE is
+    /// The host of `members`: ascending numbers in a job of `pes` PEs. This PE is
     /// `members[local]`.
     ///
     /// # Errors
@@ -84,8 +84,8 @@ impl Host {
         Some(found as u32)
     }
 
-    /// The numbers on the host of the PEs around this one, itself included, whose numbers in the
-    /// job follow each other as well.
+    /// The run of PEs around this one with consecutive numbers in the job, by their numbers on
+    /// the host.
     pub fn run(&self) -> Range<u32> {
         let follows = |at: usize| self.members[at] == self.members[at - 1] + 1;
         let own = self.local as usize;

@@ -3,20 +3,20 @@
 use core::fmt;
 use core::hint::black_box;
 
-/// 128 random bits that the PEs of a job know and nobody else.
+/// 128 random bits that only the PEs of a job know.
 ///
-/// There is no `PartialEq`: `==` may stop at the first difference and so tell a stranger
-/// how much of a guess is right. `Debug` does not show it.
+/// There is no `PartialEq`: `==` may stop at the first difference, and its timing would
+/// tell a stranger how much of a guess is right. `Debug` does not show it.
 #[derive(Clone, Copy)]
 pub struct Key(u128);
 
 impl Key {
-    /// Of a number that nobody can guess.
+    /// A key of an unpredictable number.
     pub const fn new(random: u128) -> Self {
         Self(random)
     }
 
-    /// As it is shown on the socket, lower word first.
+    /// From the words on the socket, lower word first.
     pub const fn from_words(low: u64, high: u64) -> Self {
         Self((high as u128) << 64 | low as u128)
     }
@@ -26,7 +26,7 @@ impl Key {
         [self.0 as u64, (self.0 >> 64) as u64]
     }
 
-    /// Whether it is the same, in a time that does not depend on how much of it is.
+    /// Compares in constant time.
     pub fn is(self, shown: Self) -> bool {
         black_box(self.0 ^ shown.0) == 0
     }

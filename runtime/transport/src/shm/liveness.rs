@@ -1,4 +1,4 @@
-//! Who still lives: a lock per PE on one byte of a shared file.
+//! Which PEs live: a lock per PE on one byte of a shared file.
 //!
 //! The kernel drops the lock with the process, however it dies, and a stopped process
 //! keeps it. POSIX record locks are used because a forked child does not inherit them:
@@ -19,11 +19,11 @@ pub(super) enum Liveness {
     Locked { file: Arc<OwnedFd> },
     /// PEs are threads of one process.
     Flags { alive: Arc<[AtomicBool]>, pe: PeId },
-    /// Another wire over the same kind of memory knows.
+    /// Another wire over the same kind of memory knows which PEs live.
     Other(Box<dyn Lives>),
 }
 
-/// Says who lives, where it takes more than locks.
+/// Says which PEs live, where locks are not enough.
 pub trait Lives: fmt::Debug + Send + Sync {
     /// Whether `pe` still lives.
     fn is_alive(&self, pe: PeId) -> Result<bool, TransportError>;
@@ -31,7 +31,7 @@ pub trait Lives: fmt::Debug + Send + Sync {
     /// How a PE that does not live was lost.
     fn loss(&self, pe: PeId) -> Loss;
 
-    /// For those who watch the PEs of this kernel and are none of them.
+    /// A watch for a process that is no PE of this kernel.
     fn watch(&self) -> LivenessWatch;
 }
 
@@ -59,7 +59,7 @@ impl Liveness {
         }
     }
 
-    /// For those who watch the PEs of a host and are none of them.
+    /// A watch for a process that is no PE of the host.
     pub(super) fn watch(&self) -> LivenessWatch {
         match self {
             Self::Locked { file } => LivenessWatch::locks_at(Arc::clone(file), 0, 1),
@@ -69,7 +69,7 @@ impl Liveness {
     }
 }
 
-/// Looks who of a host still lives. Behind the PEs there is room for one more, the
+/// Checks which PEs of a host live. After the PEs there is room for one more, the
 /// adapter.
 #[derive(Debug, Clone)]
 pub enum LivenessWatch {
@@ -85,9 +85,9 @@ pub enum LivenessWatch {
 #[derive(Debug, Clone)]
 pub struct Locks {
     file: Arc<OwnedFd>,
-    /// Of the first PE.
+    /// The byte of the first PE.
     first_byte: u64,
-    /// From one to the next.
+    /// The distance from one PE's byte to the next.
     step_bytes: u64,
 }
 
@@ -97,7 +97,7 @@ impl Locks {
         libc::flock {
             l_type: kind as libc::c_short,
             l_whence: libc::SEEK_SET as libc::c_short,
-            // The bytes of a file are fewer.
+            // A file has fewer bytes.
             l_start: byte as libc::off_t,
             l_len: 1,
             l_pid: 0,
@@ -117,7 +117,8 @@ impl Locks {
 }
 
 impl LivenessWatch {
-    /// Locks on bytes of `file`: that of the first PE, and one in so many behind it.
+    /// Locks on bytes of `file`: the byte of the first PE, and then one every
+    /// `step_bytes`.
     pub fn locks_at(file: Arc<OwnedFd>, first_byte: u64, step_bytes: u64) -> Self {
         Self::Locks(Locks {
             file,
@@ -126,7 +127,8 @@ impl LivenessWatch {
         })
     }
 
-    /// From now on the number `local` lives, until this process, or what it is in it, ends.
+    /// From now on `local` counts as alive, until this process ends or
+    /// [`leave`](Self::leave) is called.
     pub fn enter(&self, local: u32) -> Result<(), TransportError> {
         match self {
             Self::Flags(alive) => {
@@ -142,7 +144,7 @@ impl LivenessWatch {
         Ok(())
     }
 
-    /// From now on it does not.
+    /// From now on `local` counts as dead.
     pub fn leave(&self, local: u32) {
         match self {
             Self::Flags(alive) => {
@@ -155,7 +157,7 @@ impl LivenessWatch {
         }
     }
 
-    /// Whether it lives. A process does not see itself.
+    /// Whether `local` lives. A process does not see its own lock.
     pub fn is_alive(&self, local: u32) -> Result<bool, TransportError> {
         match self {
             Self::Flags(alive) => Ok(alive

@@ -38,7 +38,7 @@ pub fn local_hosts(
         .collect()
 }
 
-/// Those of `members` alone, who share a host in a job of `pes` PEs.
+/// The transports of `members` only, which share a host in a job of `pes` PEs.
 pub fn local_part(
     pes: u32,
     members: &[PeId],
@@ -49,7 +49,7 @@ pub fn local_part(
     let count = members.len() as u32;
     let plot = Plot::new(count, segment_bytes)?;
     let file = plot.create()?;
-    // And one behind them, of who serves them all.
+    // And one more after them, for the adapter.
     let alive = (0..=count).map(|local| AtomicBool::new(local < count));
     let alive: Arc<[AtomicBool]> = alive.collect();
     (0..count)

@@ -2,7 +2,7 @@
 //!
 //! A memfd has no name, so it leaves nothing behind, whichever process dies. Only memory limits
 //! its size, so a small or missing `/dev/shm` does not matter. The seals keep a peer from
-//! truncating the file: a load from memory behind its new end would raise SIGBUS.
+//! truncating the file: a load beyond its new end would raise SIGBUS.
 
 use core::ptr::NonNull;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -40,7 +40,8 @@ pub fn create(label: &str, len_bytes: usize) -> Result<OwnedFd, TransportError> 
     Ok(file)
 }
 
-/// A process that makes a file longer than its limit gets no error but a deadly signal.
+/// Checks the limit first: a process that makes a file longer than its limit gets no error but is
+/// killed by a signal.
 pub fn check_file_limit(len_bytes: u64, what: impl Fn() -> String) -> Result<(), TransportError> {
     match getrlimit(Resource::Fsize).current {
         Some(limit) if limit < len_bytes => Err(TransportError::environment(
@@ -55,8 +56,8 @@ pub fn check_file_limit(len_bytes: u64, what: impl Fn() -> String) -> Result<(),
 }
 
 /// Maps a file that [`create`] made, possibly in another process, at a multiple of
-/// `align_bytes`, a power of two from the size of a page on. The memory keeps the file:
-/// see [`Memory::file`].
+/// `align_bytes`, a power of two and at least the size of a page. The memory keeps the file: see
+/// [`Memory::file`].
 ///
 /// # Errors
 /// [`TransportError::Environment`] if the file has another size or is not sealed, or, with
@@ -112,7 +113,7 @@ fn place(
     }
     .map_err(|e| no_room(Some(e)))?;
     let reserved = NonNull::new(reserved.cast::<u8>()).ok_or_else(|| no_room(None))?;
-    // Unmaps everything, whatever happens from here on.
+    // From here on dropping this unmaps everything.
     let mapping = Mapping {
         base: reserved,
         len_bytes: reserved_bytes,

@@ -1,7 +1,7 @@
 //! Shared memory between the processes of one host.
 //!
-//! The segments of all PEs are in one memfd that all PEs map. So stores, loads and atomics
-//! are CPU instructions, a fence is a compiler matter on x86, and nothing needs an agent.
+//! The segments of all PEs are in one memfd that all PEs map. So stores, loads and atomics are CPU
+//! instructions, a fence costs no instruction on x86, and no agent is needed.
 
 mod bells;
 pub mod handover;
@@ -38,12 +38,12 @@ use crate::window::{Bell, Window};
 use crate::wire::{self, Capabilities, Wire};
 use liveness::Liveness;
 
-/// The longest sleep of a PE that peers of other kernels cannot wake. Sleeps grow from a
-/// millisecond up to it, so that a wait becomes at most as much longer as it is long.
+/// The longest sleep of a PE that peers of other kernels cannot wake. Sleeps grow from a millisecond to this.
+/// So the sleeps at most double the length of a wait.
 const FAR_SLEEP_MAX: Duration = Duration::from_millis(8);
 
-/// How a [`Shm`] presents itself. The default is what the wire is; the rest lets tests
-/// run every layer above as if over another wire.
+/// How a [`Shm`] presents itself. The default is its real contract. The others let tests run all layers above
+/// as over another wire.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ShmOptions {
     /// The contract that windows declare and obey.
@@ -61,9 +61,9 @@ pub struct Shm {
     liveness: Liveness,
     limits: WaitLimits,
     sharing: Sharing,
-    /// Where PEs of several kernels ring each other.
+    /// Present if PEs of several kernels ring each other.
     bells: Option<Bells>,
-    /// What the first PE of the host has given with the memory.
+    /// Descriptors that the first PE of the host gave with the memory.
     more: Vec<(u32, OwnedFd)>,
 }
 
@@ -72,15 +72,15 @@ pub struct Shm {
 pub struct Sharing {
     /// The contract that windows declare and obey.
     pub visibility: Visibility,
-    /// All PEs have one kernel, whose futexes reach them.
+    /// All PEs are on one kernel, so its futexes reach them.
     pub is_rung: bool,
     /// How many share the CPUs of this kernel.
     pub sharers: u32,
 }
 
-/// How a PE gets at its peers.
+/// How a PE meets its peers.
 pub enum Meeting {
-    /// There are none.
+    /// There are no peers.
     Alone,
     /// This is PE 0, and the others hold its ticket.
     Host(Gathering),
@@ -100,8 +100,8 @@ impl Sharing {
 
 impl Shm {
     /// Gives each PE of a host a segment of zeroed bytes, as long as the `terms` say: the first makes
-    /// them, the others get them. All PEs must be attached (a barrier of the launcher) before any asks whether
-    /// another lives.
+    /// them, the others get them. All PEs must be attached (a barrier of the launcher) before any checks
+    /// whether another lives.
     ///
     /// # Errors
     /// [`TransportError::Environment`]: no memory, no descriptors, no peers by
@@ -113,7 +113,7 @@ impl Shm {
         deadline: Instant,
         options: ShmOptions,
     ) -> Result<Self, TransportError> {
-        // Beyond what there is, if it does not fit a register.
+        // A size that cannot exist, if it does not fit a register.
         let segment_bytes = usize::try_from(terms.segment_bytes).unwrap_or(usize::MAX);
         let segment_bytes = whole_pages(segment_bytes)?;
         let (pe, pes) = (host.local(), host.count());
@@ -153,8 +153,7 @@ impl Shm {
         core::mem::take(&mut self.more)
     }
 
-    /// The wire of PEs whose segments lie in `memory` as the plot says, with the membership of the job
-    /// behind them.
+    /// The wire of PEs whose segments lie in `memory` as the plot says, followed by the membership of the job.
     pub fn over_region(
         host: Host,
         plot: Plot,
@@ -191,7 +190,7 @@ impl Shm {
         let windows = (0..host.count())
             .map(window)
             .collect::<Result<_, TransportError>>()?;
-        // The short way looks at doorbells without the fence that a call needs.
+        // The short way checks doorbells without the fence that a call needs.
         let plain = sharing.visibility == Visibility::Coherent && bells.is_none();
         let reach = plain.then(|| reach(&host, plot, &memory)).transpose()?;
         Ok(Self {
@@ -207,7 +206,7 @@ impl Shm {
         })
     }
 
-    /// Who is here.
+    /// The PEs of this host.
     pub fn host(&self) -> &Host {
         &self.host
     }
@@ -217,7 +216,7 @@ impl Shm {
         &self.windows
     }
 
-    /// Looks who of this host still lives.
+    /// A watch of the PEs of this host.
     pub fn watch(&self) -> LivenessWatch {
         self.liveness.watch()
     }
@@ -239,7 +238,7 @@ impl Shm {
     }
 }
 
-/// The segments of the PEs around this one whose numbers follow each other, here as in the job.
+/// The segments of the run of PEs around this one with consecutive numbers, on the host and in the job.
 fn reach(host: &Host, plot: Plot, memory: &Memory) -> Result<Arc<Reach>, TransportError> {
     let run = host.run();
     let first = host.pe() - (host.local() - run.start);
@@ -247,7 +246,7 @@ fn reach(host: &Host, plot: Plot, memory: &Memory) -> Result<Arc<Reach>, Transpo
     let part = memory.part(plot.offset_bytes(run.start), len_bytes)?;
     let count = run.len() as u32;
     let reach = Reach::new(part, first, count, plot.segment_bytes, plot.stride_bytes)?;
-    // What is said to all PEs of a job has to be said where all can hear it.
+    // A fact for all PEs of a job must be stored where all can read it.
     Ok(Arc::new(match count == host.pes() {
         true => reach.with_roll(Membership::new(plot.membership(memory)?, count)?),
         false => reach,
@@ -348,7 +347,7 @@ impl wire::Liveness for Shm {
 }
 
 impl wire::Bell for Shm {
-    /// Where nobody could ring it, the doorbell stays at rest: peers then find nothing to do there.
+    /// If no peer could ring it, the doorbell stays at rest, so that peers have nothing to do.
     fn arm(&self, wanted: Duration) -> Duration {
         let limit = self.sleep_max(wanted);
         if self.bells.is_some() {

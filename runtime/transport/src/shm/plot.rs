@@ -12,15 +12,15 @@ use crate::error::{EnvironmentFault, TransportError};
 use crate::membership;
 use crate::memory::Memory;
 
-/// Segments lie at multiples of this, so that an object can be aligned to as much at the
-/// same offset in all of them. Costs address space alone.
+/// Segments lie at multiples of this, so that an object at the same offset in all of them can have this
+/// alignment. Costs only address space.
 pub const STRIDE_ALIGN_BYTES: usize = 64 << 20;
 
 /// Where everything lies in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plot {
     pub(super) pes: u32,
-    /// Of one PE.
+    /// The size of one segment.
     pub segment_bytes: usize,
     /// From one segment to the next.
     pub(super) stride_bytes: usize,
@@ -57,7 +57,7 @@ impl Plot {
     /// Makes the file.
     ///
     /// # Errors
-    /// [`TransportError::Environment`], as the system refuses.
+    /// [`TransportError::Environment`] with the error of the system.
     pub(super) fn create(&self) -> Result<OwnedFd, TransportError> {
         memfd::check_file_limit(self.file_bytes as u64, || {
             format!(
@@ -83,12 +83,12 @@ impl Plot {
         pe as usize * self.stride_bytes
     }
 
-    /// The segment of `pe` in what `map` gave.
+    /// The segment of `pe` in the memory that `map` gave.
     pub fn segment(&self, memory: &Memory, pe: u32) -> Result<Memory, TransportError> {
         memory.part(self.offset_bytes(pe), self.segment_bytes)
     }
 
-    /// The membership in what [`map`](Self::map) gave.
+    /// The membership in the memory that [`map`](Self::map) gave.
     pub(super) fn membership(&self, memory: &Memory) -> Result<Memory, TransportError> {
         let roll_bytes = self.pes as usize * membership::RECORD_BYTES;
         memory.part(self.offset_bytes(self.pes), roll_bytes)

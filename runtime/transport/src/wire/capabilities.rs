@@ -1,4 +1,4 @@
-//! What only some wires can do. Each is a small trait whose methods a wire has all, or hands none of them out.
+//! Capabilities that only some wires have. Each is a small trait, which a wire offers as a whole or not at all.
 
 use core::time::Duration;
 use std::sync::Arc;
@@ -13,19 +13,18 @@ use crate::reach::Reach;
 use crate::route::Route;
 use crate::window::Window;
 
-/// All that a wire hands out.
+/// All capabilities that a wire offers.
 ///
 /// A wire around another one names every field, so that a new one cannot be forgotten there.
 #[derive(Clone, Copy)]
 pub struct Capabilities<'w> {
-    /// Memory beside the own segment that peers may store to.
+    /// Memory other than the own segment to which peers may store.
     pub registration: Option<&'w dyn Registration>,
     /// Gets and atomics on offloaded routes.
     pub offload: Option<&'w dyn Offload>,
     /// Whole chains of puts, to all PEs.
     pub chains: Option<&'w dyn Chains>,
-    /// Segments that are mapped side by side, coherent and good for atomics: that of this PE and
-    /// those of the PEs around it.
+    /// Adjacent mapped segments that are coherent and allow atomics: that of this PE and those of the PEs around it.
     pub reach: Option<&'w Arc<Reach>>,
     /// Several stores at a time.
     pub batches: Option<&'w dyn Batches>,
@@ -33,22 +32,22 @@ pub struct Capabilities<'w> {
     pub per_target: Option<&'w dyn PerTarget>,
     /// Copies from private memory of peers.
     pub private_copies: Option<&'w dyn PrivateCopies>,
-    /// Which peers live. Without it all do.
+    /// Which peers live. Without it all count as alive.
     pub liveness: Option<&'w dyn Liveness>,
-    /// What there is to do at the begin and the end of a program.
+    /// Actions at the begin and the end of a program.
     pub lifetime: Option<&'w dyn Lifetime>,
     /// Counters.
     pub counting: Option<&'w dyn Counting>,
-    /// Another way to sleep than on the doorbell of the own segment.
+    /// A way to sleep other than on the doorbell of the own segment.
     pub bell: Option<&'w dyn Bell>,
-    /// Another time than that of this machine.
+    /// A time other than that of this machine.
     pub clock: Option<&'w dyn Clock>,
     /// Numbers of PEs that differ from peer to peer.
     pub numbering: Option<&'w dyn Numbering>,
 }
 
 impl Capabilities<'_> {
-    /// Nothing besides.
+    /// No capabilities.
     pub const NONE: Self = Self {
         registration: None,
         offload: None,
@@ -66,14 +65,14 @@ impl Capabilities<'_> {
     };
 }
 
-/// Memory beside the own segment that peers may store to.
+/// Memory other than the own segment to which peers may store.
 pub trait Registration: Send + Sync {
-    /// How this PE reaches a registered segment of `pe`. `None` if this wire does not: then the
-    /// agent of `pe` stores there, too. A carried or offloaded route takes stores to any segment
-    /// of `pe`; what is not registered there is found there, and ends the link.
+    /// How this PE reaches a registered segment of `pe`. `None` if this wire does not reach it: then the agent of `pe`
+    /// also does the stores. A carried or offloaded route takes stores to any segment of `pe`. If the segment is not
+    /// registered, `pe` notices this and ends the link.
     fn registered_route(&self, pe: PeId, segment: SegmentId) -> Option<Route>;
 
-    /// From now on peers may store to `window`, memory of this PE, as this segment.
+    /// From now on peers may store to `window`, memory of this PE, under this segment number.
     ///
     /// # Errors
     /// Those of the wire.
@@ -83,7 +82,7 @@ pub trait Registration: Send + Sync {
     fn unregister(&self, segment: SegmentId);
 }
 
-/// What a wire does itself where its route is [`Route::Offloaded`].
+/// Operations that a wire does itself where its route is [`Route::Offloaded`].
 ///
 /// Each operation comes after all earlier stores of this PE to the same target. It returns when it
 /// is done.
@@ -114,15 +113,15 @@ pub struct Line<'a> {
 
 /// Several stores at a time.
 pub trait Batches: Send + Sync {
-    /// As [`store_word`](super::Wire::store_word), of a word for which no later [`quiet`](super::Wire::quiet) has to wait:
-    /// whoever it is for waits for it. So a barrier need not wait for the words of the one before.
+    /// As [`store_word`](super::Wire::store_word), but no later [`quiet`](super::Wire::quiet) has to wait for the word,
+    /// because its reader waits for it. So a barrier need not wait for the words of the previous one.
     ///
     /// # Errors
     /// Those of stores.
     fn signal_word(&self, pe: PeId, offset_bytes: usize, value: u64) -> Result<(), TransportError>;
 
-    /// Stores lines one behind the other, each as [`store_line`](super::Wire::store_line) does: all the
-    /// lines of a message. A wire that sends several stores at a time sends these together.
+    /// Stores lines one after the other, each as [`store_line`](super::Wire::store_line) does: all lines of a message.
+    /// A wire that can batch stores sends them together.
     ///
     /// # Errors
     /// Those of stores; the lines before the one at fault have been stored.
@@ -150,11 +149,11 @@ pub trait PerTarget: Send + Sync {
 
 /// Copies from private memory of peers, at addresses that they name.
 pub trait PrivateCopies: Send + Sync {
-    /// Whether `pe` may be able to copy from private memory of this process, if it is told an address.
+    /// Whether `pe` may be able to copy from private memory of this process, if this process tells it an address.
     fn lends_private(&self, pe: PeId) -> bool;
 
-    /// Copies private memory of `pe` to `dst`, from an address that `pe` has named. `false` if this wire
-    /// cannot do that, or if `pe` is not what it was: what is in `dst` then means nothing.
+    /// Copies private memory of `pe` to `dst`, from an address that `pe` has named. `false` if this wire cannot do
+    /// that, or if `pe` has become another program. The contents of `dst` are then meaningless.
     fn copy_private(&self, pe: PeId, address: u64, dst: &mut [u8]) -> bool;
 
     /// As [`copy_private`](Self::copy_private), to so many bytes at an offset of memory that others may use.
@@ -163,21 +162,21 @@ pub trait PrivateCopies: Send + Sync {
 
 /// Which peers live.
 pub trait Liveness: Send + Sync {
-    /// Looks whether `pe` still lives. May cost a system call: not for fast paths.
+    /// Checks whether `pe` still lives. May cost a system call: not for fast paths.
     ///
     /// # Errors
-    /// If it cannot be known any more.
+    /// If this cannot be found out any more.
     fn is_alive(&self, pe: PeId) -> Result<bool, TransportError>;
 
     /// How a PE that does not live was lost.
     fn loss(&self, pe: PeId) -> Loss;
 
-    /// Somebody who must know says that `pe` has ended: nothing more has to be waited for.
-    /// A wire that finds out by itself need not listen.
+    /// The caller knows that `pe` has ended: nothing from it has to be waited for any more. A wire that finds out by
+    /// itself may ignore this.
     fn give_up(&self, pe: PeId);
 }
 
-/// What there is to do at the begin and the end of a program.
+/// Actions at the begin and the end of a program.
 pub trait Lifetime: Send + Sync {
     /// All PEs have joined, and the program is about to begin, on this thread.
     ///
@@ -185,11 +184,11 @@ pub trait Lifetime: Send + Sync {
     /// Those of the wire.
     fn begin(&self) -> Result<(), TransportError>;
 
-    /// This process is about to end, in good order: returns when all that it has stored has
-    /// arrived, or cannot, and tells peers not to wait for it. It stores nothing more.
+    /// This process is about to end in good order. Returns when all its stores have arrived or cannot arrive, and tells
+    /// peers not to wait for it. No store follows.
     fn finish(&self);
 
-    /// What is recorded of this process's stores is in its file, which is closed: it stores nothing more.
+    /// Writes the recorded stores of this process to their file and closes it. No store follows.
     ///
     /// # Errors
     /// [`TransportError::Environment`] if a part could not be written.
@@ -198,18 +197,17 @@ pub trait Lifetime: Send + Sync {
 
 /// Counters.
 pub trait Counting: Send + Sync {
-    /// What this wire has counted since it was made: names, always the same ones in the
-    /// same order, and values.
+    /// The counters of this wire since it was made: names, always the same ones in the same order, and values.
     fn tally(&self) -> Vec<(String, u64)>;
 }
 
 /// Sleeping until a peer stores.
 pub trait Bell: Send + Sync {
-    /// Before sleeping: later stores of peers will wake this PE. Poll once more after
-    /// it. Returns the longest sleep that is safe.
+    /// Called before sleeping: later stores of peers will wake this PE. Poll once more after it. Returns the longest
+    /// sleep that is safe.
     fn arm(&self, wanted: Duration) -> Duration;
 
-    /// The longest sleep that is safe as far as this wire knows: where its peers cannot ring, it is short.
+    /// The longest sleep that is safe for this wire: short if its peers cannot ring.
     fn sleep_max(&self, wanted: Duration) -> Duration;
 
     /// Sleeps until a peer stores, or for `limit`. Returns whether a peer stored.
@@ -218,8 +216,8 @@ pub trait Bell: Send + Sync {
 
 /// The time of the program.
 pub trait Clock: Send + Sync {
-    /// Whether time is that of a model, in which this PE runs alone: no thread works beside it, and
-    /// a [sleep](Bell::sleep) does not end after its limit.
+    /// Whether time is that of a model. Then no other thread of the PE runs, and a [sleep](Bell::sleep) does not end
+    /// after its limit.
     fn is_in_virtual_time(&self) -> bool;
 
     /// The time since some moment of this process; it never goes back.
@@ -228,12 +226,12 @@ pub trait Clock: Send + Sync {
     /// Sleeps for this long.
     fn nap(&self, time: Duration);
 
-    /// Gives the core to somebody else.
+    /// Gives the core to another thread.
     fn yield_now(&self);
 }
 
-/// Numbers of PEs that differ from peer to peer: stations number those that they meet themselves.
+/// Numbers of PEs that differ from peer to peer: each station itself numbers those that it meets.
 pub trait Numbering: Send + Sync {
-    /// The number that this PE has at `pe`: what the segment of `pe` has for this PE lies there.
+    /// The number that this PE has at `pe`. In the segment of `pe`, the parts for this PE lie by this number.
     fn number_at(&self, pe: PeId) -> PeId;
 }

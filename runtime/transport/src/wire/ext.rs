@@ -23,9 +23,10 @@ pub fn now() -> Duration {
     Instant::now().saturating_duration_since(*EPOCH)
 }
 
-/// What [`Capabilities`](super::Capabilities) say of a wire, or the usual thing where it hands them out not.
+/// The [`Capabilities`](super::Capabilities) of a wire, or the default behaviour where it does not
+/// offer them.
 impl dyn Wire + '_ {
-    /// See [`Registration`](super::Registration); without it nothing registered is reached.
+    /// See [`Registration`](super::Registration); without it no registered memory is reached.
     pub fn registered_route(&self, pe: PeId, segment: SegmentId) -> Option<Route> {
         self.capabilities()
             .registration?
@@ -48,7 +49,7 @@ impl dyn Wire + '_ {
         }
     }
 
-    /// What the wire does itself on offloaded routes.
+    /// The operations of the wire on offloaded routes.
     pub fn offload(&self) -> Option<&dyn Offload> {
         self.capabilities().offload
     }
@@ -63,7 +64,7 @@ impl dyn Wire + '_ {
         self.capabilities().reach
     }
 
-    /// See [`Batches`](super::Batches); without it, a word as any other.
+    /// See [`Batches`](super::Batches); without it, an ordinary word.
     ///
     /// # Errors
     /// Those of stores.
@@ -152,7 +153,7 @@ impl dyn Wire + '_ {
     /// See [`Liveness`](super::Liveness).
     ///
     /// # Errors
-    /// If it cannot be known any more.
+    /// If this cannot be found out any more.
     pub fn is_alive(&self, pe: PeId) -> Result<bool, TransportError> {
         let can = self.capabilities().liveness;
         can.map_or(Ok(true), |can| can.is_alive(pe))

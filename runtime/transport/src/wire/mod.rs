@@ -3,8 +3,8 @@
 //! | file | what it is |
 //! |---|---|
 //! | this one | what every wire does |
-//! | `capabilities` | what only some do: small traits that a wire hands out |
-//! | `ext` | a wire as its users see it: all of that, and what is done where a wire hands out nothing |
+//! | `capabilities` | what only some do: small traits that a wire offers |
+//! | `ext` | a wire as its users see it: all of that, with a default where a wire does not offer it |
 
 mod capabilities;
 mod ext;
@@ -26,9 +26,9 @@ pub use ext::now;
 /// wire: [`Wires`](crate::Wires) makes one of several.
 ///
 /// # Where a store goes
-/// `offset_bytes` is the number of a [`Place`](hostwire_address::Place) of the target: what counts
-/// from the beginning of the segments that all PEs have, or a byte of registered memory. Those
-/// segments are called *the segment* of a PE below: they lie side by side.
+/// `offset_bytes` is the number of a [`Place`](hostwire_address::Place) of the target: an offset from the
+/// beginning of the segments that all PEs have, or a byte of registered memory. These segments are
+/// adjacent and are called *the segment* of a PE below.
 ///
 /// # Order and completion
 /// Stores to one PE may become visible in any order unless a [`fence`](Self::fence)
@@ -39,12 +39,12 @@ pub use ext::now;
 ///
 /// # Errors
 /// All stores give [`TransportError::NoSuchPe`], [`TransportError::OutOfRange`] or
-/// [`TransportError::Misaligned`] for the caller's mistakes, and then have stored
-/// nothing, and may give [`TransportError::PeerLost`].
+/// [`TransportError::Misaligned`] for the caller's mistakes, and then have stored nothing. They may give
+/// [`TransportError::PeerLost`].
 ///
 /// # What only some wires can do
-/// is a small trait of its own in [`Capabilities`], which a wire hands out if it can. Whoever uses a wire
-/// calls the methods of `dyn Wire`, which does the usual thing for a wire that hands out nothing.
+/// is in small traits: see [`Capabilities`]. A wire offers those that it has. Users of a wire call the
+/// methods of `dyn Wire`, which have a default for a wire without the capability.
 pub trait Wire: Send + Sync {
     /// The number of this PE.
     fn pe(&self) -> PeId;
@@ -59,16 +59,15 @@ pub trait Wire: Send + Sync {
     /// PE, or if this wire does not lead there.
     fn route(&self, pe: PeId) -> Option<Route>;
 
-    /// Stores `src` at `offset_bytes` in the segment of `pe`. Returns at local
-    /// completion: `src` may be reused. 4 or 8 bytes at a multiple of their number come
-    /// in one piece.
+    /// Stores `src` at `offset_bytes` in the segment of `pe`. Returns at local completion: `src` may be
+    /// reused. 4 or 8 aligned bytes are stored in one piece.
     fn store(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError>;
 
     /// Stores one aligned 64-bit word, in one piece, after all earlier stores to `pe`.
     fn store_word(&self, pe: PeId, offset_bytes: usize, value: u64) -> Result<(), TransportError>;
 
-    /// Stores one 64-byte line as one packet: a header word and up to 56 bytes behind it.
-    /// More are out of range.
+    /// Stores one 64-byte line as one packet: a header word and up to 56 bytes after it. More bytes are
+    /// out of range.
     fn store_line(
         &self,
         pe: PeId,
@@ -83,13 +82,13 @@ pub trait Wire: Send + Sync {
     /// Returns when all earlier stores are visible at their targets.
     fn quiet(&self) -> Result<(), TransportError>;
 
-    /// Lets the wire make progress. Cheap; called while waiting. Returns whether it is known
-    /// that something came, so that it is worth while to look again soon.
+    /// Lets the wire make progress. Cheap; called while waiting. Returns whether something is known to
+    /// have come, so that another poll soon is worth while.
     fn poll(&self) -> Result<bool, TransportError>;
 
     /// How a wait on this wire spends its time.
     fn wait_limits(&self) -> WaitLimits;
 
-    /// What it can do besides.
+    /// Its capabilities.
     fn capabilities(&self) -> Capabilities<'_>;
 }

@@ -1,4 +1,4 @@
-//! A wire for tests that keeps a list of what it is asked to do.
+//! A wire for tests that keeps a list of its calls.
 
 use core::time::Duration;
 use std::sync::Mutex;
@@ -13,7 +13,7 @@ use crate::wait::WaitLimits;
 use crate::window::Window;
 use crate::wire::{self, Capabilities, Wire};
 
-/// What it was asked.
+/// A call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Asked {
     Store(PeId, Store<'static>),
@@ -21,7 +21,7 @@ pub(crate) enum Asked {
     Quiet(Option<PeId>),
 }
 
-/// The wire of PE 0. Its time goes on by a microsecond whenever somebody looks.
+/// The wire of PE 0. Its time advances by a microsecond at each look at the clock.
 pub(crate) struct Log {
     segment: Window,
     pes: u32,
@@ -40,7 +40,7 @@ impl Log {
         }
     }
 
-    /// What it was asked since this was called last.
+    /// The calls since this was called last.
     pub(crate) fn take(&self) -> Vec<Asked> {
         core::mem::take(&mut self.asked.lock().unwrap())
     }

@@ -1,8 +1,8 @@
 //! A wire around another wire.
 //!
-//! All that a PE stores to others passes through one place, a [`Stage`]. The route to every
-//! other PE is [`Route::Carried`], however the inner wire leads there, so that nothing goes
-//! past that place: gets and atomics are asked of agents, by stores.
+//! All stores of a PE to others pass through a [`Stage`]. The route to every other PE is
+//! [`Route::Carried`], whatever the inner wire offers, so that nothing bypasses the stage: gets
+//! and atomics become requests to agents, by stores.
 
 #[cfg(test)]
 pub(crate) mod log;
@@ -23,12 +23,12 @@ use crate::wait::WaitLimits;
 use crate::window::Window;
 use crate::wire::{self, Capabilities, Wire};
 
-/// What stores pass through on their way to a wire.
+/// Processes stores on their way to a wire.
 ///
 /// It is never called in a copy of the process.
 pub trait Stage: Send + Sync {
-    /// Takes a store to another PE, which is one that the wire can make. Nothing is stored when
-    /// an error is returned.
+    /// Takes a store to another PE. The wire can make this store. Nothing is stored when an
+    /// error is returned.
     fn store(&self, wire: &dyn Wire, pe: PeId, store: Store<'_>) -> Result<(), TransportError> {
         store.send(wire, pe)
     }
@@ -39,7 +39,7 @@ pub trait Stage: Send + Sync {
         Ok(())
     }
 
-    /// Called while a thread waits. What is kept back for no reason goes on its way.
+    /// Called while a thread waits. The stage sends stores that it holds back without need.
     fn look(&self, wire: &dyn Wire) {
         let _ = wire;
     }
@@ -60,7 +60,7 @@ pub trait Stage: Send + Sync {
         Ok(())
     }
 
-    /// What it has counted; see [`Counting::tally`](crate::wire::Counting::tally).
+    /// Its counters; see [`Counting::tally`](crate::wire::Counting::tally).
     fn tally(&self) -> Vec<(String, u64)> {
         Vec::new()
     }
@@ -112,7 +112,7 @@ impl<S: Stage> Wrapped<S> {
         })
     }
 
-    /// What stores pass through.
+    /// The stage that stores pass through.
     pub fn stage(&self) -> &S {
         &self.stage
     }
@@ -209,7 +209,8 @@ impl<S: Stage> Wire for Wrapped<S> {
     fn capabilities(&self) -> Capabilities<'_> {
         Capabilities {
             registration: Some(self),
-            // What passes the stage by is not offered: every store passes through it, one at a time.
+            // Capabilities that bypass the stage are not offered: every store passes through
+            // it, one at a time.
             offload: None,
             chains: None,
             reach: None,
@@ -232,7 +233,7 @@ impl<S: Stage> wire::Registration for Wrapped<S> {
         match route {
             _ if pe == self.wire.pe() => Some(route),
             Route::Carried | Route::Read { .. } | Route::Offloaded => Some(Route::Carried),
-            // The wire need not take stores to it.
+            // The wire itself may not take stores to mapped memory.
             Route::Mapped(_) => None,
         }
     }

@@ -88,7 +88,7 @@ impl<'a> Store<'a> {
         matches!(self.what, What::Word(_))
     }
 
-    /// Whether its target may wait for it and write something else there at once.
+    /// Whether its target may wait for it, and may then overwrite it at once.
     pub fn is_awaited(&self) -> bool {
         match &self.what {
             What::Bytes(bytes) => bytes.len() <= WORD_BYTES,
@@ -111,7 +111,7 @@ impl<'a> Store<'a> {
         self.offset_bytes
     }
 
-    /// The same, for longer than what was stored from.
+    /// The same, with its own copy of the bytes.
     pub fn into_owned(self) -> Store<'static> {
         let owned = |bytes: Cow<'_, [u8]>| Cow::Owned(bytes.into_owned());
         Store {

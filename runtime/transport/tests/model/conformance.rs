@@ -4,8 +4,9 @@ use hostwire_transport::Visibility;
 use hostwire_transport::conformance::CASES;
 use hostwire_transport::model::Modelled;
 
-/// On a posted wire a quiet does not wait until packets have arrived, and no other PE can say
-/// that they have: see `a_quiet_through_write_combining_windows_does_not_wait_for_packets`.
+/// On a posted wire a quiet does not wait until packets have arrived, and no other PE knows
+/// whether they have: see
+/// `a_quiet_through_write_combining_windows_does_not_wait_for_packets`.
 const NOT_ON_WRITE_COMBINING: &[&str] = &["what_is_quiet_is_visible"];
 
 fn run(name: &str, visibility: Visibility) {

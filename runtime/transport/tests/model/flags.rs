@@ -1,4 +1,4 @@
-//! Words that say that something is there.
+//! Flags: words that announce data.
 
 use hostwire_transport::arrival::{half_changes, word_changes};
 use hostwire_transport::operation::apply;
@@ -95,7 +95,7 @@ fn a_fence_orders_puts(visibility: Visibility) {
                 wire.store(1, DATA, &bytes(round)).unwrap();
                 wire.fence().unwrap();
                 wire.store(1, FLAG, &flag).unwrap();
-                // It may stay in a buffer until something is behind it.
+                // The word may stay in a buffer until something follows it.
                 wire.fence().unwrap();
                 until(&*wire, TAKEN, round);
             } else {
@@ -120,7 +120,7 @@ fn a_quiet_lets_puts_go(visibility: Visibility) {
     });
 }
 
-/// Who stores to the memory of a window says so.
+/// Code that stores to the memory of a window directly calls `stored`.
 fn stores_by_another_way_are_made_good(visibility: Visibility) {
     two(visibility, |wire| {
         if wire.pe() == 0 {
@@ -137,8 +137,8 @@ fn stores_by_another_way_are_made_good(visibility: Visibility) {
     });
 }
 
-/// PEs that store to a line in turn do not undo what the other has stored, though their hosts
-/// may hold the line as it was.
+/// PEs that store to a line in turn do not overwrite each other's words, although their hosts
+/// may hold old copies of the line.
 fn neighbours_in_a_line_stay(visibility: Visibility) {
     two(visibility, |wire| {
         // Two lines, with a word of each PE: one of puts, one of words.
@@ -161,8 +161,8 @@ fn neighbours_in_a_line_stay(visibility: Visibility) {
     });
 }
 
-/// An atomic that the owner of a word does for others changes what they have put there, and they
-/// get the change.
+/// An atomic that the owner of a word does for others sees their puts, and their gets see the
+/// change.
 fn atomics_of_the_owner_are_between_puts_and_gets(visibility: Visibility) {
     two(visibility, |wire| {
         for round in 1..=3 {
@@ -174,7 +174,7 @@ fn atomics_of_the_owner_are_between_puts_and_gets(visibility: Visibility) {
                 super::window(&*wire, 1).get(DATA, &mut got).unwrap();
                 assert_eq!(u64::from_ne_bytes(got), 10 * round + 1);
             } else {
-                // The owner has the line from before.
+                // The owner has an old copy of the line.
                 let add = Request {
                     operation: Operation::Add,
                     offset_bytes: DATA,
@@ -225,8 +225,8 @@ fn a_change_brings_what_was_stored_before_it() {
     });
 }
 
-/// Both put and look: one of them at least sees the other's. On the two contracts on which
-/// what is quiet has arrived; see `docs/memory-model.md` about write-combining windows.
+/// Both put and then load: at least one of them sees the other's put. Only for the two contracts
+/// where quiet stores have arrived; see `docs/memory-model.md` about write-combining windows.
 fn loads_behind_a_quiet_see_what_others_made_quiet(visibility: Visibility) {
     use std::sync::atomic::{AtomicU64, Ordering};
     let seen = AtomicU64::new(0);

@@ -1,5 +1,5 @@
-//! The model itself: it shows what machines do to programs that forget something, and
-//! nothing that they may not.
+//! Tests of the model itself: it shows what machines may do to programs with missing fences,
+//! and nothing that machines may not do.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,10 +14,10 @@ use super::{AREA, SEEDS, SEGMENT_BYTES, until};
 const X: usize = AREA;
 const Y: usize = AREA + 64;
 
-/// What the two PEs of a run have said.
+/// The results of the two PEs of a run.
 type Pair = (u64, u64);
 
-/// All that PEs 0 and 1 can come to, on this processor.
+/// All pairs of results of PEs 0 and 1, on this processor.
 fn outcomes(
     visibility: Visibility,
     processor: Processor,
@@ -123,7 +123,7 @@ fn atomics_through_a_window_of_stores_fail() {
     });
 }
 
-/// Words that PE 1 has when the word at `flag` is there.
+/// Words that PE 1 sees after the word at `flag` has arrived.
 fn combined(processor: Processor, flag: usize, words: &'static [usize]) -> BTreeSet<Pair> {
     outcomes(Visibility::WriteCombining, processor, |wire| {
         if wire.pe() == 0 {
@@ -148,8 +148,8 @@ fn combined_stores_overtake_each_other_whatever_the_order_of_the_language() {
     }
 }
 
-/// All eight words of a line are stored, the header last, and still it may come first: the
-/// buffer need not wait until it is full.
+/// All eight words of a line are stored, the header last. Still the header may come first:
+/// the buffer need not wait until it is full.
 #[test]
 fn a_header_overtakes_the_payload_of_its_line() {
     const LINE: [usize; 7] = [X + 8, X + 16, X + 24, X + 32, X + 40, X + 48, X + 56];
@@ -160,8 +160,7 @@ fn a_header_overtakes_the_payload_of_its_line() {
     }
 }
 
-/// Posted packets are on their way when a quiet returns, and that is all: see
-/// `docs/memory-model.md`.
+/// Posted packets are only under way when a quiet returns: see `docs/memory-model.md`.
 #[test]
 fn a_quiet_through_write_combining_windows_does_not_wait_for_packets() {
     for processor in PROCESSORS {
@@ -191,8 +190,8 @@ fn a_line_that_is_held_stays_as_it_was_until_it_is_invalidated() {
     }
 }
 
-/// Lines leave whole, so hosts that write the same one lose what the other has written, flush
-/// as they may.
+/// Lines are written back whole, so hosts that write the same line lose each other's words,
+/// however they flush.
 #[test]
 fn a_line_has_one_writing_host() {
     for processor in PROCESSORS {
@@ -214,8 +213,8 @@ fn a_line_has_one_writing_host() {
     }
 }
 
-/// Where caches write back lines that nobody has changed, no flushing helps: a line that was
-/// only read comes back over what its writer has stored meanwhile.
+/// If caches write back clean lines, no flush helps: a line that was only read overwrites
+/// what its writer has stored meanwhile.
 #[test]
 fn flushed_memory_needs_hosts_that_write_back_no_clean_lines() {
     let passes = |seed, clean_write_backs| {

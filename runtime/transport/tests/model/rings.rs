@@ -88,7 +88,7 @@ fn messages_of_one_and_two_lines_arrive(visibility: Visibility) {
     });
 }
 
-/// The ways that look for nothing else, where there are any.
+/// The short ways, where they exist.
 fn messages_by_the_short_ways_arrive(visibility: Visibility) {
     two(visibility, |wire| {
         let mut ends = ends(&wire);
@@ -133,12 +133,13 @@ fn messages_by_the_short_ways_arrive(visibility: Visibility) {
 }
 
 fn a_strict_message_comes_behind_earlier_puts(visibility: Visibility) {
-    // It takes much for a message to overtake a flush: it has to arrive before its own last
-    // fence is through.
+    // A message rarely overtakes a flush: it has to arrive before its own last fence has
+    // completed. So more seeds are needed.
     explore(visibility, 6 * SEEDS, 2, SEGMENT_BYTES, &|wire| {
         let mut ends = ends(&wire);
         for (number, len) in (1..).zip([8, 20, 100, 8]) {
-            // Each has its place: nobody has to wait until the last has been read.
+            // Each message has its own place, so the sender need not wait until the last
+            // one has been read.
             let (data, at) = (message(number, len), DATA + 192 * number as usize);
             if wire.pe() == 0 {
                 wire.store(1, at, &data).unwrap();
@@ -154,7 +155,8 @@ fn a_strict_message_comes_behind_earlier_puts(visibility: Visibility) {
     });
 }
 
-/// A strict message is on its way when it has been sent: nothing follows that would push it.
+/// A strict message is under way when the call returns, although nothing follows that would
+/// push it.
 fn a_message_is_answered(visibility: Visibility) {
     two(visibility, |wire| {
         let mut ends = ends(&wire);
@@ -178,7 +180,7 @@ fn weak_messages_keep_their_order(visibility: Visibility) {
         for (number, len) in (1..).zip(LENGTHS) {
             if wire.pe() == 0 {
                 ends.send(number, &message(number, len));
-                // As a wait does for messages that are kept back.
+                // As a wait does for messages that are held back.
                 wire.fence().unwrap();
             } else {
                 assert_eq!(ends.receive(number, len), message(number, len));

@@ -8,7 +8,7 @@ use super::{AREA, two};
 
 const FLAG: usize = AREA;
 
-/// On one host no ring is lost: nobody ever sleeps until its time is over.
+/// On one host no ring is lost: no sleep ends by its time limit.
 #[test]
 fn a_store_wakes_a_sleeper() {
     let outcomes = two(Visibility::Coherent, |wire| {

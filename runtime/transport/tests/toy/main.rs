@@ -1,4 +1,4 @@
-//! The suite of the transports over the toy wire, as it is and with faults.
+//! The suite of the transports over the toy wire, plain and with faults.
 
 mod wire;
 

@@ -1,7 +1,7 @@
 //! A wire in memory: a PE is a thread, a store is a packet, and a network carries packets in any
 //! order that it may.
 //!
-//! It is what "How to add a wire" in docs/ARCHITECTURE.md leads to, and no more than that.
+//! It is the minimal result of "How to add a wire" in docs/ARCHITECTURE.md.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
@@ -18,12 +18,12 @@ use hostwire_transport::{
     ring::PAYLOAD_BYTES,
 };
 
-/// What is on its way, and to whom.
+/// A packet in flight, and its target.
 struct Packet {
     from: PeId,
     to: PeId,
-    /// How many fences of its sender were before it: packets of a pair may pass each other only
-    /// within one number.
+    /// How many fences its sender had made before it. Packets of a pair may pass each other only
+    /// within one epoch.
     epoch: u64,
     offset_bytes: usize,
     stored: Stored,
@@ -59,7 +59,7 @@ impl Network {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Delivers packets until nobody is left to send any.
+    /// Delivers packets until no sender is left.
     fn carry(network: &Weak<Self>) {
         while let Some(network) = network.upgrade() {
             let mut state = network.lock();
@@ -89,7 +89,7 @@ impl Network {
     }
 
     fn deliver(&self, packet: &Packet) {
-        // A network of machines would end the link.
+        // A real network would end the link.
         let Some((window, at)) = self.find(packet.to, packet.offset_bytes) else {
             return;
         };
@@ -104,7 +104,7 @@ impl Network {
 }
 
 impl ToyState {
-    /// Any packet, or one in its place where others of its pair have to come before it.
+    /// A random packet, or instead of it the first of its pair that has to come before it.
     fn take_any(&mut self) -> Option<Packet> {
         if self.packets.is_empty() {
             return None;
@@ -113,7 +113,7 @@ impl ToyState {
         let Packet { from, to, .. } = self.packets[chosen];
         let pair = (0..).zip(&self.packets);
         let pair = pair.filter(|(_, packet)| (packet.from, packet.to) == (from, to));
-        // The chosen one where it is among the first.
+        // The chosen one, if it belongs to the oldest epoch of its pair.
         let (index, _) = pair.min_by_key(|(index, packet)| (packet.epoch, *index != chosen))?;
         Some(self.packets.swap_remove(index))
     }
@@ -123,7 +123,7 @@ impl ToyState {
     }
 }
 
-/// The end of the wire that a PE has in its hands.
+/// A PE's end of the wire.
 pub struct Toy {
     pe: PeId,
     network: Arc<Network>,
@@ -135,7 +135,7 @@ struct Carrier(Option<JoinHandle<()>>);
 
 impl Drop for Carrier {
     fn drop(&mut self) {
-        // It sees by itself that nobody is left; to wait for it here would be for its own lock.
+        // The carrier notices by itself that no sender is left. Joining it here could deadlock.
         drop(self.0.take());
     }
 }
@@ -180,7 +180,7 @@ impl Toy {
         }
     }
 
-    /// The memory of `pe`, to see whether there is what is to be stored to, and where in it.
+    /// Finds the memory of `pe` to which a store goes, and the offset in it.
     fn target(&self, pe: PeId, offset_bytes: usize) -> Result<(Memory, usize), TransportError> {
         self.check(pe)?;
         let found = self.network.find(pe, offset_bytes);
@@ -206,7 +206,7 @@ impl Toy {
             stored,
         };
         if to == self.pe {
-            // What a PE stores to itself it sees at once.
+            // A PE sees its own stores to itself at once.
             self.network.deliver(&packet);
         } else if state.alive[to as usize] {
             state.packets.push(packet);
@@ -214,7 +214,7 @@ impl Toy {
         }
     }
 
-    /// Waits until nothing is on its way from here to those PEs.
+    /// Waits until no packet is under way from here to those PEs.
     fn wait_for(&self, is_target: impl Fn(PeId) -> bool) {
         let mut state = self.network.lock();
         let is_ours = |packet: &Packet| packet.from == self.pe && is_target(packet.to);

@@ -11,16 +11,16 @@ use spin::relax::Yield;
 
 use super::core::FabricCore;
 
-/// The wire in one's hand.
+/// The lock of the wire, held.
 pub(super) type Hold<'a> = SpinMutexGuard<'a, FabricCore, Yield>;
 
-/// How long the agent leaves the wire to threads of the PE that have just looked themselves.
+/// How long the agent leaves the wire to threads of the PE that have just polled it themselves.
 const ASIDE: Duration = Duration::from_micros(500);
-/// The longest wait for something to come: providers have timers that nobody is told of.
+/// The longest wait for an event: providers have hidden timers.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
-/// Where nothing tells that something has come, the agent looks as often as this at first.
+/// The first polling interval of the agent, if there is no descriptor to wait on.
 const NAP_MIN: Duration = Duration::from_micros(50);
-/// And as rarely as this when nothing has come for long.
+/// The longest polling interval, after a long time without events.
 const NAP_MAX: Duration = Duration::from_millis(1);
 
 /// What the agent shares with the threads of the PE.
@@ -49,13 +49,13 @@ impl AgentShared {
         })
     }
 
-    /// The wire, for a thread of the PE.
+    /// Takes the lock, for a thread of the PE.
     pub(super) fn lock(&self) -> Hold<'_> {
         self.uses.fetch_add(1, Ordering::Relaxed);
         self.core.lock()
     }
 
-    /// Looks on behalf of a thread that waits. Returns whether anything came.
+    /// Polls for a waiting thread. Returns whether anything came.
     pub(super) fn look(&self) -> bool {
         self.uses.fetch_add(1, Ordering::Relaxed);
         self.core.try_lock().is_some_and(|mut core| core.drive())
@@ -67,7 +67,7 @@ impl AgentShared {
             (Some(come), true) => {
                 poll(&mut [PollFd::new(come, PollFlags::IN)], limit);
             }
-            // Nothing tells, or the provider says that it is not to be waited for.
+            // There is no descriptor, or the provider forbids waiting now.
             _ => std::thread::sleep(limit.min(NAP_MIN)),
         }
     }
@@ -75,7 +75,7 @@ impl AgentShared {
     /// Ends [`serve`](Self::serve).
     pub(super) fn stop(&self) {
         self.stop.store(true, Ordering::Release);
-        // If it cannot be told, it sees it at the end of its wait.
+        // If this fails, the agent sees `stop` at the end of its wait.
         let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
     }
 
@@ -110,7 +110,7 @@ impl AgentShared {
                     ];
                     poll(fds, LOOK_AGAIN);
                 }
-                // Nothing tells, or the provider says that it is not to be waited for.
+                // There is no descriptor, or the provider forbids waiting now.
                 _ => {
                     self.rest(nap);
                     nap = (nap * 2).min(NAP_MAX);
@@ -119,13 +119,13 @@ impl AgentShared {
         }
     }
 
-    /// Does nothing for a while, unless it is stopped.
+    /// Sleeps for a while, unless it is stopped.
     fn rest(&self, time: Duration) {
         poll(&mut [PollFd::new(&self.bell, PollFlags::IN)], time);
     }
 }
 
-/// Until one is readable; whatever else ends it, the caller looks again.
+/// Waits until one is readable. It may end early; the caller checks again.
 fn poll(fds: &mut [PollFd<'_>], limit: Duration) {
     let limit = Timespec {
         tv_sec: i64::try_from(limit.as_secs()).unwrap_or(i64::MAX),

@@ -1,4 +1,4 @@
-//! Keys of registered memory, which peers ask for when they use it first.
+//! Keys of registered memory. Peers ask for them at first use.
 
 use std::time::Instant;
 
@@ -13,7 +13,7 @@ use super::message::{Kind, Outgoing};
 use super::{Fabric, Patience};
 
 impl FabricCore {
-    /// Does what a record says about keys. `None` if it makes no sense.
+    /// Handles a record about keys. `None` if it makes no sense.
     pub(super) fn apply_key(
         &mut self,
         from: PeId,
@@ -26,7 +26,7 @@ impl FabricCore {
         match kind {
             Kind::Wanted => self.keys.owe(from, segment),
             Kind::Key => {
-                // Only what was asked for.
+                // Only a key that was asked for.
                 let known = peer.keys.get_mut(&segment)?;
                 *known = match data {
                     [] => Known::Nothing,
@@ -39,7 +39,7 @@ impl FabricCore {
         Some(())
     }
 
-    /// Answers those who want keys.
+    /// Answers peers that want keys.
     pub(super) fn pay_keys(&mut self) {
         for _ in 0..self.keys.owed.len() {
             let Some((pe, segment)) = self.keys.owed.pop() else {
@@ -61,13 +61,13 @@ impl FabricCore {
                 Ok(None) if self.open(pe).is_ok_and(|peer| peer.is_some()) => {
                     self.keys.owed.insert(0, (pe, segment));
                 }
-                // Nobody waits for it any more.
+                // No peer waits for it any more.
                 Ok(None) | Err(_) => {}
             }
         }
     }
 
-    /// The key of a segment of this PE. The provider learns of the memory when somebody asks first.
+    /// The key of a segment of this PE. The memory is registered with the provider at the first request.
     fn give(&mut self, segment: SegmentId) -> Option<Given> {
         if let Some((given, _)) = self.keys.given.get(&segment) {
             return Some(*given);
@@ -86,8 +86,7 @@ impl FabricCore {
 }
 
 impl Fabric {
-    /// How `len` bytes of registered memory of a peer are reached past the messages; `None` if they
-    /// are not.
+    /// How to reach `len` bytes of registered memory of a peer by RDMA; `None` if that is not possible.
     pub(super) fn given(
         &self,
         pe: PeId,
@@ -146,7 +145,7 @@ impl Fabric {
         };
         for pe in holders {
             let forget = Outgoing::one(Kind::Forget, place(segment), &[]);
-            // Who is lost uses it no more.
+            // A lost peer does not use it any more.
             let sent = self.send(pe, forget, false);
             let number = self.shared.lock().peer(pe).map(|peer| peer.ordered);
             if let (Ok(()), Some(number)) = (sent, number) {

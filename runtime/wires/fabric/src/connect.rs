@@ -35,7 +35,7 @@ pub struct Opened {
 pub struct Party {
     /// Its number.
     pub pe: PeId,
-    /// By PE: where it is; `None` for those of this host.
+    /// By PE: where it is reached; `None` for PEs of this host.
     pub tickets: Vec<Option<Ticket>>,
     /// A number that only the PEs of this job know.
     pub job: u64,
@@ -50,8 +50,9 @@ pub struct Party {
 }
 
 impl Opened {
-    /// An endpoint of the chosen provider, or of the first one, with this segment behind it. If
-    /// the provider has IPv4 addresses, at the one given, which may take it until `deadline`.
+    /// Opens an endpoint of the chosen provider, or of the first one, for this segment. If the
+    /// provider has IPv4 addresses, it uses the given one, which may become usable only some
+    /// time before `deadline`.
     ///
     /// # Errors
     /// [`TransportError::Environment`].
@@ -84,7 +85,7 @@ impl Opened {
         })
     }
 
-    /// What the other PEs have to know.
+    /// The ticket for the other PEs.
     pub const fn ticket(&self) -> &Ticket {
         &self.ticket
     }
@@ -151,7 +152,7 @@ impl Opened {
 }
 
 impl Fabric {
-    /// Asks all peers for an echo, and waits for it.
+    /// Asks all peers for an echo, and waits for the echoes.
     fn greet(&self, deadline: Instant) -> Result<(), TransportError> {
         let others: Vec<PeId> = self.shared.lock().others().collect();
         loop {

@@ -1,4 +1,4 @@
-//! The endpoint of a PE and what it knows of its peers: one thread at a time has it in hand.
+//! The endpoint of a PE and the state of its peers, under one lock.
 
 use std::time::Instant;
 
@@ -14,20 +14,20 @@ use super::peer::{End, Peer};
 pub(super) const MESSAGE_BYTES: usize = 8 << 10;
 /// Most bytes of a store that go in one message.
 pub(super) const DATA_BYTES_MAX: usize = MESSAGE_BYTES - HEAD_BYTES - RECORD_BYTES;
-/// Messages of full length that may come before anybody looks.
+/// Messages of full length that may come between two polls.
 const RECEIVES: usize = 64;
-/// Receives for them where each takes several: while one is full, the other has room.
+/// Posted receives, if each takes several messages: while one is full, the other has room.
 const SHARED_RECEIVES: usize = 2;
-/// Messages that may be on their way out of this PE.
+/// Messages of this PE that may be in flight.
 const SENDS: usize = 64;
-/// Reads and writes of remote memory at a time.
+/// Most concurrent reads and writes of remote memory.
 const TRANSFERS: usize = 16;
 const TRANSFER: Token = RECEIVES + SENDS;
-/// Operations at a time.
+/// Most concurrent operations.
 pub(super) const TOKENS: usize = TRANSFER + TRANSFERS;
-/// Where the caller's bytes are copied if they cannot be sent from where they are.
+/// The offset of the buffer to which the caller's bytes are copied if they cannot be sent in place.
 pub(super) const COPIED: usize = (RECEIVES + SENDS) * MESSAGE_BYTES;
-/// How many of them at a time.
+/// The size of this buffer.
 pub(super) const COPIED_BYTES: usize = 256 << 10;
 /// Bytes of all buffers.
 pub(super) const BUFFER_BYTES: usize = COPIED + COPIED_BYTES;
@@ -41,7 +41,7 @@ enum Transfer {
 }
 
 hostwire_link::counters! {
-    /// What the wire has counted.
+    /// The counters of the wire.
     #[derive(Debug, Clone, Copy, Default)]
     pub(super) struct Counted {
         /// Messages sent over libfabric
@@ -60,17 +60,17 @@ hostwire_link::counters! {
 /// See the [module text](self).
 pub(super) struct FabricCore {
     pub(super) endpoint: Endpoint,
-    /// How many there are at a time.
+    /// How many receives are posted.
     receives: usize,
     pe: PeId,
-    /// What only the PEs of this job know.
+    /// A number that only the PEs of this job know.
     job: u64,
-    /// By PE; `None` where the wire does not lead.
+    /// By PE; `None` for PEs to which the wire does not lead.
     peers: Box<[Option<Peer>]>,
     pub(super) home: Home,
     pub(super) keys: Keys,
     free_sends: Vec<Token>,
-    /// By token, from [`RECEIVES`] on: to whom.
+    /// By token, from [`RECEIVES`] on: the target.
     send_to: Box<[PeId]>,
     transfers: Box<[Transfer]>,
     unposted: Vec<Token>,
@@ -78,7 +78,7 @@ pub(super) struct FabricCore {
     received: Box<[u8]>,
     /// Peers that wait for an echo.
     owing: Vec<PeId>,
-    /// Ends all: the endpoint is closed, or the provider has broken a promise.
+    /// The error of all operations: the endpoint is closed, or the provider has broken a promise.
     fault: Option<TransportError>,
     pub(super) counted: Counted,
 }
@@ -134,7 +134,7 @@ impl FabricCore {
         leads.into_iter()
     }
 
-    /// What a store to a PE gives at once: an error, or nothing at all if it has finished.
+    /// The peer for a store; an error if it is lost, `None` if it has finished.
     pub(super) fn open(&self, pe: PeId) -> Result<Option<&Peer>, TransportError> {
         if let Some(fault) = &self.fault {
             return Err(fault.clone());
@@ -147,12 +147,12 @@ impl FabricCore {
         }
     }
 
-    /// What ends all operations, if something has.
+    /// The error that ends all operations, if there is one.
     pub(super) fn fault(&self) -> Result<(), TransportError> {
         self.fault.clone().map_or(Ok(()), Err)
     }
 
-    /// Sends a message; `None` if there is no room for it now, and otherwise its number.
+    /// Sends a message and returns its number; `None` if there is no room for it now.
     pub(super) fn send(
         &mut self,
         pe: PeId,
@@ -205,7 +205,7 @@ impl FabricCore {
         }
     }
 
-    /// Does what has come and what is due. Whether anything has come.
+    /// Handles completions and due work. Returns whether anything has come.
     pub(super) fn drive(&mut self) -> bool {
         let mut completions = std::mem::take(&mut self.completions);
         let polled = self
@@ -232,7 +232,7 @@ impl FabricCore {
         came
     }
 
-    /// Whether memory of this PE has changed.
+    /// Returns whether memory of this PE has changed.
     fn complete(&mut self, completion: Completion) -> bool {
         let Completion {
             token,
@@ -247,7 +247,7 @@ impl FabricCore {
                 if is_last {
                     self.unposted.push(token);
                 }
-                // One that only gives the room back has no bytes.
+                // A completion that only returns the buffer has no bytes.
                 let at = at.unwrap_or(token * self.receive_bytes());
                 result.is_ok() && len > 0 && self.take(at, len)
             }
@@ -272,7 +272,7 @@ impl FabricCore {
         RECEIVES / self.receives * MESSAGE_BYTES
     }
 
-    /// Takes a message that has come to that place of the buffers. Whether memory of this PE has changed.
+    /// Takes a message that has come to that place of the buffers. Returns whether memory of this PE has changed.
     fn take(&mut self, at: usize, len: usize) -> bool {
         let mut received = std::mem::take(&mut self.received);
         let message = received.get_mut(..len).unwrap_or_default();
@@ -326,8 +326,8 @@ impl FabricCore {
         has_stored
     }
 
-    /// Does what a record says; whether it is for the memory of this PE. `None` if it cannot be
-    /// done.
+    /// Carries out a record. Returns whether it changes memory of this PE. `None` if it cannot be
+    /// carried out.
     fn apply(&mut self, from: PeId, number: u64, record: &Record<'_>) -> Option<bool> {
         match record.kind {
             Kind::Store | Kind::Word | Kind::Line => {
@@ -356,7 +356,7 @@ impl FabricCore {
                 Ok(true) => {
                     self.unposted.pop();
                 }
-                // Once more at the next turn; an endpoint that is closed takes none.
+                // Tried again at the next turn. A closed endpoint takes none.
                 Ok(false) | Err(_) => return,
             }
         }
@@ -383,8 +383,8 @@ impl FabricCore {
         }
     }
 
-    /// Asks for an echo of the messages up to `number`, unless that was done. Whether there was room
-    /// for the question.
+    /// Asks for an echo of the messages up to `number`, unless it was asked before. Returns whether
+    /// there was room for the question.
     pub(super) fn ask(&mut self, pe: PeId, number: u64) -> Result<bool, TransportError> {
         if self.peer(pe).is_none_or(|peer| peer.asked >= number) {
             return Ok(true);
@@ -400,7 +400,8 @@ impl FabricCore {
         Ok(true)
     }
 
-    /// Begins a transfer; `None` if there is no room for it now. `begin` says whether it was taken.
+    /// Begins a transfer; `None` if there is no room for it now. `begin` returns whether the
+    /// provider took it.
     pub(super) fn begin_transfer(
         &mut self,
         begin: impl FnOnce(&mut Endpoint, Token) -> Result<bool, FabricError>,
@@ -417,7 +418,7 @@ impl FabricCore {
         Ok(Some(token))
     }
 
-    /// The end of a transfer, once; `None` while it goes on.
+    /// The result of a transfer, once; `None` while it is under way.
     pub(super) fn end_of_transfer(&mut self, token: Token) -> Option<Result<(), FabricError>> {
         let transfer = self.transfers.get_mut(token - TRANSFER)?;
         match std::mem::replace(transfer, Transfer::Free) {
@@ -436,7 +437,7 @@ impl FabricCore {
         self.fault.get_or_insert(error);
     }
 
-    /// The provider does not do what it promises.
+    /// The provider breaks its promise: ends the endpoint.
     fn breaks(&mut self, detail: String) {
         let provider = self.endpoint.provider();
         let fault = EnvironmentFault::Links {

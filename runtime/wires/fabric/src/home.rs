@@ -31,7 +31,7 @@ impl Home {
         self.registered.remove(&segment);
     }
 
-    /// The window onto what is registered as this segment.
+    /// The window onto the memory that is registered as this segment.
     pub(super) fn registered(&self, segment: SegmentId) -> Option<&Window> {
         self.registered.get(&segment)
     }
@@ -47,7 +47,7 @@ impl Home {
         }
     }
 
-    /// Does what a record says to memory; nobody is woken. `None` if it cannot be done.
+    /// Applies a record to memory, without waking the PE. `None` if it cannot be applied.
     pub(super) fn apply(&self, record: &Record<'_>) -> Option<()> {
         let (window, at) = self.find(record.place)?;
         let done = match (record.kind, record.data) {

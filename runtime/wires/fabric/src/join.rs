@@ -1,4 +1,4 @@
-//! How the PEs of a job come together over libfabric: every PE has an endpoint.
+//! How the PEs of a job meet over libfabric: every PE has an endpoint.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -37,7 +37,7 @@ pub static FABRIC: Entry = Entry {
 
 /// How long libfabric may take to see an interface that is up.
 const OFFER_LIMIT: Duration = Duration::from_secs(3);
-/// Key of what a PE publishes about its endpoint.
+/// The launcher's key under which a PE publishes its endpoint.
 const TICKET: &str = "hostwire-fabric";
 
 /// Joins the PEs of this host by shared memory and those of others by libfabric.
@@ -90,8 +90,8 @@ fn join(joining: Joining<'_>) -> Result<Joined> {
     Ok(Joined { wire, name })
 }
 
-/// The interface whose network libfabric is to use. Not every network of libfabric has one; whoever
-/// names one has to have it.
+/// The interface whose network libfabric has to use. Not every network of libfabric has one, but a
+/// named interface must exist.
 fn interface(settings: network::Settings) -> Result<Option<Interface>> {
     let names = settings.interfaces.as_deref().unwrap_or_default();
     match (Interface::choose_all(names), names) {
@@ -101,7 +101,7 @@ fn interface(settings: network::Settings) -> Result<Option<Interface>> {
     }
 }
 
-/// What it takes to join the PEs of other hosts.
+/// What joining the PEs of other hosts needs.
 struct Endpoint<'a> {
     choice: Option<&'a Choice>,
     lost_after: Duration,
@@ -113,7 +113,7 @@ struct Endpoint<'a> {
 }
 
 impl Endpoint<'_> {
-    /// Opens an endpoint with this memory behind it, and connects to those of all others.
+    /// Opens an endpoint for this memory, and connects to the endpoints of all others.
     fn connect(self, launcher: &mut dyn Bootstrap, window: &Window) -> Result<Fabric> {
         let Self { nodes, .. } = self;
         let (pe, pes) = (launcher.rank(), launcher.size());

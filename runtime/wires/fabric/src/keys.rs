@@ -1,4 +1,4 @@
-//! What a PE knows of the keys of registered memory, its own and those of peers.
+//! The keys of registered memory that a PE knows: its own and those of peers.
 
 use std::collections::HashMap;
 
@@ -8,17 +8,17 @@ use hostwire_transport::error::PeId;
 use super::ffi::endpoint::Key;
 use super::message::u64_at;
 
-/// What is known of the key of a segment of a peer.
+/// The state of the key of a peer's segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Known {
-    /// It was asked for.
+    /// It has been requested.
     Asked,
     /// The peer gives none: nothing is registered there, or its provider refused.
     Nothing,
     Given(Given),
 }
 
-/// How memory is reached past the messages.
+/// How memory is reached by RDMA.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Given {
     pub(super) key: Key,
@@ -26,7 +26,7 @@ pub(super) struct Given {
 }
 
 impl Given {
-    /// As the data of a record.
+    /// The data of a record.
     pub(super) fn to_bytes(self) -> [u8; 24] {
         let words = [self.key.key, self.key.base, self.len_bytes];
         let mut bytes = [0; 24];

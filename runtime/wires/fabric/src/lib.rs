@@ -1,42 +1,42 @@
-//! libfabric below hostwire: for clusters with RDMA, and TCP as libfabric has it.
+//! A wire over libfabric: for clusters with RDMA, and for libfabric's TCP.
 //!
-//! libfabric is loaded when this wire is asked for. Every PE has an endpoint of its own (`FI_EP_RDM`)
-//! with messages and remote memory; to PEs of its own host this wire does not lead.
+//! libfabric is loaded when this wire is used. Every PE has its own endpoint (`FI_EP_RDM`) with
+//! messages and remote memory. This wire does not lead to PEs of the own host.
 //!
-//! # What goes how
+//! # How operations are carried out
 //!
 //! | | |
 //! |---|---|
 //! | long puts | `fi_write`, from where the bytes are to the segment |
 //! | gets | `fi_read` |
-//! | long puts and gets of registered memory | the same, with a key that its owner is asked for |
+//! | long puts and gets of registered memory | the same, with a key that the owner gives on request |
 //! | short puts, words, lines | messages, which the target applies in their order |
-//! | atomics | by the agent of the target, as all routes to a segment have to agree about them |
+//! | atomics | by the agent of the target, because all routes to a segment must be atomic with respect
+//! to each other |
 //!
-//! libfabric promises neither that an aligned word is written in one piece, nor any order within a
-//! write, nor that a write wakes anybody. So what needs one of these is a message; its target
-//! stores it as shared memory would be stored to. A long put is followed by a message that wakes the
-//! target.
+//! libfabric does not promise that an aligned word is written in one piece, nor any order within a
+//! write, nor that a write wakes the target. So operations that need one of these are messages: the
+//! target itself does the store. A message that wakes the target follows a long put.
 //!
 //! # Order and completion
 //!
 //! Messages are in order (`FI_ORDER_SAS`, which every provider has to promise; each message is
-//! numbered, and one out of order ends the wire). If the provider also keeps them behind writes
-//! (`FI_ORDER_SAW`, `FI_ORDER_WAW`), a long put returns when its bytes are on their way. If it does
-//! not, a long put returns when they are delivered (`FI_DELIVERY_COMPLETE`). A write may overtake
-//! messages, so the first long put behind a fence waits until the messages before the fence have
-//! been applied. A quiet asks the target for an echo.
+//! numbered, and one out of order ends the wire). If the provider also keeps messages and writes
+//! behind earlier writes (`FI_ORDER_SAW`, `FI_ORDER_WAW`), a long put returns when its bytes are under
+//! way. Otherwise it returns when they are delivered (`FI_DELIVERY_COMPLETE`). A write may overtake
+//! messages, so the first long put after a fence waits until the messages before the fence have been
+//! applied. A quiet asks the target for an echo.
 //!
 //! # Progress
 //!
-//! Most providers move only while somebody looks. Threads that wait look; the *agent*, a thread of
-//! this wire, looks while none does, and sleeps on the descriptor of the completion queue if there is
-//! one.
+//! Most providers make progress only when they are polled. Waiting threads poll. The *agent*, a thread
+//! of this wire, polls while no thread does, and sleeps on the descriptor of the completion queue if
+//! there is one.
 //!
 //! # Trust
 //!
-//! What libfabric carries is neither encrypted nor authenticated. Keys of memory and the number
-//! that messages of the job carry are random; who reads the network learns them.
+//! Traffic of libfabric is neither encrypted nor authenticated. Keys of memory and the number in the
+//! messages of a job are random, but an attacker who reads the network learns them.
 
 mod agent;
 mod asking;
@@ -80,15 +80,15 @@ pub use self::offers::{Choice, Offer, offers};
 use self::peer::End;
 pub use self::ticket::Ticket;
 
-/// Longest wait before a store or a quiet looks at everything again.
+/// Longest wait before a store or a quiet checks everything again.
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
-/// Looks with the core given away between them before that.
+/// Polls with a yield between them, before that.
 const YIELDS: u32 = 200;
 /// How long a PE that ends waits for its last stores to arrive.
 const LINGER: Duration = Duration::from_secs(3);
-/// How long a peer whose process has ended may leave a transfer without an end.
+/// How long a transfer to a peer whose process has ended may stay without a completion.
 const LAST_ERRORS: Duration = Duration::from_secs(1);
-/// A peer that has not been heard for this long is asked for an echo by those who wait.
+/// Waiting threads ask a peer for an echo if it has not been heard for so long.
 const ASK_AFTER: Duration = Duration::from_secs(1);
 const LINE_BYTES: usize = 8 + PAYLOAD_BYTES;
 
@@ -106,23 +106,23 @@ pub struct Fabric {
     leads: Box<[bool]>,
     watch: Option<Arc<ControlConnections>>,
     lost_after: Duration,
-    /// The messages keep behind writes.
+    /// Messages stay behind earlier writes.
     orders_writes: bool,
-    /// The caller's bytes cannot be sent from where they are.
+    /// The caller's bytes cannot be sent in place.
     copies: bool,
     operation_bytes_max: usize,
-    /// Who uses the buffer that they are copied to.
+    /// Guards the buffer to which they are copied.
     copying: Mutex<()>,
 }
 
-/// How a thread that needs something of a peer spends its time.
+/// How a thread waits for a peer.
 #[derive(Debug, Default)]
 struct Patience {
     looks: u32,
 }
 
 impl Patience {
-    /// Whether it is time to look whether somebody is lost.
+    /// Returns whether it is time to check for lost peers.
     fn wait(&mut self, wire: &Fabric) -> bool {
         self.looks = self.looks.saturating_add(1);
         let WaitLimits { looks, .. } = wire.limits;
@@ -140,7 +140,7 @@ impl Patience {
 }
 
 impl Fabric {
-    /// The wire in one's hand. Nobody waits for it in a copy of the process.
+    /// Takes the lock of the wire. An error in a copy of the process, which must not wait for it.
     fn hold(&self) -> Result<Hold<'_>, TransportError> {
         self.fork_guard.check()?;
         Ok(self.shared.lock())
@@ -156,7 +156,7 @@ impl Fabric {
         self.leads.get(pe as usize).is_some_and(|leads| *leads)
     }
 
-    /// An own place: the window, and where in it.
+    /// A place of this PE: the window, and the offset in it.
     fn own(&self, offset_bytes: usize) -> Result<(Window, usize), TransportError> {
         if !Place::is_registered(offset_bytes as u64) {
             self.fork_guard.check()?;
@@ -172,7 +172,7 @@ impl Fabric {
         })
     }
 
-    /// Sends a message with stores; whether a quiet has to wait for them.
+    /// Sends a message with stores. `quiet_waits`: a quiet has to wait for them.
     fn send(
         &self,
         pe: PeId,
@@ -196,8 +196,8 @@ impl Fabric {
         }
     }
 
-    /// Lets the endpoint work for a thread that waits for `pe` since `begin`, and waits a little where
-    /// nothing came.
+    /// Lets the endpoint make progress for a thread that has waited for `pe` since `begin`, and waits
+    /// a little if nothing came.
     fn go_on(&self, mut core: Hold<'_>, patience: &mut Patience, (pe, begin): (PeId, Instant)) {
         let came = core.drive();
         drop(core);
@@ -213,13 +213,14 @@ impl Fabric {
         self.send(pe, message, true)
     }
 
-    /// While something is awaited of a PE since `begin`: whether it has ended, or is silent.
+    /// Called while a thread has waited for a PE since `begin`: checks whether the PE has ended or is
+    /// silent.
     fn look_after(&self, pe: PeId, begin: Instant) {
         let watch = self.watch.as_ref();
         let has_ended = watch.is_some_and(|watch| watch.has_ended(pe));
         let mut core = self.shared.lock();
         if has_ended {
-            // What it sent before it ended, its farewell too, may have come.
+            // Its last messages, also its farewell, may have come.
             core.drive();
             if let Some(peer) = core.peer_mut(pe) {
                 peer.ends(End::Lost(Loss::Ended));
@@ -234,7 +235,7 @@ impl Fabric {
         }
     }
 
-    /// What it means that a PE owes an answer for so long.
+    /// The loss if a PE has owed an answer for so long.
     fn lost_by_silence(&self, pe: PeId, silent: Duration, heard_ago: Duration) -> Option<Loss> {
         if silent < self.lost_after {
             return None;
@@ -271,7 +272,7 @@ impl Fabric {
         }
     }
 
-    /// A quiet of some PEs. The first error is given when all have been waited for; who is lost is told of once.
+    /// A quiet of some PEs. Waits for all, and then gives the first error. Each loss is reported once.
     fn quiet_with(&self, pes: impl Iterator<Item = PeId>) -> Result<(), TransportError> {
         let mut all = Ok(());
         let mut waiting = Vec::new();
@@ -362,7 +363,7 @@ impl Wire for Fabric {
             let (own, at) = self.own(offset_bytes)?;
             return own.put(at, src);
         }
-        // First of all: in a copy of the process nothing may be allocated.
+        // This comes first: a copy of the process must not allocate.
         self.fork_guard.check()?;
         self.addresses.of(pe, offset_bytes, src.len(), 1)?;
         if src.len() > DATA_BYTES_MAX
@@ -450,7 +451,7 @@ impl Wire for Fabric {
 }
 
 impl wire::Registration for Fabric {
-    /// Whether the memory has a key, its owner says when it is used first.
+    /// The owner says at first use whether the memory has a key.
     fn registered_route(&self, pe: PeId, _segment: SegmentId) -> Option<Route> {
         self.leads_to(pe).then_some(Route::Read { from_bytes: 0 })
     }
@@ -480,7 +481,7 @@ impl wire::Batches for Fabric {
         self.send(pe, Outgoing::one(Kind::Word, offset_bytes, &[&word]), false)
     }
 
-    /// In as few messages as they need.
+    /// In as few messages as possible.
     fn store_lines(
         &self,
         pe: PeId,
@@ -502,7 +503,7 @@ impl wire::Batches for Fabric {
                 self.store_message(pe, full)?;
             }
         }
-        // Those before the one at fault have been stored.
+        // Lines before the wrong one have been stored.
         if !message.is_empty() {
             self.store_message(pe, message)?;
         }
@@ -543,7 +544,7 @@ impl wire::Liveness for Fabric {
         if !self.leads_to(pe) {
             return Err(TransportError::NoSuchPe { pe, pes });
         }
-        // Nothing is awaited of it here but a sign of life.
+        // Only a sign of life is awaited here.
         self.look_after(pe, Instant::now());
         let mut core = self.hold()?;
         let Some(peer) = core.peer(pe).filter(|peer| peer.end.is_none()) else {
@@ -551,7 +552,7 @@ impl wire::Liveness for Fabric {
         };
         let behind_all = peer.sent + 1;
         if peer.heard_at.elapsed() > ASK_AFTER && peer.asked_at.is_none() {
-            // If there is no room for the question, something else is awaited of it.
+            // If there is no room for the question, another answer of the peer is awaited anyway.
             let _ = core.ask(pe, behind_all);
         }
         Ok(core.peer(pe).is_some_and(|peer| peer.end.is_none()))
@@ -637,7 +638,7 @@ impl wire::Counting for Fabric {
 impl Drop for Fabric {
     fn drop(&mut self) {
         let shared = &self.shared;
-        // In a copy the endpoint is the first process's as well.
+        // In a copy of the process the endpoint belongs to the original.
         if self
             .fork_guard
             .end_thread(&mut self.agent, || shared.stop())

@@ -11,9 +11,9 @@ use hostwire_transport::wires::Wires;
 
 use super::{Choice, Fabric, Opened, Party, Ticket};
 
-/// For a hang: nobody waits so long.
+/// For a hang: longer than any wait.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Of all jobs of one process: their endpoints tell them apart.
+/// The number of all jobs of one process: only their endpoints distinguish them.
 const JOB: u64 = 0x6c6f_6361_6c00;
 
 /// The PEs of a job of `pes` on `hosts` hosts, taken in turn, one for a thread each.

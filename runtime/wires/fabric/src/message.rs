@@ -1,4 +1,4 @@
-//! The messages of the wire: short stores, and what peers ask of each other.
+//! The messages of the wire: short stores, and requests between peers.
 //!
 //! A message is a head and records, all numbers little-endian:
 //!
@@ -32,7 +32,7 @@ pub(super) enum Kind {
     Word = 2,
     /// A line: its first word is visible last.
     Line = 3,
-    /// Wake the PE: something was written past the messages.
+    /// Wake the PE: something was written by RDMA.
     Bell = 4,
     /// Say when the messages up to this one have been applied.
     Echo = 5,
@@ -42,9 +42,10 @@ pub(super) enum Kind {
     Farewell = 7,
     /// Give the key of the registered memory at this place.
     Wanted = 8,
-    /// It: the key, the address of the first byte, and how many bytes there are. Without data there is none.
+    /// The requested key, the address of the first byte, and the number of bytes. Without data
+    /// there is no key.
     Key = 9,
-    /// The key of the registered memory at this place is none any more.
+    /// The key of the registered memory at this place is not valid any more.
     Forget = 10,
 }
 
@@ -67,7 +68,7 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// Of a message; `None` if it is too short to have one.
+    /// The head of a message; `None` if the message is too short.
     pub(super) fn of(message: &[u8]) -> Option<Self> {
         Some(Self {
             job: u64_at(message, 0)?,
@@ -85,7 +86,7 @@ pub(super) struct Record<'a> {
     pub(super) data: &'a [u8],
 }
 
-/// The records of a message. `None` in place of one that is none; nothing follows it.
+/// The records of a message. `None` in place of an invalid one; nothing follows it.
 pub(super) fn records(message: &[u8]) -> impl Iterator<Item = Option<Record<'_>>> {
     let mut rest = message.get(HEAD_BYTES..).unwrap_or_default();
     std::iter::from_fn(move || {
@@ -109,17 +110,17 @@ fn first_record(bytes: &[u8]) -> Option<(Record<'_>, &[u8])> {
     Some((record, bytes.get(end.next_multiple_of(8)..)?))
 }
 
-/// A message that is to be sent: records behind room for the head.
+/// A message to be sent: room for the head, then records.
 #[derive(Debug)]
 pub(super) struct Outgoing(Vec<u8>);
 
 impl Outgoing {
-    /// Without records.
+    /// A message without records.
     pub(super) fn new() -> Self {
         Self(vec![0; HEAD_BYTES])
     }
 
-    /// Of one record.
+    /// A message of one record.
     pub(super) fn one(kind: Kind, place: usize, parts: &[&[u8]]) -> Self {
         let data: usize = parts.iter().map(|part| part.len()).sum();
         let mut bytes = Vec::with_capacity(HEAD_BYTES + RECORD_BYTES + data.next_multiple_of(8));
@@ -129,7 +130,7 @@ impl Outgoing {
         message
     }
 
-    /// Adds a record, whose data is these parts behind each other.
+    /// Adds a record. Its data is the concatenation of these parts.
     pub(super) fn push(&mut self, kind: Kind, place: usize, parts: &[&[u8]]) {
         let Self(bytes) = self;
         let len: usize = parts.iter().map(|part| part.len()).sum();

@@ -1,4 +1,4 @@
-//! What the providers of libfabric on this machine offer.
+//! The offers of libfabric's providers on this machine.
 
 use core::fmt;
 use core::str::FromStr;
@@ -9,7 +9,7 @@ use hostwire_transport::error::{EnvironmentFault, TransportError};
 
 use super::ffi::{Info, Library};
 
-/// Which provider, and which domain of it: `provider[:domain]`.
+/// A provider and a domain: `provider[:domain]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
     /// As libfabric names it: `tcp;ofi_rxm`.
@@ -57,13 +57,13 @@ pub struct Offer {
     pub refused: Option<&'static str>,
     /// Whether messages stay behind long puts.
     pub orders_writes: bool,
-    /// What this version of it is known to do wrong, though this wire can use it.
+    /// A known fault of this version, although this wire can use it.
     pub known_fault: Option<&'static str>,
 }
 
-/// How long before it is asked again.
+/// The time before libfabric is asked again.
 const ASK_AGAIN: Duration = Duration::from_millis(50);
-/// Only within a host, where PEs share memory anyway.
+/// A provider that only works within a host, where PEs share memory anyway.
 const WITHIN_A_HOST: &str = "shm";
 
 /// The version of libfabric, and all its providers.
@@ -99,7 +99,7 @@ pub fn offers() -> Result<((u32, u32), Vec<Offer>), TransportError> {
     Ok((library.version(), offers))
 }
 
-/// Seen with 1.17, and not with 2.5: docs/wire/fabric.md says by which test.
+/// Observed with 1.17, and not with 2.5: docs/wire/fabric.md names the test.
 fn known_fault(provider: &str, (major, _): (u32, u32)) -> Option<&'static str> {
     (provider == "udp;ofi_rxd" && major < 2)
         .then_some("it loses messages now and then, and the job ends with a peer that is silent")
@@ -137,7 +137,7 @@ pub(super) fn choose(
     }
 }
 
-/// What the provider that is taken offers; at least one.
+/// The offers of the chosen provider; at least one.
 fn offered(choice: Option<&Choice>) -> Result<Vec<Info>, TransportError> {
     let library = library()?;
     let provider = choice.map(|choice| choice.provider.as_str());
@@ -145,7 +145,7 @@ fn offered(choice: Option<&Choice>) -> Result<Vec<Info>, TransportError> {
     let all = Info::all(library, provider, domain);
     let mut all = all.map_err(|error| failed("asking", &error))?;
     match provider {
-        // Asked for a provider, libfabric also gives those that stand on it.
+        // For a named provider, libfabric also gives providers that are layered on it.
         Some(provider) => all.retain(|info| info.provider() == provider),
         None => all.retain(|info| info.provider() != WITHIN_A_HOST),
     }

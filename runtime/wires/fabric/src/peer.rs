@@ -1,4 +1,4 @@
-//! What is known of a PE of another host.
+//! The state of a PE of another host.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -9,17 +9,17 @@ use hostwire_transport::error::{Loss, Misbehaviour, PeId, TransportError};
 use super::ffi::endpoint::Key;
 use super::keys::Known;
 
-/// Why nothing more goes to a peer.
+/// Why nothing more is sent to a peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
-    /// It has said farewell: nobody can see that nothing is stored.
+    /// It has said farewell: no PE can see that nothing is stored.
     Finished,
     Lost(Loss),
     Misbehaved(Misbehaviour),
 }
 
 impl End {
-    /// What a store gives then.
+    /// The result of a store then.
     pub(super) fn result(self, pe: PeId) -> Result<(), TransportError> {
         match self {
             Self::Finished => Ok(()),
@@ -42,11 +42,11 @@ pub(super) struct Peer {
     pub(super) stored: u64,
     /// The last message to it that changes its memory.
     pub(super) ordered: u64,
-    /// Messages up to this one have to be applied before anything is written past messages.
+    /// Messages up to this one have to be applied before a write by RDMA.
     pub(super) fenced: u64,
     /// The last message that asks for an echo.
     pub(super) asked: u64,
-    /// Since when the oldest echo is awaited, if one is.
+    /// Since when the oldest echo is awaited, if any.
     pub(super) asked_at: Option<Instant>,
     /// Messages up to this one have been applied.
     pub(super) echoed: u64,
@@ -56,9 +56,9 @@ pub(super) struct Peer {
     pub(super) owed: Option<u64>,
     pub(super) heard_at: Instant,
     pub(super) end: Option<End>,
-    /// A quiet has said that it is lost.
+    /// A quiet has reported its loss.
     pub(super) is_told: bool,
-    /// Those of its registered memory.
+    /// The keys of its registered memory.
     pub(super) keys: HashMap<SegmentId, Known>,
 }
 
@@ -93,7 +93,7 @@ impl Peer {
 
     /// It has applied the messages up to this one.
     pub(super) fn heard_echo(&mut self, number: u64) {
-        // What was never sent cannot have been applied.
+        // A message that was never sent cannot have been applied.
         self.echoed = self.echoed.max(number.min(self.sent));
         self.asked_at = match self.echoed >= self.asked {
             true => None,
@@ -101,7 +101,7 @@ impl Peer {
         };
     }
 
-    /// Nothing more goes to it. The first reason stays.
+    /// Ends the peer: nothing more is sent to it. The first reason stays.
     pub(super) fn ends(&mut self, end: End) {
         self.end.get_or_insert(end);
     }

@@ -1,11 +1,11 @@
-//! What the environment may set of this wire.
+//! The settings of this wire.
 
 use hostwire_bootstrap::settings::{Kind, expected, table};
 
 use crate::Choice;
 
 table! {
-    /// What the environment says, checked.
+    /// The settings of the environment, checked.
     #[derive(Debug, Clone, PartialEq)]
     #[non_exhaustive]
     pub struct Settings;

@@ -1,4 +1,4 @@
-//! Long puts and gets: writes and reads of remote memory, past the messages.
+//! Long puts and gets: writes and reads of remote memory by RDMA.
 
 use std::sync::PoisonError;
 use std::time::Instant;
@@ -15,7 +15,7 @@ use super::message::{Kind, Outgoing};
 use super::peer::End;
 use super::{Fabric, LAST_ERRORS, Patience};
 
-/// Memory of a peer as the provider reaches it.
+/// Memory of a peer as the provider addresses it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Far(Key);
 
@@ -30,7 +30,7 @@ impl Far {
     }
 }
 
-/// What is known of a transfer that a thread waits for.
+/// The state of a transfer for which a thread waits.
 struct Transfer {
     pe: PeId,
     token: Token,
@@ -38,7 +38,7 @@ struct Transfer {
 }
 
 impl Fabric {
-    /// How `len` bytes at a place of a peer are reached past the messages; `None` if they are not.
+    /// How to reach `len` bytes at a place of a peer by RDMA; `None` if that is not possible.
     pub(super) fn far(
         &self,
         pe: PeId,
@@ -55,7 +55,7 @@ impl Fabric {
         }))
     }
 
-    /// Puts bytes past the messages.
+    /// Puts bytes by RDMA.
     pub(super) fn put_long(&self, pe: PeId, far: Far, src: &[u8]) -> Result<(), TransportError> {
         let Some(fenced) = self.hold()?.open(pe)?.map(|peer| peer.fenced) else {
             return Ok(());
@@ -83,7 +83,7 @@ impl Fabric {
         self.store_message(pe, Outgoing::one(Kind::Bell, 0, &[]))
     }
 
-    /// How much goes in one write or read.
+    /// The size of one write or read.
     fn piece_bytes(&self) -> usize {
         let most = match self.copies {
             true => COPIED_BYTES,
@@ -92,7 +92,7 @@ impl Fabric {
         most.min(self.operation_bytes_max).max(1)
     }
 
-    /// Reads or writes memory of a PE, and returns when that is done, or cannot be.
+    /// Reads or writes memory of a PE. Returns when that is done or has failed.
     fn transfer(
         &self,
         pe: PeId,
@@ -134,7 +134,7 @@ impl Fabric {
         loop {
             let mut core = self.shared.lock();
             if core.fault().is_err() {
-                // Nothing goes on, also none of this.
+                // The endpoint has ended, so this transfer has too.
                 return core.fault();
             }
             let came = core.drive();
@@ -157,7 +157,7 @@ impl Fabric {
         }
     }
 
-    /// A provider may leave a transfer to a lost peer without an end; then the endpoint is closed, as
+    /// A provider may never complete a transfer to a lost peer. Then the endpoint is closed, because
     /// it could still use the caller's memory.
     fn end_hopeless(&self, transfer: &Transfer) -> Result<(), TransportError> {
         let mut core = self.shared.lock();
@@ -175,7 +175,7 @@ impl Fabric {
     }
 }
 
-/// Copies bytes to the buffer from where they can be sent.
+/// Copies bytes to the buffer from which they can be sent.
 fn copied_in(endpoint: &Endpoint, bytes: &[u8]) -> Result<*const u8, FabricError> {
     let at = endpoint.own(COPIED, bytes.len())?;
     let copied = endpoint.buffers().copy_in(COPIED, bytes);
@@ -220,7 +220,7 @@ impl Offload for Fabric {
         Ok(())
     }
 
-    /// Asked of the agent: CPUs of the PE's host do atomics on its segment, too.
+    /// Left to the agent: CPUs of the PE's host also do atomics on its segment.
     fn atomic(&self, pe: PeId, _request: Request) -> Result<u64, TransportError> {
         Err(TransportError::misused(
             "an atomic operation past the agent",

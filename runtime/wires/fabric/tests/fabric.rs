@@ -1,5 +1,5 @@
 //! The suite of the transports over libfabric: PEs of one process, each with an endpoint of its own,
-//! over the providers that the library of this machine has.
+//! over the providers of this machine's library.
 #![allow(clippy::print_stderr)]
 
 use hostwire_address::{Place, SegmentId};
@@ -68,7 +68,7 @@ macro_rules! over {
     ($wire:ident, $provider:literal; $($case:ident,)*) => {
         over!($wire, $provider, cfg(all()); $($case,)*);
     };
-    // For `make test-long`: other providers than the one that is taken first.
+    // For `make test-long`: providers other than the default one.
     (long $wire:ident, $provider:literal; $($case:ident,)*) => {
         over!($wire, $provider, ignore = "another provider; make test-long"; $($case,)*);
     };
@@ -115,7 +115,7 @@ fn the_chosen_provider_passes_the_suite() {
     }
 }
 
-/// Registered memory of a PE is read and written past the messages, until it is unregistered.
+/// Registered memory of a PE is read and written by RDMA, until it is unregistered.
 #[test]
 fn registered_memory_has_keys() {
     const LEN: usize = 40_000;
@@ -151,7 +151,7 @@ fn registered_memory_has_keys() {
                 let mut seen = vec![1; 100];
                 get(LEN as u64 - 100, &mut seen).unwrap();
                 assert_eq!(seen, [0; 100], "other memory than in the round before");
-                // A place before the end, and more than one message has.
+                // A place before the end, and more bytes than fit one message.
                 let byte = round as u8 + 10 * wire.pe() as u8;
                 wire.store(other, at(7), &vec![byte; LEN - 7]).unwrap();
                 wire.quiet().unwrap();

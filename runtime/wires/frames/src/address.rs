@@ -1,4 +1,4 @@
-//! Where a PE is reached, and the text in which PEs tell each other.
+//! The address at which a PE is reached, and its text form, which PEs exchange.
 
 use core::fmt;
 use core::str::FromStr;
@@ -30,12 +30,12 @@ pub enum Address {
     StationPorts(Several<PortAt>),
 }
 
-/// One of those that are told apart at a station by the head of their frames.
+/// One of several endpoints at a station. The head of a frame says for which one it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PortAt {
     /// The station.
     pub station: MacAddress,
-    /// Drawn by who has it.
+    /// Drawn at random by its owner.
     pub port: u32,
 }
 
@@ -49,12 +49,12 @@ impl fmt::Display for PortAt {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Several<T> {
     count: u8,
-    /// Places behind the last value are as the first one.
+    /// Unused places hold the first value.
     places: [T; INTERFACES_MAX],
 }
 
 impl<T: Copy> Several<T> {
-    /// `None` if they are not as many as that.
+    /// `None` for any other number of values.
     pub fn new(values: &[T]) -> Option<Self> {
         let &[first, _, ..] = values else {
             return None;
@@ -74,8 +74,8 @@ impl<T: Copy> Several<T> {
 }
 
 impl Address {
-    /// The address of who has `addresses`, one for each of its interfaces. `None` if there are
-    /// none or more than [`INTERFACES_MAX`], or if they are not all of one kind.
+    /// The address of an endpoint with `addresses`, one for each of its interfaces. `None` if
+    /// there are none or more than [`INTERFACES_MAX`], or if they are not all of one kind.
     pub fn of_interfaces(addresses: &[Self]) -> Option<Self> {
         match addresses {
             [Self::Station(_) | Self::Udp(_) | Self::Tcp(_) | Self::StationPort(_)] => {
@@ -91,7 +91,7 @@ impl Address {
         }
     }
 
-    /// That of one of the interfaces.
+    /// The address of one of the interfaces.
     pub fn of_interface(&self, number: usize) -> Option<Self> {
         match self {
             Self::Station(_) | Self::Udp(_) | Self::Tcp(_) | Self::StationPort(_) => {
@@ -143,7 +143,7 @@ impl Address {
     }
 }
 
-/// What `one` finds in each of `addresses`.
+/// The result of `one` for each of `addresses`.
 fn all<T: Copy>(addresses: &[Address], one: fn(&Address) -> Option<T>) -> Option<Several<T>> {
     Several::new(&addresses.iter().map(one).collect::<Option<Vec<_>>>()?)
 }
@@ -203,7 +203,7 @@ impl FromStr for Address {
     }
 }
 
-/// A station, or a port of it behind a slash: eight hexadecimal digits.
+/// A station, or a station and a port after a slash: eight hexadecimal digits.
 fn at_station(text: &str) -> Option<Address> {
     let Some((station, port)) = text.split_once('/') else {
         return mac(text).map(Address::Station);

@@ -13,16 +13,16 @@ use spin::relax::Yield;
 use super::alarm::Alarm;
 use super::core::FramesCore;
 
-/// The wire in one's hand.
+/// The lock of the wire, held.
 pub(super) type Hold<'a> = SpinMutexGuard<'a, FramesCore, Yield>;
 
 /// What the agent shares with the threads of the PE.
 #[derive(Debug)]
 pub(super) struct AgentShared {
-    /// Taken for every store, and so one that is given back by a store: threads that meet here
-    /// look again, or come by later.
+    /// Taken for every store. So it is a spin lock, which is released by a plain store:
+    /// threads that find it taken try again, now or later.
     core: SpinMutex<FramesCore, Yield>,
-    /// Ends a wait of the agent. Who has the wire in hand may set it.
+    /// Ends a wait of the agent. Set only by the holder of the lock.
     alarm: Alarm,
     /// A second descriptor of the socket, to wait on without the lock.
     frames: OwnedFd,
@@ -45,7 +45,7 @@ impl AgentShared {
         self.core.lock()
     }
 
-    /// Nothing if somebody else has the wire in hand.
+    /// `None` if another thread holds the lock.
     pub(super) fn try_lock(&self) -> Option<Hold<'_>> {
         self.core.try_lock()
     }
@@ -60,7 +60,7 @@ impl AgentShared {
         came
     }
 
-    /// Gives the lock back; the agent does not sleep past what has to be done.
+    /// Releases the lock, and makes sure that the agent wakes in time for the next work.
     pub(super) fn release(&self, mut core: Hold<'_>) {
         core.call_agent_in_time();
     }
@@ -70,10 +70,10 @@ impl AgentShared {
         wait(&mut [self.come()], Some(limit));
     }
 
-    /// Ends [`serve`](Self::serve). Not to be called with the wire in hand.
+    /// Ends [`serve`](Self::serve). The caller must not hold the lock.
     pub(super) fn stop(&self) {
         self.stop.store(true, Ordering::Release);
-        // The agent looks at `stop` with the wire in hand before it sets the alarm.
+        // The agent holds the lock when it checks `stop` and then sets the alarm.
         let _core = self.lock();
         self.alarm.ring();
     }
@@ -83,7 +83,7 @@ impl AgentShared {
         let aside_min = Duration::from_nanos(Timings::SOCKET.aside_min_ns);
         let mut aside = aside_min;
         while !self.stop.load(Ordering::Acquire) {
-            // Who has the wire in hand uses it.
+            // The holder of the lock serves the wire.
             let Some(turn) = self.turn() else {
                 std::thread::sleep(aside);
                 continue;
@@ -102,10 +102,10 @@ impl AgentShared {
         }
     }
 
-    /// A turn of the agent, `None` if somebody else has the wire in hand.
+    /// A turn of the agent; `None` if another thread holds the lock.
     fn turn(&self) -> Option<Turn> {
         let mut core = self.try_lock()?;
-        // Who stops it sets the alarm with the wire in hand, which nothing may undo.
+        // `stop` sets the alarm under the lock, and nothing may undo that.
         match self.stop.load(Ordering::Acquire) {
             true => Some(Turn::Again),
             false => Some(core.agent_turn()),
@@ -121,7 +121,7 @@ impl AgentShared {
     }
 }
 
-/// Until one is readable; whatever else ends it, the caller looks again.
+/// Waits until one is readable. It may end early; the caller checks again.
 fn wait(fds: &mut [PollFd<'_>], limit: Option<Duration>) {
     let timeout = limit.map(|limit| Timespec {
         tv_sec: i64::try_from(limit.as_secs()).unwrap_or(i64::MAX),

@@ -7,8 +7,8 @@ use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, 
 
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// A timer of the system on which the agent waits. Others may move it: so who stores need not wake
-/// the agent to say when it is needed, and the system adds no slack to the time.
+/// A timer of the system on which the agent waits. Other threads may move it. So a thread that
+/// stores need not wake the agent to tell it the time, and the system adds no timer slack.
 #[derive(Debug, Clone)]
 pub(super) struct Alarm {
     timer: Arc<OwnedFd>,
@@ -23,9 +23,9 @@ impl Alarm {
         })
     }
 
-    /// Goes off once, at this time of the monotonic clock; at once if that is over.
+    /// Goes off once, at this time of the monotonic clock, or at once if the time is over.
     pub(super) fn set(&self, at_ns: u64) {
-        // 0 would be never.
+        // 0 would disarm it.
         let at_ns = at_ns.max(1);
         let once = Itimerspec {
             it_interval: Timespec {
@@ -37,7 +37,7 @@ impl Alarm {
                 tv_nsec: (at_ns % NS_PER_S) as i64,
             },
         };
-        // It fails for no time and no timer of this kind.
+        // It fails for no valid time on such a timer.
         let set = rustix::time::timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &once);
         debug_assert!(set.is_ok(), "{set:?}");
     }

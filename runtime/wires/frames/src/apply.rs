@@ -1,4 +1,4 @@
-//! What a frame delivers, applied to the memory of the PEs of this host.
+//! Applies the contents of frames to the memory of the PEs of this host.
 
 use hostwire_link::{Endpoint, LinkId, Misbehaviour, Misuse, Node, Ns};
 use hostwire_packet::ht::{ControlRepr, PacketRepr, PlainWrite, RequestKind, Write, WriteMode};
@@ -10,10 +10,10 @@ use super::own::{Found, Own};
 const WORD_BYTES: usize = 8;
 const LINE_BYTES: usize = 64;
 
-/// Gives a frame to the endpoint, with who has made it where frames say that, and applies what it delivers. A peer that asks for what
-/// no correct peer asks for is cut off; anything else that is wrong with a frame the
-/// endpoint has counted and dropped. Who sleeps is woken once for the stores that follow each other: a
-/// system call for each packet would cost more than all else that is done with it.
+/// Gives a frame to the endpoint, with its maker if known, and applies what it delivers. A peer that requests something
+/// that no correct peer requests is cut off. The endpoint counts and drops frames that are wrong in another way. A
+/// sleeping PE is woken once for consecutive stores: a system call for each packet would cost more than all other work
+/// for it.
 pub(super) fn take_frame(
     endpoint: &mut Endpoint,
     own: &Own,
@@ -39,7 +39,7 @@ fn take_one(
     let delivery = endpoint.receive_from(now, maker, frame).ok()??;
     let link = delivery.link;
     let mut packets = delivery.packets.clone();
-    // Those of frames of nothing but credits, which come back for every few that leave, are of nobody.
+    // Frames of nothing but credits come back for every few frames sent; they wake nobody.
     let mut bells = Bells::default();
     let applied = apply_all(own, &mut packets, &mut bells);
     bells.ring();
@@ -52,14 +52,14 @@ fn take_one(
     Some(link)
 }
 
-/// The PE that has been stored to last, and has not been told yet.
+/// The PE of the last store, if it has not been told yet.
 #[derive(Debug, Default)]
 pub(crate) struct Bells<'a> {
     owner: Option<&'a Window>,
 }
 
 impl<'a> Bells<'a> {
-    /// A store is about to go to memory of this PE: the one before it is told.
+    /// A store to memory of this PE follows: rings the previous PE if it is another one.
     #[inline]
     fn stores_to(&mut self, owner: Option<&'a Window>) {
         let is_same = match (self.owner, owner) {
@@ -136,7 +136,7 @@ pub(crate) fn store_lines<'a>(
     } = own.find(address).ok_or(Misuse::Outside)?;
     bells.stores_to(owner);
     let (whole, _) = lines.as_chunks::<LINE_BYTES>();
-    // Nearly all that is long.
+    // Nearly all long runs.
     if whole.len() > 1
         && whole.as_flattened().len() == lines.len()
         && window.put_lines_unannounced(at, whole)
@@ -145,14 +145,14 @@ pub(crate) fn store_lines<'a>(
     }
     for line in lines.chunks(LINE_BYTES) {
         store(window, at, line)?;
-        // What was stored ends within the segment; the end of anything else may be nowhere.
+        // The stored bytes end within the segment, so this does not overflow.
         at += line.len();
     }
     Ok(())
 }
 
-/// Stores one run, after all that was stored before it. Of a run that begins a line the
-/// first word comes last: it may be the header of the line.
+/// Stores one run after all earlier stores. If a run begins a line, its first word is stored last, because it may be
+/// the header of the line.
 fn store(window: &Window, at: usize, run: &[u8]) -> Result<(), Misuse> {
     let memory = window.memory();
     if memory.range(at, run.len()).is_err() {
@@ -196,7 +196,7 @@ mod tests {
 
     const SEGMENT_BYTES: usize = 8192;
 
-    /// That of a PE of three.
+    /// The memory of one PE of three.
     fn own_of(pe: PeId) -> Own {
         let window = Window::new(Memory::anonymous(SEGMENT_BYTES), Visibility::Coherent).unwrap();
         let map = JobMap::new(3, SEGMENT_BYTES as u64).unwrap();
@@ -259,7 +259,7 @@ mod tests {
             (end, 1),
             (end - 4, 64),
             (end - 1, 2),
-            // The table of the host, and what is behind it.
+            // The table of the host, and the bytes after it.
             (FIRST + 2 * SEGMENT_BYTES as u64 + 24, 9),
             (FIRST + 2 * SEGMENT_BYTES as u64 + 32, 1),
             (1 << 40, 8),
@@ -372,7 +372,7 @@ mod tests {
         })
     }
 
-    /// Everything that both have to say to each other; each has its memory.
+    /// Exchanges all frames between both ends; each has its memory.
     fn exchange(now: Ns, ends: &mut [(Endpoint, LinkId); 2], owns: [&Own; 2]) {
         let [(a, _), (b, _)] = ends;
         for _ in 0..8 {
@@ -393,7 +393,7 @@ mod tests {
         for own in [&stores, &sleeps] {
             segments(own).doorbell().arm(core::time::Duration::ZERO);
         }
-        // As many as it takes to have credits back.
+        // As many as needed to get credits back.
         for round in 0..50 {
             let (a, link) = &mut ends[0];
             assert_eq!(a.put(*link, FIRST + 4096, &[7; 64]), Ok(64));

@@ -25,12 +25,12 @@ use super::own::Own;
 use super::patience::Cores;
 use super::{Address, Ether, FrameNumbers, HostPath, Socket, rights};
 
-/// Frames on their way per link: fewest that keep a stream going, and enough for any.
+/// Frames in flight per link: the minimum that keeps a stream going.
 const IN_FLIGHT_MIN: usize = 4;
 const IN_FLIGHT_MAX: usize = 128;
-/// Bytes on their way per link: as many of the longest Ethernet frames.
+/// Bytes in flight per link: as many of the longest Ethernet frames.
 const IN_FLIGHT_BYTES_MAX: usize = IN_FLIGHT_MAX * 9000;
-/// Retransmission timeout where nothing is lost: that of TCP below, which is to be first.
+/// Retransmission timeout over TCP: that of TCP itself, which should retransmit first.
 const RTO_BEHIND_TCP_NS: u64 = 200_000_000;
 /// Most lines that a frame can carry, however long it is: it counts them in a byte.
 const LINES_PER_FRAME_MAX: usize = 255;
@@ -48,8 +48,8 @@ pub struct Roster {
     pub job: u64,
     /// By number: where the other hosts are; `None` for this one.
     pub peers: Vec<Option<Address>>,
-    /// What encrypts the frames between hosts; `None` sends them bare. The same for all
-    /// hosts: those that differ do not hear each other.
+    /// The secrets that encrypt frames between hosts; `None` for no encryption. The same at all hosts: hosts
+    /// that differ drop each other's frames.
     pub secrets: Option<Secrets>,
 }
 
@@ -60,7 +60,7 @@ impl Roster {
     }
 }
 
-/// The PEs of a host; `host_of` says for each PE on which it is.
+/// The PEs of a host; `host_of` has the host of each PE.
 pub(super) fn pes_of(host_of: &[u32], host: u32) -> impl Iterator<Item = PeId> + '_ {
     let all = (0..).zip(host_of);
     all.filter(move |(_, its)| **its == host).map(|(pe, _)| pe)
@@ -69,10 +69,9 @@ pub(super) fn pes_of(host_of: &[u32], host: u32) -> impl Iterator<Item = PeId> +
 /// What the hosts of a job have to know to encrypt their frames.
 #[derive(Debug, Clone)]
 pub struct Secrets {
-    /// The key of the job, which nobody else knows.
+    /// The key of the job, secret to all others.
     pub key: JobKey,
-    /// What the process that has the endpoint of a host has drawn, in the order of the numbers of the
-    /// hosts.
+    /// By host: the life that the process with its endpoint has drawn.
     pub lives: Vec<Life>,
 }
 
@@ -112,7 +111,7 @@ impl Default for EtherOptions {
     }
 }
 
-/// What a wire may be told beside who is where.
+/// Options of a wire beside the roster.
 #[derive(Debug, Clone)]
 pub struct EtherOptions {
     /// How long a PE of another host may be silent before it is lost.
@@ -120,9 +119,9 @@ pub struct EtherOptions {
 }
 
 impl Ether {
-    /// Opens links to all other hosts and starts the agent, which applies what they store to
-    /// `segments`, those of the PEs of this host in the order of their numbers. All segments have to be of
-    /// one size; callers compare before.
+    /// Opens links to all other hosts and starts the agent, which applies their stores to `segments`: those of
+    /// the PEs of this host in the order of their numbers. All segments of the job must have the same size;
+    /// callers check this before.
     ///
     /// # Errors
     /// [`TransportError::Misused`] for a roster that does not fit;
@@ -139,7 +138,7 @@ impl Ether {
         Self::connect_with(ended, segments, socket, roster, options, deadline)
     }
 
-    /// As [`connect`](Self::connect), with a table that others see, too.
+    /// As [`connect`](Self::connect), with a table that other processes also see.
     pub(super) fn connect_with(
         ended: EndedPes,
         segments: Vec<Window>,
@@ -227,7 +226,7 @@ impl Ether {
                 self.shared.release(core);
                 let silence = match state {
                     Ok(true) => break,
-                    // It was there, and has done all that it had to do.
+                    // The host was there and has already finished.
                     Err(CloseReason::PeerFinished) => break,
                     Ok(false) if Instant::now() < deadline => {
                         self.shared.wait_for_frames(super::LOOK_AGAIN);
@@ -250,7 +249,7 @@ impl Ether {
     }
 }
 
-/// Why a peer does not answer, as far as the frames that were dropped tell.
+/// Why a peer does not answer, as far as dropped frames show.
 pub(super) fn silence(counters: &Counters) -> Silence {
     let seen = |cause| counters.dropped(cause) > 0;
     if seen(DropCause::Sealed) {
@@ -264,7 +263,7 @@ pub(super) fn silence(counters: &Counters) -> Silence {
     }
 }
 
-/// Sockets know hosts; people know PEs: the first one of each host is named.
+/// Sockets name hosts, but users know PEs: replaces a host by its first PE.
 fn naming_pes(error: TransportError, roster: &Roster) -> TransportError {
     let first = |host| roster.pes_of(host).next().unwrap_or(host);
     match error {
@@ -283,7 +282,7 @@ fn naming_pes(error: TransportError, roster: &Roster) -> TransportError {
     }
 }
 
-/// Why a link cannot be made.
+/// The error that a link cannot be made.
 pub(super) fn no_link(why: impl core::fmt::Display) -> TransportError {
     let detail = why.to_string().into();
     TransportError::environment(
@@ -340,12 +339,11 @@ fn wrong_roster(roster: &Roster, got: &str) -> TransportError {
     )
 }
 
-/// Frames that an endpoint keeps of all its peers because one before them is missing: most, and bytes of longer
-/// ones.
+/// Most early frames that an endpoint keeps from all its peers together, and most bytes if they are longer.
 const EARLY_MAX: usize = 1024;
 const EARLY_BYTES_MAX: usize = EARLY_MAX * 9000;
 
-/// No more frames on their way than the peers have room for.
+/// No more frames in flight than the peers have room for.
 pub(super) fn config(
     socket: &Socket,
     is_sealed: bool,
@@ -360,18 +358,18 @@ pub(super) fn config(
     let frames_in_flight_max = per_link.min(in_flight_max).max(IN_FLIGHT_MIN) as u16;
     let default = Config::default();
     let (rto_min_ns, ack_delay_ns) = match socket.loses_nothing() {
-        // Who waits for an ack asks for it.
+        // A sender that waits for an ack asks for it.
         true => (RTO_BEHIND_TCP_NS, default.credit_delay_ns),
         false => (default.rto_min_ns, default.ack_delay_ns),
     };
-    // Applied as they come, so what holds them is the receive ring: credits for as many
-    // lines as all frames on their way can carry.
+    // Frames are applied as they come, so only the receive ring holds them: credits for as many lines as all
+    // frames in flight can carry.
     let lines_per_frame = (frame_len_max / LINE_LEN).min(LINES_PER_FRAME_MAX) as u16;
     let lines = frames_in_flight_max.saturating_mul(lines_per_frame);
     let [posted, non_posted, response] = default.buffers;
     let posted = posted.max(lines);
     let [batch, non_posted_batch, response_batch] = default.credit_batch;
-    // Behind long frames a frame on its own costs more than what it says. Several frames of credits leave
+    // With long frames, a frame only for credits costs more than it is worth. Several frames of credits leave
     // together, with the ack that the sender asks for.
     let batch = match socket.loses_nothing() {
         true => lines_per_frame.saturating_mul(frames_per_question(frames_in_flight_max)),
@@ -379,10 +377,10 @@ pub(super) fn config(
     };
     Config {
         buffers: [posted, non_posted, response],
-        // A stream gets a frame of credits for each few messages of frames, not for each of them.
+        // A stream gets a frame of credits for a few batches of frames, not for each batch.
         credit_batch: [batch, non_posted_batch, response_batch],
         frame_len_max,
-        // As much memory, however long frames are.
+        // The same memory for all lengths of frames.
         pool_frames_max: default.pool_frames_max * default.frame_len_max
             / frame_len_max.max(default.frame_len_max),
         added_bytes: FramesCore::added_bytes(is_sealed) + socket.header_bytes(),
@@ -395,7 +393,7 @@ pub(super) fn config(
         packing: Timings::SOCKET,
         open_timeout_ns: ns(patience),
         dead_after_ns: ns(lost_after),
-        // Asked often enough before it is given up.
+        // A peer is asked often enough before it is given up.
         keepalive_ns: default.keepalive_ns.min(ns(lost_after) / 8).max(1),
         ..default
     }

@@ -1,4 +1,4 @@
-//! The endpoint of a host and its socket: what is behind the lock.
+//! The endpoint of a host and its socket: the state under the lock.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -23,7 +23,8 @@ use super::socket::{SEND_BATCH_FRAMES, Socket};
 use super::tally::SocketCounters;
 use super::{Address, FrameNumbers, Lead, Meets};
 
-/// How often kernels are asked whether they have heard of those of silent peers: much more often than those answer.
+/// How often this kernel is asked for answers of the kernels of silent peers: much more often than
+/// those answer.
 const ASK_KERNELS_NS: u64 = 100_000_000;
 /// What one packet can carry.
 const LINE_BYTES: usize = 64;
@@ -39,30 +40,30 @@ pub(super) struct FramesCore {
     pub(super) own: Own,
     guard: Guard,
     outbox: Outbox,
-    /// Frames that leave together, or did last.
+    /// Frames that leave together, or the last ones that did.
     departures: Vec<Departure>,
     /// The links of numbered frames that are being sent.
     leaving: Vec<LinkId>,
-    /// What leaves when.
+    /// Decides when frames leave.
     packing: Packing,
     alarm: Alarm,
-    /// What links have taken last, where that is nothing but signals.
+    /// The last stores to a link, if they are only signals.
     signals: HashMap<LinkId, Signals>,
-    /// Links whose loss a quiet has told of.
+    /// Links whose loss a quiet has reported.
     told: HashSet<LinkId>,
-    /// PEs of whose death one has.
+    /// PEs whose death a quiet has reported.
     told_pes: Told,
-    /// Who is told of links as they open and close.
+    /// Is told when links open and close.
     meets: Option<Meets>,
-    /// Who knows whether the hosts of silent peers answer.
+    /// Knows whether the hosts of silent peers answer.
     kernels: Option<Arc<dyn Kernels>>,
     kernels_asked_at: Ns,
-    /// Stations that this one has met: where they are.
+    /// The addresses of stations that this one has met.
     stations: Vec<Option<Address>>,
     begin_ns: u64,
 }
 
-/// Words that are stored one behind the other and for which no quiet waits.
+/// Consecutive words for which no quiet waits.
 #[derive(Debug, Clone, Copy)]
 struct Signals {
     before: Ticket,
@@ -73,7 +74,7 @@ struct Signals {
 #[derive(Debug)]
 struct Guard {
     seals: Option<Seals<FrameNumbers>>,
-    /// Of frames that the endpoint never sees.
+    /// Counts frames that the endpoint never sees.
     counters: Counters,
 }
 
@@ -83,13 +84,14 @@ impl Guard {
         self.seals.is_some()
     }
 
-    /// Puts a frame into the outbox, encrypted where that is asked for.
+    /// Puts a frame into the outbox, encrypted if required.
     #[inline]
     fn pass(&mut self, peer: Node, frame: &[u8], outbox: &mut Outbox) {
         outbox.push(peer.0, |place| self.seal(peer, frame, place));
     }
 
-    /// The frame in what has come, and who has made it if it was encrypted; nothing if it is dropped.
+    /// Opens received bytes: returns the frame, and its maker if it was encrypted. Nothing if it is
+    /// dropped.
     fn open<'a>(&mut self, bytes: &'a mut [u8]) -> Option<(Option<Node>, &'a [u8])> {
         let opened = match &mut self.seals {
             Some(seals) => seals.open(bytes).map(|(maker, frame)| (Some(maker), frame)),
@@ -99,13 +101,13 @@ impl Guard {
         opened.map_err(|cause| self.counters.drop_frame(cause)).ok()
     }
 
-    /// Writes what is to be sent in place of a frame; its length. 0 for nothing at all.
+    /// Writes the sealed form of a frame, and returns its length; 0 if nothing may be sent.
     fn seal(&mut self, peer: Node, frame: &[u8], place: &mut [u8]) -> usize {
         let Some(seals) = &mut self.seals else {
             return copy(frame, place);
         };
-        // Frames are shorter than a place by the overhead, and only peers are sent to. What is
-        // left is a copy of the process, which sends nothing.
+        // Places have room for the overhead, and frames go only to peers. So this fails only in a
+        // copy of the process, which sends nothing.
         let len = seals.seal(peer, frame, place);
         debug_assert!(matches!(len, Ok(_) | Err(SealError::Copied)), "{len:?}");
         len.unwrap_or(0)
@@ -125,7 +127,7 @@ pub(super) fn clock_ns() -> u64 {
     (now.tv_sec as u64).saturating_mul(1_000_000_000) + now.tv_nsec as u64
 }
 
-/// The time since then. Never 0.
+/// The time since `begin_ns`. Never 0.
 fn now(begin_ns: u64) -> Ns {
     Ns(clock_ns().saturating_sub(begin_ns).saturating_add(1))
 }
@@ -175,18 +177,18 @@ impl FramesCore {
         }
     }
 
-    /// Of a station: tells of links as they open and close.
+    /// For a station: `meets` is told when links open and close.
     pub(super) fn that_meets(mut self, meets: Meets) -> Self {
         self.meets = Some(meets);
         self
     }
 
-    /// From now on it is known whether the hosts of silent peers answer.
+    /// From now on `kernels` says whether the hosts of silent peers answer.
     pub(super) fn ask_kernels(&mut self, kernels: Arc<dyn Kernels>) {
         self.kernels = Some(kernels);
     }
 
-    /// From now on frames leave for this station, and its frames are taken.
+    /// From now on frames can be sent to this station, and its frames are accepted.
     pub(super) fn add_station(&mut self, lead: &Lead) -> Result<(), TransportError> {
         let at = lead.pe as usize;
         let mut stations = self.stations.clone();
@@ -195,7 +197,7 @@ impl FramesCore {
             *place = Some(lead.address);
         }
         if let Err(error) = self.socket.set_peers(0, stations.clone()) {
-            // Those before were right.
+            // The earlier ones were valid.
             self.socket.set_peers(0, self.stations.clone())?;
             return Err(error);
         }
@@ -211,8 +213,8 @@ impl FramesCore {
         now(self.begin_ns)
     }
 
-    /// As [`drive`](Self::drive), for who looks again and again: most looks cost only that
-    /// of the receive ring, and the clock is read every few of them.
+    /// As [`drive`](Self::drive), for threads that poll: most polls only check the receive ring, and
+    /// the clock is read only in every few.
     pub(super) fn glance(&mut self) -> bool {
         if let Look::Peek(times) = self.packing.look()
             && (0..times).all(|_| self.socket.is_empty())
@@ -223,14 +225,14 @@ impl FramesCore {
         self.drive()
     }
 
-    /// Stores what joins other stores in a frame that waits for more; whether it is so.
+    /// Stores bytes if they can join a waiting frame. Returns whether they could.
     #[inline]
     pub(super) fn join(&mut self, link: LinkId, address: u64, data: &[u8]) -> bool {
         self.packing.joins(link) && self.endpoint.join(link, address, data)
     }
 
-    /// Sends a store that is one packet at once, if it is the first one to its target since
-    /// somebody looked and nothing else is to be sent; whether it is so.
+    /// Sends a store of one packet at once, if it is the first one to its target since the last look
+    /// and nothing else has to be sent. Returns whether it did.
     #[inline]
     pub(super) fn put_alone(&mut self, link: LinkId, address: u64, data: &[u8]) -> bool {
         if data.len() > LINE_BYTES || !self.packing.is_at_rest() || !self.outbox.is_empty() {
@@ -245,16 +247,16 @@ impl FramesCore {
             self.guard.pass(peer, frame, &mut self.outbox);
             self.outbox.send_once(socket);
         }
-        // The frame is on its way: what is left to do costs nobody time.
+        // The frame has left, so the rest adds no latency.
         let now = self.now();
         self.endpoint.has_left(now, link);
         self.packing.left_alone(now, link);
         true
     }
 
-    /// Stores to a link; what it takes of them. The first ones since somebody looked leave at
-    /// once. Behind them a frame that is not full may wait for more: somebody has to look or
-    /// [let go](Self::let_go).
+    /// Stores to a link, and returns how much it takes. The first stores since the last look leave
+    /// at once. After them a frame that is not full may wait for more, until a look or
+    /// [`let_go`](Self::let_go).
     pub(super) fn put(
         &mut self,
         link: LinkId,
@@ -271,7 +273,7 @@ impl FramesCore {
         Ok(accepted)
     }
 
-    /// Stores to a link by whichever of the ways above it takes; how much it takes.
+    /// Stores to a link by one of the ways above, and returns how much it takes.
     pub(super) fn offer(
         &mut self,
         link: LinkId,
@@ -284,8 +286,8 @@ impl FramesCore {
         self.put(link, address, data)
     }
 
-    /// Sends what is to be sent after stores to a link, unless it is part of a stream and
-    /// more may leave with it.
+    /// Sends frames after stores to a link, unless they are part of a stream and more may leave with
+    /// them.
     pub(super) fn transmit_stored(&mut self, link: LinkId) {
         let unsent = self.endpoint.frames_unsent(link);
         let begin_ns = self.begin_ns;
@@ -303,15 +305,14 @@ impl FramesCore {
         self.transmit(now);
     }
 
-    /// Who looks stores nothing more now: what waits for more need not.
+    /// A thread that looks stores nothing more now, so waiting frames need not wait longer.
     pub(super) fn let_go(&mut self) {
         while let Some(link) = self.packing.let_go() {
             self.endpoint.flush(link);
         }
     }
 
-    /// Receives what has come, does what is due and sends what is to be sent. Returns
-    /// whether anything has come.
+    /// Receives frames, does what is due, and sends frames. Returns whether any have come.
     pub(super) fn drive(&mut self) -> bool {
         let now = self.now();
         let Self {
@@ -332,7 +333,7 @@ impl FramesCore {
         self.counters.strangers += received.strangers as u64;
         self.on_timeout(now);
         self.transmit(now);
-        // In a job nobody waits for events: every operation looks at its link.
+        // In a job events are not needed: every operation checks its link.
         while let Some(event) = self.endpoint.poll_event() {
             if let Some(meets) = &self.meets {
                 meets.tell(&event);
@@ -341,7 +342,8 @@ impl FramesCore {
         received.frames > 0
     }
 
-    /// Does what is due. Before a peer can be lost for its silence, the endpoint knows whether its host answers.
+    /// Does what is due. Before a peer can be lost for its silence, the endpoint is told whether its
+    /// host answers.
     #[inline]
     fn on_timeout(&mut self, now: Ns) {
         if now.since(self.kernels_asked_at) >= ASK_KERNELS_NS {
@@ -364,13 +366,13 @@ impl FramesCore {
         }
     }
 
-    /// Sends what is to be sent.
+    /// Sends all frames that have to leave now.
     pub(super) fn transmit(&mut self, now: Ns) {
         self.packing.transmits();
         while self.send_waiting(now) && self.take_departures(now) {}
     }
 
-    /// Sends what waits because the system had no room; whether all has left.
+    /// Sends frames that wait because the system had no room. Returns whether all have left.
     fn send_waiting(&mut self, now: Ns) -> bool {
         if self.outbox.is_empty() {
             return true;
@@ -383,8 +385,8 @@ impl FramesCore {
         all
     }
 
-    /// Takes frames that are to leave together: sends them, or leaves them to
-    /// [`send_waiting`](Self::send_waiting). Whether there were any.
+    /// Takes frames that leave together: sends them, or leaves them to
+    /// [`send_waiting`](Self::send_waiting). Returns whether there were any.
     fn take_departures(&mut self, now: Ns) -> bool {
         if !self.guard.seals() {
             return self.send_as_they_are(now);
@@ -399,8 +401,7 @@ impl FramesCore {
         !self.outbox.is_empty()
     }
 
-    /// Sends frames from where they are kept. Those that the system has no room for are put
-    /// into the outbox.
+    /// Sends frames without a copy. Frames for which the system has no room are put into the outbox.
     fn send_as_they_are(&mut self, now: Ns) -> bool {
         let Self {
             endpoint,
@@ -434,7 +435,7 @@ impl FramesCore {
         true
     }
 
-    /// What was taken of the endpoint has been sent: from now on other stores wait for more.
+    /// The frames taken from the endpoint have been sent: from now on later stores wait for more.
     fn have_left(&mut self) {
         let now = self.now();
         self.packing.left(now);
@@ -443,14 +444,14 @@ impl FramesCore {
         }
     }
 
-    /// What the endpoint and what stands before it have counted.
+    /// The counters of the endpoint and of the code in front of it.
     pub(super) fn counters(&self) -> Counters {
         let mut counters = self.endpoint.counters();
         counters += &self.guard.counters;
         counters
     }
 
-    /// What the wire has counted beside those.
+    /// The counters of the socket.
     pub(super) fn socket_counters(&self) -> SocketCounters {
         let mut counters = self.counters;
         counters += &self.socket.counters();
@@ -463,7 +464,7 @@ impl FramesCore {
         socket.frame_len_max().saturating_sub(added)
     }
 
-    /// What stands between it and the socket adds so much to each.
+    /// Bytes that encryption adds to each frame.
     pub(super) const fn added_bytes(is_sealed: bool) -> usize {
         if is_sealed { seal::OVERHEAD } else { 0 }
     }
@@ -478,8 +479,7 @@ impl FramesCore {
         self.told.insert(link)
     }
 
-    /// A word was stored to a link of which only its receiver has to know; `before` is what the link
-    /// had taken until then.
+    /// Notes a signal: a word for which no quiet waits. `before` is the link's state before it.
     pub(super) fn note_signal(&mut self, link: LinkId, before: Option<Ticket>) {
         let (Some(before), Some(after)) = (before, self.endpoint.accepted(link)) else {
             return;
@@ -498,7 +498,7 @@ impl FramesCore {
         }
     }
 
-    /// What of all that was stored to a link a quiet has to wait for.
+    /// The last store to a link for which a quiet has to wait.
     pub(super) fn pending(&mut self, link: LinkId) -> Option<Ticket> {
         let all = self.endpoint.accepted(link)?;
         let ticket = match self.signals.get(&link) {
@@ -517,23 +517,23 @@ impl FramesCore {
         self.told_pes.news(self.own.ended())
     }
 
-    /// Whether a PE has died, and nobody has been told.
+    /// Whether a PE has died and this has not been reported.
     pub(super) fn has_died(&mut self, pe: PeId) -> bool {
         self.told_pes.is_news(self.own.ended(), pe)
     }
 
-    /// A PE that waits is here by itself.
+    /// A waiting PE serves the wire itself.
     pub(super) const fn attend(&mut self) {
         self.packing.attends();
     }
 
-    /// How long nothing has to be done, if nothing comes.
+    /// How long there is no work, if no frame comes.
     pub(super) fn idle_time(&self, at_most: Duration) -> Duration {
         let now = self.now();
         Duration::from_nanos(self.due(now).since(now)).min(at_most)
     }
 
-    /// When something has to be done, if nothing comes.
+    /// When there is work, if no frame comes.
     fn due(&self, now: Ns) -> Ns {
         let due = self.packing.due(self.endpoint.deadline());
         match self.outbox.is_empty() {
@@ -542,7 +542,7 @@ impl FramesCore {
         }
     }
 
-    /// A turn of the agent; what it does then. Where it is to wait, the alarm is set.
+    /// A turn of the agent. Returns what it does next. If it has to wait, the alarm is set.
     pub(super) fn agent_turn(&mut self) -> Turn {
         if self.packing.begin_turn(self.now()) {
             self.let_go();
@@ -558,14 +558,14 @@ impl FramesCore {
         turn
     }
 
-    /// Sees to it that the agent does not sleep past what has to be done.
+    /// Makes sure that the agent wakes in time for the next work.
     pub(super) fn call_agent_in_time(&mut self) {
         if let Some(at) = self.packing.wake_agent_by(self.endpoint.deadline()) {
             self.set_alarm(at);
         }
     }
 
-    /// When the agent wakes, unless it goes on at once or cannot be woken earlier.
+    /// When the agent wakes, unless it continues at once or cannot be woken earlier.
     #[cfg(test)]
     pub(super) const fn agent_wakes(&self) -> Option<Ns> {
         self.packing.agent_wakes()

@@ -2,11 +2,13 @@
 //!
 //! | word | |
 //! |---|---|
-//! | 0 | the PE that ended last, and 1: whoever has seen this value need not look at the others |
+//! | 0 | the PE that ended last, plus 1: a reader that has seen this value need not check the
+//! others |
 //! | 1 + PE | 0, [`FINISHED`] or [`DIED`] |
 //!
-//! A host whose PEs share one endpoint says in this way that one of them has ended; that of an only
-//! PE ends with it, which its links show. The words come behind all that the PE has stored.
+//! A host whose PEs share one endpoint tells in this way that one of them has ended. The endpoint
+//! of a single PE ends with the PE, which its links show. The words come after all stores of the
+//! PE.
 
 use std::collections::HashSet;
 
@@ -35,7 +37,7 @@ pub(crate) enum End {
     Finished,
     /// Otherwise.
     Died,
-    /// What no host writes is there: how it has ended, or whether, cannot be known.
+    /// The word is none that a host writes: it is unknown whether and how the PE has ended.
     Unclear,
 }
 
@@ -61,20 +63,20 @@ impl EndedPes {
     /// [`TransportError::OutOfRange`] if that is too short.
     pub(crate) fn new(memory: Memory, pes: u32) -> Result<Self, TransportError> {
         memory.range(0, Self::bytes(pes))?;
-        // Nobody sleeps on it.
+        // No PE sleeps on it.
         let window = Window::registered(memory);
         Ok(Self { window, pes })
     }
 
-    /// One of this process alone.
+    /// A table of this process alone.
     ///
     /// # Errors
-    /// None: it is as long as it has to be.
+    /// None: it is long enough.
     pub fn alone(pes: u32) -> Result<Self, TransportError> {
         Self::new(Memory::anonymous(Self::bytes(pes)), pes)
     }
 
-    /// What the other hosts store to.
+    /// The window for stores of the other hosts.
     pub(crate) const fn window(&self) -> &Window {
         &self.window
     }
@@ -90,7 +92,7 @@ impl EndedPes {
         word.map_or(0, |word| word.load(Ordering::Acquire))
     }
 
-    /// How a PE has ended, if its host, or somebody here, says that it has.
+    /// How a PE has ended, if its host or a process here says so.
     #[inline]
     pub(crate) fn end_of(&self, pe: PeId) -> Option<End> {
         match self.load(Self::offset_of(pe)) {
@@ -101,7 +103,7 @@ impl EndedPes {
         }
     }
 
-    /// Another value than before if a PE has ended meanwhile.
+    /// A value that changes when a PE ends.
     #[inline]
     pub(crate) fn last(&self) -> u64 {
         self.load(0)
@@ -112,7 +114,7 @@ impl EndedPes {
         (0..self.pes).filter(|pe| self.end_of(*pe) == Some(End::Died))
     }
 
-    /// Somebody of this host knows that a PE of another host has ended.
+    /// Notes that a PE of another host has ended, as this host has found out.
     pub(crate) fn note(&self, pe: PeId, end: End) {
         if pe >= self.pes || self.end_of(pe).is_some() {
             return;
@@ -124,11 +126,11 @@ impl EndedPes {
     }
 }
 
-/// The PEs of whose death those who wait have been told.
+/// The PEs whose death has been reported to waiting threads.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     pes: HashSet<PeId>,
-    /// Who had ended last when somebody looked.
+    /// The last value of [`EndedPes::last`].
     seen_last: u64,
 }
 
@@ -143,7 +145,7 @@ impl Told {
         ended.died().filter(|pe| self.pes.insert(*pe)).collect()
     }
 
-    /// Whether a PE has died, and nobody has been told.
+    /// Whether a PE has died and this has not been reported.
     pub(super) fn is_news(&mut self, ended: &EndedPes, pe: PeId) -> bool {
         ended.end_of(pe) == Some(End::Died) && self.pes.insert(pe)
     }

@@ -1,4 +1,4 @@
-//! What the end of a PE, of its host or of the link there means for those who store.
+//! What the end of a PE, of its host or of its link means for stores to it.
 
 use hostwire_link::CloseReason;
 use hostwire_packet::htoe;
@@ -8,13 +8,13 @@ use super::Ether;
 use super::ended_pes::End;
 
 impl Ether {
-    /// What a store to a PE gives of which its host has said that it has ended; `None` if it has not.
+    /// The result of a store to a PE that has ended, as its host says; `None` if it has not ended.
     #[inline]
     pub(super) fn end_of(&self, pe: PeId) -> Option<Result<(), TransportError>> {
         self.ended.end_of(pe).map(|end| end_as_result(pe, end))
     }
 
-    /// As [`ended`], with what the control connection to the host of `pe` says.
+    /// As [`ended`], and also uses the control connection to the host of `pe`.
     pub(super) fn ended(&self, pe: PeId, reason: CloseReason) -> Result<(), TransportError> {
         ended(pe, reason).map_err(|error| match error {
             TransportError::PeerLost { pe, loss } => {
@@ -25,7 +25,7 @@ impl Ether {
         })
     }
 
-    /// The same loss, without what cannot be the cause.
+    /// The same loss, without causes that the control connection excludes.
     pub(super) fn as_control_says(&self, pe: PeId, loss: Loss) -> Loss {
         let control = self.control.as_ref();
         match loss {
@@ -37,8 +37,8 @@ impl Ether {
         }
     }
 
-    /// Whether all PEs of the host of `pe` are known to have ended, and not all of them have said so
-    /// themselves: then nobody there acknowledges anything.
+    /// Whether all PEs of the host of `pe` are known to have ended, and not all of them in good
+    /// order: then no frame to it will be acknowledged.
     pub(super) fn have_all_ended(&self, pe: PeId) -> bool {
         let mut died = false;
         self.neighbours(pe).all(|pe| match self.ended.end_of(pe) {
@@ -57,7 +57,7 @@ impl Ether {
     }
 }
 
-/// What a store to a PE gives whose host says that it has ended.
+/// The result of a store to a PE whose host says that it has ended.
 pub(super) fn end_as_result(pe: PeId, end: End) -> Result<(), TransportError> {
     match end {
         // Nobody can see that nothing is stored.
@@ -74,7 +74,7 @@ pub(super) fn end_as_result(pe: PeId, end: End) -> Result<(), TransportError> {
     }
 }
 
-/// What a store to a PE gives when the link to its host is closed.
+/// The result of a store to a PE when the link to its host is closed.
 pub(super) fn ended(pe: PeId, reason: CloseReason) -> Result<(), TransportError> {
     match reason {
         // Nobody can see that nothing is stored.
@@ -98,7 +98,7 @@ pub(super) fn storing_failed(pe: PeId, why: impl std::fmt::Display) -> Transport
     )
 }
 
-/// What the end of a link says of its peer.
+/// What the end of a link says about its peer.
 pub(super) fn loss(reason: CloseReason) -> Loss {
     const MS: u64 = 1_000_000;
     match reason {
@@ -171,7 +171,7 @@ mod tests {
         );
         let given_up = CloseReason::CutOff(htoe::CloseReason::Silent);
         assert_eq!(ended(3, given_up), lost(Loss::GaveUp));
-        // A peer can say that of everybody: what needs it fails, and nothing else.
+        // Any peer can claim this about this PE, so only operations that need that peer fail.
         let misused = htoe::CloseReason::Misused;
         let cut_off = CloseReason::CutOff(misused);
         assert_eq!(ended(3, cut_off), lost(Loss::CutOff(misused)));

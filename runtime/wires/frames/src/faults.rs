@@ -1,9 +1,9 @@
-//! Faults of frames. The links mend them.
+//! Faults of frames. The links repair them.
 
 use hostwire_transport::PeId;
 use hostwire_transport::faults::{Dice, Faults};
 
-/// Does to frames what [`Faults`] say.
+/// Applies [`Faults`] to frames.
 #[derive(Debug)]
 pub(crate) struct FaultyFrames {
     dice: Dice,
@@ -13,7 +13,7 @@ pub(crate) struct FaultyFrames {
 }
 
 impl FaultyFrames {
-    /// Of what PE `pe` sends.
+    /// The faults of frames that PE `pe` sends.
     pub(crate) fn new(faults: Faults, pe: PeId) -> Self {
         Self {
             dice: Dice::new(faults, pe),
@@ -22,7 +22,7 @@ impl FaultyFrames {
         }
     }
 
-    /// Gives `send` what is left of a frame for PE `pe`.
+    /// Applies faults to a frame for PE `pe`, and gives the result to `send`.
     pub(crate) fn pass(&mut self, pe: PeId, frame: &[u8], send: &mut dyn FnMut(PeId, &[u8])) {
         let fate = self.dice.roll();
         if fate.drop {
@@ -91,7 +91,7 @@ mod tests {
         assert_eq!((sent.len(), met), (20, 10));
         let (sent, met) = fate("flip=1", 100);
         assert_eq!((sent.len(), met, bits(&sent)), (100, 100, 100));
-        // Every second one is held back until the one behind it has left.
+        // Every second one is held back until the next one has left.
         let (sent, met) = fate("reorder=1", 6);
         let order: Vec<u8> = sent.iter().map(|frame| frame[1]).collect();
         assert_eq!((&order[..], met), (&[1, 0, 3, 2, 5, 4][..], 3));

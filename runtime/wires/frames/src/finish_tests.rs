@@ -1,4 +1,4 @@
-//! What a PE that ends waits for, with real sockets.
+//! What an ending PE waits for, with real sockets.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use hostwire_transport::wire::{Liveness, Wire};
 
 use super::{Ether, LocalOptions, LocalWire, local};
 
-/// Nobody waits so long.
+/// Longer than any wait.
 const NEVER: Duration = Duration::from_secs(1 << 20);
 
-/// Whether its links take nothing more.
+/// Whether its links accept no more stores.
 fn finishes(wire: &Ether) -> bool {
     let link = wire.link(1).unwrap();
     let put = wire.hold().unwrap().put(link, 4096, &[7; 8]);
@@ -25,7 +25,7 @@ fn who_ends_does_not_wait_for_a_peer_that_is_seen_to_go_meanwhile() {
     let wires: Vec<_> = made.unwrap().into_iter().map(|pe| pe.ether).collect();
     let [from, to] = <[_; 2]>::try_from(wires).unwrap().map(Option::unwrap);
     to.shared.stop();
-    // What it hears from now on it does not see.
+    // It does not process frames from now on.
     let _held = to.shared.lock();
     from.store_word(1, 4096, 5).unwrap();
     std::thread::scope(|scope| {

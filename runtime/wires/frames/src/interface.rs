@@ -44,7 +44,7 @@ impl Interface {
     /// The one called `name`; without a name the only one, else that of the default route.
     ///
     /// # Errors
-    /// [`TransportError::Environment`] that names what there is.
+    /// [`TransportError::Environment`] that names the existing interfaces.
     pub fn choose(name: Option<&str>) -> Result<Self, TransportError> {
         let routes = std::fs::read_to_string("/proc/net/route").unwrap_or_default();
         choose(Self::all()?, name, default_route(&routes))
@@ -121,7 +121,7 @@ pub(crate) fn default_route(routes: &str) -> Option<&str> {
     })
 }
 
-/// All but their MTUs.
+/// Everything except their MTUs.
 fn list() -> io::Result<Vec<Interface>> {
     let mut first = core::ptr::null_mut();
     // SAFETY: writes a pointer to `first`, which outlives the call.
@@ -222,7 +222,7 @@ fn queues(name: &str) -> io::Result<QueueCounts> {
     })
 }
 
-/// About the interface of this name, and nothing yet.
+/// A request about the interface of this name, otherwise empty.
 fn request(name: &str) -> libc::ifreq {
     // SAFETY: all-zero bytes are an `ifreq`.
     let mut request: libc::ifreq = unsafe { core::mem::zeroed() };
@@ -236,8 +236,8 @@ fn request(name: &str) -> libc::ifreq {
 /// Asks the kernel about an interface.
 ///
 /// # Safety
-/// What the request `number` reads of `request`, and whatever a pointer in it leads to, has to be
-/// there.
+/// Everything that the request `number` reads from `request`, and through pointers in it, must be
+/// valid.
 unsafe fn ask(number: libc::c_ulong, request: &mut libc::ifreq) -> io::Result<()> {
     use std::os::fd::AsRawFd;
     // Any socket of the namespace may ask.

@@ -1,42 +1,38 @@
 //! Ethernet between hosts.
 //!
 //! Every host has an endpoint of [`hostwire_link`], a socket and a thread, the
-//! *agent*, that serves it. There is a virtual link between any two
-//! hosts; to PEs of its own host this wire does not lead. A store becomes
-//! posted writes, whose addresses name PE, segment and offset by the map of the job
-//! ([`hostwire_address::JobMap`]); the endpoint that receives a frame applies them to the memory of
-//! the PEs of its host before it acknowledges them. So a
-//! fence costs nothing, as a link keeps the order, and quiet waits for acks.
+//! *agent*, that serves it. There is a virtual link between any two hosts. This wire does not lead to PEs of the own
+//! host. A store becomes posted writes, whose addresses name PE, segment and offset by the map of the job
+//! ([`hostwire_address::JobMap`]); the endpoint that receives a frame applies them to the memory of the PEs of its host
+//! before it acknowledges them. So a fence costs nothing, as a link keeps the order, and quiet waits for acks.
 //!
-//! An only PE of a host has the endpoint itself, which is [`Ether`]. Several PEs share one, which a
-//! process of its own has: the [`adapter`].
+//! A single PE of a host has the endpoint itself: [`Ether`]. Several PEs share one, which belongs to a separate
+//! process: the [`adapter`].
 //!
 //! The frames travel with an own EtherType ([`PacketSocket`], or [`XdpSocket`] past
 //! the network stack), as UDP datagrams ([`FramePort`]), or on TCP connections ([`StreamPort`]).
 //!
 //! # Secret and authentic
 //!
-//! With [`Secrets`] every frame is encrypted and authenticated ([`hostwire_link::seal`]),
-//! and others are counted and dropped. A copy of the process, by `fork` or from a
-//! checkpoint, seals none ([`hostwire_transport::fork_guard`]), and neither stores nor looks for frames: all
-//! it gets is an error. Without them nothing is: who can send frames to a
-//! PE and guesses 16-bit keys can write to its segment. Leave them out on networks only
-//! that you trust.
+//! With [`Secrets`] every frame is encrypted and authenticated ([`hostwire_link::seal`]), and other frames are counted
+//! and dropped. A copy of the process, by `fork` or from a checkpoint, seals no frames
+//! ([`hostwire_transport::fork_guard`]); stores and looks give it an error. Without secrets frames are neither
+//! encrypted nor authenticated: an attacker who can send frames to a PE and guesses 16-bit keys can write to its
+//! segment. Run without them only on networks that you trust.
 //!
 //! # Rights
 //!
-//! [`PacketSocket`] needs CAP_NET_RAW to be opened ([`XdpSocket`] CAP_NET_ADMIN and
-//! CAP_BPF, too) and nothing from then on, so [`Ether::connect`] gives that up, in the thread that calls it and those that this thread
-//! starts later, the agent first. Other rights stay.
+//! [`PacketSocket`] needs CAP_NET_RAW when it is opened ([`XdpSocket`] also CAP_NET_ADMIN and CAP_BPF), and no right
+//! later. So [`Ether::connect`] gives these rights up, in the calling thread and in threads that it starts later, such
+//! as the agent. Other rights stay.
 //!
-//! # Who has ended
+//! # Ends of PEs
 //!
-//! A PE that ends in good order finishes its links, and its peers see it at once; they may
-//! still store to it, which does nothing, as with shared memory. If all PEs of a host end, their
-//! [control connection](ControlConnections) shows it at once. Of several PEs that share a host the one
-//! that ends alone is noticed by the adapter, which tells all other hosts (`ended_pes`). A host that is
-//! silent is lost after [`LOST_AFTER`](hostwire_transport::LOST_AFTER), with all its PEs; while its kernel answers, after
-//! [`STOPPED_LIMITS`](hostwire_transport::STOPPED_LIMITS) times as long. Stores to a lost PE fail, and
+//! A PE that ends in good order finishes its links, and its peers see this at once. They may still store to it without
+//! effect, as with shared memory. If all PEs of a host end, their [control connection](ControlConnections) shows it at
+//! once. If one of several PEs of a host ends, the adapter notices it and tells all other hosts (`ended_pes`). A host
+//! that is silent is lost after [`LOST_AFTER`](hostwire_transport::LOST_AFTER), with all its PEs; while its kernel
+//! answers, after [`STOPPED_LIMITS`](hostwire_transport::STOPPED_LIMITS) times as long. Stores to a lost PE fail, and
 //! so does the next quiet, once.
 
 pub mod adapter;
@@ -117,10 +113,10 @@ pub use self::tally::counted;
 use self::tally::values as tally_values;
 pub use self::wires::{ETHER, FrameWire, TCP, UDP, XDP};
 
-/// Longest wait for frames before a store or a quiet looks at everything again.
+/// Longest wait for frames before a store or a quiet checks everything again.
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
-/// Bytes of a put that are packed before they are sent, at least: those of the socket where much is left, and
-/// fewer near the end, so that the receiver is not idle.
+/// Fewest bytes of a put that are packed before they are sent. While much is left, it is the socket's number; near the
+/// end it is this one, so that the receiver is not idle.
 const SHORT_PIECE_BYTES: usize = 40 << 10;
 /// How long a PE that ends waits for its last stores to arrive.
 const LINGER: Duration = Duration::from_secs(3);
@@ -131,7 +127,7 @@ const LINE_BYTES: usize = HEADER_BYTES + PAYLOAD_BYTES;
 #[derive(Debug)]
 pub struct Ether {
     fork_guard: ForkGuard,
-    /// The only PE here; of the adapter, the first of those that it serves.
+    /// The only PE here. In an adapter, the first PE that it serves.
     pe: PeId,
     /// By number.
     hosts: Box<[HostPath]>,
@@ -146,18 +142,18 @@ pub struct Ether {
     limits: WaitLimits,
     cores: Cores,
     control: Option<Arc<ControlConnections>>,
-    /// Links are finished once: who waited for one in vain does not wait again.
+    /// Links are finished only once: after a vain wait there is no second one.
     has_finished: AtomicBool,
 }
 
 /// The way to a host.
 #[derive(Debug, Clone)]
 struct HostPath {
-    /// None for this one, and for a station that this one has not met.
+    /// None for this host, and for a station that this one has not met.
     link: OnceLock<LinkId>,
-    /// Its first PE: who is named if all are lost.
+    /// Its first PE, which errors name if all are lost.
     first: PeId,
-    /// How many it has.
+    /// How many PEs it has.
     pes: u32,
 }
 
@@ -169,7 +165,7 @@ impl HostPath {
 }
 
 impl Ether {
-    /// From now on the end of all PEs of a host is known by its control connection, and whether its kernel answers.
+    /// From now on control connections show when all PEs of a host have ended, and whether its kernel answers.
     #[must_use]
     pub fn with_control(mut self, control: Arc<ControlConnections>) -> Self {
         let kernels = Arc::clone(&control);
@@ -178,13 +174,13 @@ impl Ether {
         self
     }
 
-    /// What the links to all other hosts have counted.
+    /// The counters of the links to all other hosts.
     pub fn counters(&self) -> Counters {
         self.hold()
             .map_or_else(|_| Counters::default(), |core| core.counters())
     }
 
-    /// What the socket has counted.
+    /// The counters of the socket.
     pub fn socket_counters(&self) -> SocketCounters {
         self.hold()
             .map_or_else(|_| SocketCounters::default(), |core| core.socket_counters())
@@ -196,8 +192,8 @@ impl Ether {
         self.hold().ok()?.closed(link)
     }
 
-    /// The wire in one's hand. Nobody waits for it in a copy of the process, where whoever
-    /// had it when the copy was made keeps it for ever.
+    /// Takes the lock of the wire. A copy of the process does not wait for it: a thread that held it when the copy was
+    /// made holds it there for ever.
     #[inline]
     fn hold(&self) -> Result<Hold<'_>, TransportError> {
         self.fork_guard.check()?;
@@ -265,7 +261,7 @@ impl Ether {
         self.put_pieces(core, pe, link, address, data)
     }
 
-    /// As [`put`](Self::put), of what joins no other stores.
+    /// As [`put`](Self::put), for bytes that do not join other stores.
     #[inline(never)]
     fn put_pieces<'a>(
         &'a self,
@@ -288,8 +284,8 @@ impl Ether {
         Ok(())
     }
 
-    /// Has bytes accepted, all of them, and sends only what makes room for more. `None` if the PE
-    /// has ended, so that nobody can see that nothing is stored.
+    /// Has all bytes accepted, and sends only to make room for more. `None` if the PE has ended in good order: no PE
+    /// can see then that nothing is stored.
     fn accept<'a>(
         &'a self,
         mut core: Hold<'a>,
@@ -329,7 +325,7 @@ impl Ether {
         }
     }
 
-    /// Sends what is to be sent behind stores to a link, and gives the wire back.
+    /// Sends frames after stores to a link, and releases the lock.
     fn leave(&self, mut core: Hold<'_>, link: LinkId) {
         if core.socket.has_come() {
             core.drive();
@@ -344,8 +340,8 @@ impl Ether {
         self.addresses.of(pe, offset_bytes, LINE_BYTES, LINE_BYTES)
     }
 
-    /// Waits until all that was stored over these links has arrived; each is named by a PE that it
-    /// leads to. `died` gives the PEs that have died, and those who wait are to hear of it.
+    /// Waits until all stores over these links have arrived. Each link is named by a PE to which it leads. `died` gives
+    /// PEs that have died, whose death has to be reported.
     fn quiet_links(
         &self,
         links: impl IntoIterator<Item = (PeId, LinkId)>,
@@ -400,7 +396,7 @@ impl Ether {
         }
     }
 
-    /// Waits for at most that long until all that was stored has arrived, and closes the links.
+    /// Waits for at most `linger` until all stores have arrived, and closes the links.
     fn finish_within(&self, linger: Duration) {
         if !self.fork_guard.is_here() || self.has_finished.swap(true, Ordering::AcqRel) {
             return;
@@ -420,12 +416,12 @@ impl Ether {
                 break;
             }
             let limit = core.idle_time(LOOK_AGAIN);
-            // Who sees a peer go says so meanwhile: it acknowledges nothing any more.
+            // Releases the lock, so that others can report a peer that has gone and will acknowledge nothing.
             drop(core);
             self.shared.wait_for_frames(limit);
             core = self.shared.lock();
         }
-        // The close frames.
+        // Sends the close frames.
         core.drive();
     }
 }

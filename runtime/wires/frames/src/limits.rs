@@ -1,8 +1,8 @@
 //! Bare Ethernet: frames through a packet socket with a receive ring, and nothing else.
 //!
-//! Both ends run the same function, each with its [`Side`]; what the first returns
-//! counts. The sockets are those of the wire `ether` without filter, links or keys, and
-//! the loops spin.
+//! Both ends run the same function, each with its [`Side`]. The result of the first side
+//! counts. The sockets are those of the wire `ether` without filter, links or keys, and the
+//! loops spin.
 
 use std::time::{Duration, Instant};
 
@@ -15,9 +15,9 @@ use crate::socket::{BareSocket, FRAME_LEN_MAX, SEND_BATCH_FRAMES};
 
 /// The longest wait for a frame.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Looks between two looks at the clock.
+/// Looks between two readings of the clock.
 const LOOKS: u32 = 4096;
-/// A flood has no more frames on their way than half of the receive ring holds.
+/// A flood has no more frames in flight than half of the receive ring holds.
 const ON_THE_WAY_MAX: u64 = 256;
 /// The number of frames after which the receiver of a flood reports its count.
 const REPORT_FRAMES: u64 = 64;
@@ -70,7 +70,7 @@ impl BareEther {
         Ok(())
     }
 
-    /// Spins until a frame comes; its number.
+    /// Spins until a frame comes, and returns its number.
     fn receive(&mut self) -> Result<u64, TransportError> {
         let begin = Instant::now();
         loop {
@@ -116,8 +116,9 @@ fn put_number(frame: &mut [u8], number: u64) {
     }
 }
 
-/// `rounds` round trips of `len_bytes` bytes (8 at least), Ethernet headers not counted: of one
-/// frame, or of full ones, as many as it takes. Half the time of one, in nanoseconds.
+/// `rounds` round trips of `len_bytes` bytes (8 at least), Ethernet headers not counted: in one
+/// frame, or in as many full ones as needed. Returns half the time of one round trip, in
+/// nanoseconds.
 ///
 /// # Errors
 /// [`TransportError::Environment`] if nothing comes for 5 s.
@@ -165,8 +166,8 @@ fn half(begin: Instant, rounds: u64) -> f64 {
 }
 
 /// `frames` frames of `len_bytes` bytes from the first side to the second, in batches, none
-/// lost: the second side reports its count, and the first never has more on the way than
-/// the receive ring holds. Bytes per second, Ethernet headers not counted.
+/// lost: the second side reports its count, and the first never has more in flight than the
+/// receive ring holds. Returns bytes per second, Ethernet headers not counted.
 ///
 /// # Errors
 /// [`TransportError::Environment`] if nothing comes for 5 s.
@@ -202,7 +203,7 @@ fn send_all(end: &mut BareEther, len_bytes: usize, frames: u64) -> Result<(), Tr
     let mut buffers = vec![vec![0; len_bytes]; SEND_BATCH_FRAMES];
     let (mut sent, mut arrived) = (0, 0);
     while arrived < frames {
-        // What comes behind the last report is of what the other side does next.
+        // Frames after the last report belong to the next function of the other side.
         while arrived < frames
             && let Some(report) = end.look()
         {

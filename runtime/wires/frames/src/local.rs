@@ -37,23 +37,23 @@ pub enum LocalWire {
         /// The EtherType.
         ether_type: u16,
     },
-    /// By all of these at once, which are of one kind.
+    /// By several wires of one kind at once.
     Several(Vec<Self>),
 }
 
-/// What a job in one process may be told beside how it is wired.
+/// Options of a job in one process.
 #[derive(Debug, Clone, Default)]
 pub struct LocalOptions {
-    /// Whether frames go bare.
+    /// Whether frames are sent without encryption.
     pub insecure: bool,
     /// Faults that frames meet.
     pub faults: Option<Faults>,
-    /// The rest.
+    /// Options of the wire.
     pub ether: EtherOptions,
 }
 
 impl LocalOptions {
-    /// The same in every job: what is tested is not how well they are kept.
+    /// The same in every job: tests do not check secrecy of keys.
     fn secrets(&self, hosts: u32) -> Option<Secrets> {
         let life = |host: u32| Life([host as u8; 16]);
         (!self.insecure).then(|| Secrets {
@@ -67,13 +67,13 @@ impl LocalOptions {
 pub struct LocalPe {
     /// Its wires: shared memory within its host, and the one between hosts.
     pub wires: Wires,
-    /// The one between hosts alone, where this PE has its host for itself.
+    /// The wire between hosts, if this PE is the only one of its host.
     pub ether: Option<Arc<Ether>>,
 }
 
-/// For a hang: nobody waits so long.
+/// For a hang: longer than any wait.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Of all jobs of one process: their sockets tell them apart.
+/// The number of all jobs of one process: only their sockets distinguish them.
 const JOB: u64 = 0x6c6f_6361_6c00;
 
 /// The PEs of a job of `pes` on `hosts` hosts, taken in turn, one for a thread each.

@@ -13,13 +13,12 @@ use super::Socket;
 
 /// Notices that the process was restored from a checkpoint.
 ///
-/// A process that is restored, on this machine or another one, gets new kernel objects in
-/// the place of those that it had. So the number of a socket tells. To look at it is a
-/// system call; it is made once in a tick of the coarse clock (1 to 10 ms), and nobody takes
-/// and restores a checkpoint within one.
+/// A restored process, on this machine or another one, gets new kernel objects in place of its old ones.
+/// So the inode number of a socket shows it. The check is a system call and is made once in a tick of the
+/// coarse clock (1 to 10 ms): no checkpoint is taken and restored within one tick.
 ///
-/// Not even that shows where a whole machine is restored, its kernel included;
-/// `docs/wire/sealed.md` says what follows from it.
+/// This does not work if a whole machine is restored, with its kernel; `docs/wire/sealed.md` describes
+/// the consequences.
 #[derive(Debug)]
 pub(super) struct Witness {
     socket: OwnedFd,
@@ -39,7 +38,7 @@ impl Witness {
         })
     }
 
-    /// Whether the socket still is what it was.
+    /// Whether the socket is still the same.
     #[inline]
     fn is_intact(&mut self) -> bool {
         let now = tick();
@@ -66,8 +65,8 @@ fn identity(fd: &impl AsFd) -> rustix::io::Result<(u64, u64)> {
 
 /// The numbers of the frames that a PE seals, one sequence for each peer.
 ///
-/// They lie in [`ProcessWords`], so a child that is forked finds none, and behind a
-/// `Witness`, so a process that was restored draws none either.
+/// They lie in [`ProcessWords`], so a forked child finds none. A `Witness` guards them, so a restored
+/// process draws none either.
 #[derive(Debug)]
 pub struct FrameNumbers {
     fork_guard: ForkGuard,
@@ -80,8 +79,8 @@ impl FrameNumbers {
     /// One number for each word of `next`.
     ///
     /// # Errors
-    /// [`TransportError::Environment`]: under this emulator, a child that a bare `clone` makes would find
-    /// the numbers and seal frames under them.
+    /// [`TransportError::Environment`]: under this emulator a child of a bare `clone` would find the
+    /// numbers and seal frames under them.
     pub fn new(fork_guard: ForkGuard, next: ProcessWords) -> Result<Self, TransportError> {
         if !next.are_wiped_by_kernel() {
             let what = "keeping the numbers of encrypted frames from copies of this process";
@@ -94,7 +93,8 @@ impl FrameNumbers {
         Ok(Self::from_words(fork_guard, next))
     }
 
-    /// For so many peers; a process that is restored with another socket than this one draws none.
+    /// Numbers for so many peers. A process that was restored with another socket than this one draws
+    /// none.
     pub(super) fn of(
         fork_guard: &ForkGuard,
         socket: &Socket,
@@ -118,7 +118,7 @@ impl FrameNumbers {
         }
     }
 
-    /// And a restored process draws none.
+    /// The same numbers, but a restored process draws none.
     pub(super) fn witnessed(mut self, socket: OwnedFd) -> Result<Self, TransportError> {
         self.witness = Some(Witness::new(socket)?);
         Ok(self)
@@ -135,7 +135,7 @@ impl Numbers for FrameNumbers {
             return None;
         }
         let word = self.next.get(peer.0 as usize)?;
-        // One thread at a time: `self` is borrowed for it alone.
+        // Only one thread at a time, because `self` is borrowed mutably.
         let next = word.load(Ordering::Relaxed);
         let number = next.checked_sub(1)?;
         word.store(next.wrapping_add(1), Ordering::Relaxed);
@@ -202,7 +202,7 @@ mod tests {
         }
     }
 
-    /// As whoever restores a checkpoint does: another socket under the same number.
+    /// As the restore of a checkpoint does: another socket under the same descriptor.
     #[test]
     fn a_process_with_other_sockets_than_its_own_draws_no_number() {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();

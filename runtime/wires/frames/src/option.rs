@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd};
 /// Sets an option.
 ///
 /// # Errors
-/// As the system refuses.
+/// The error of the system.
 ///
 /// # Safety
 /// The option reads a `T`, and memory that addresses in it name is what the option wants
@@ -37,7 +37,7 @@ pub(super) unsafe fn set<T>(
 /// An option that is an int.
 ///
 /// # Errors
-/// As the system refuses; [`io::ErrorKind::InvalidData`] for one that is something else.
+/// The error of the system; [`io::ErrorKind::InvalidData`] for one that is something else.
 pub(super) fn int(
     socket: impl AsFd,
     level: libc::c_int,
@@ -49,7 +49,7 @@ pub(super) fn int(
 /// The first bytes of an option, as many as are asked for.
 ///
 /// # Errors
-/// As the system refuses; [`io::ErrorKind::InvalidData`] for one that has fewer.
+/// The error of the system; [`io::ErrorKind::InvalidData`] for one that has fewer.
 pub(super) fn bytes<const LEN: usize>(
     socket: impl AsFd,
     level: libc::c_int,

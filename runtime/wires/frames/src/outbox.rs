@@ -1,4 +1,4 @@
-//! Frames that are about to leave: several go with one call.
+//! Frames that are about to leave: several are sent with one call.
 
 use hostwire_link::Ns;
 
@@ -7,8 +7,8 @@ use super::socket::{SEND_BATCH_FRAMES, SendError, Socket};
 /// Longer than any queue of an interface takes to drain.
 const FULL_MAX_NS: u64 = 2_000_000;
 
-/// A queue of frames, each ready to be sent. What does not leave at once, because the
-/// system has no room, waits here, in order.
+/// A queue of frames, each ready to be sent. Frames for which the system has no room wait
+/// here, in order.
 #[derive(Debug)]
 pub(super) struct Outbox {
     places: Vec<OutFrame>,
@@ -54,9 +54,9 @@ impl Outbox {
         self.end < SEND_BATCH_FRAMES
     }
 
-    /// Adds a frame for a PE, which `write` puts into its place, returning its length, or 0
-    /// if there is nothing to be sent after all;
-    /// even where there is no room: memory is made when it is first needed, and kept.
+    /// Adds a frame for a PE. `write` puts it into its place and returns its length, or 0
+    /// if there is nothing to send after all. Works even without [room](Self::has_room):
+    /// memory is allocated at first need, and kept.
     pub(super) fn push(&mut self, pe: u32, write: impl FnOnce(&mut [u8]) -> usize) {
         if self.end == self.places.len() {
             self.places.push(OutFrame {
@@ -72,7 +72,7 @@ impl Outbox {
         }
     }
 
-    /// Sends with one call what the system takes. What is left goes with the next
+    /// Sends with one call as much as the system takes. The rest is sent by the next
     /// [`send`](Self::send).
     pub(super) fn send_once(&mut self, socket: &mut Socket) {
         if self.is_empty() {
@@ -85,10 +85,10 @@ impl Outbox {
         }
     }
 
-    /// Sends what it can; whether all has left. Frames that the system does not take are
-    /// counted in `unsent`: they are lost, and the link sends them again. So is one that
-    /// keeps others waiting for long: it may never find room, being longer than the next
-    /// interface takes.
+    /// Sends as many frames as possible. Returns whether all have left. Frames that the
+    /// system refuses are counted in `unsent`: they are lost, and the link sends them
+    /// again. The same happens to a frame that blocks others for long: it may be longer
+    /// than the next interface takes, and never find room.
     pub(super) fn send(&mut self, now: Ns, socket: &mut Socket, unsent: &mut u64) -> bool {
         while !self.is_empty() {
             match self.send_some(socket) {
@@ -109,7 +109,7 @@ impl Outbox {
         true
     }
 
-    /// With one call; how many have left.
+    /// Sends with one call. Returns how many have left.
     fn send_some(&self, socket: &mut Socket) -> Result<usize, SendError> {
         let waiting = self.places.get(self.sent..self.end).unwrap_or_default();
         let sent = socket.send_batch(waiting.iter().map(OutFrame::frame))?;

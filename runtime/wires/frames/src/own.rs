@@ -11,15 +11,15 @@ use super::ended_pes::EndedPes;
 /// See the [module text](self).
 #[derive(Debug)]
 pub(crate) struct Own {
-    /// At least one; their numbers grow.
+    /// At least one, by ascending numbers.
     members: Box<[Member]>,
     /// Which PEs of other hosts have ended, as their hosts write it.
     ended: EndedPes,
-    /// Whether they may write it.
+    /// Whether other hosts may write it.
     shows_ended: bool,
     map: JobMap,
-    /// Of the only PE here: the PEs of other hosts are told that there is none, where several share
-    /// the host.
+    /// Only of a single PE: if several share the host, PEs of other hosts are told that there is no
+    /// registered memory.
     registered: HashMap<SegmentId, Window>,
 }
 
@@ -27,14 +27,14 @@ pub(crate) struct Own {
 #[derive(Debug)]
 struct Member {
     pe: PeId,
-    /// Its segments that lie side by side.
+    /// Its adjacent segments.
     window: Window,
     /// Their first address.
     first: u64,
 }
 
 impl Member {
-    /// Where in the segments the byte at an address lies, if it is there.
+    /// The offset of an address in the segments, if it lies there.
     #[inline]
     fn offset_of(&self, address: u64) -> Option<usize> {
         let offset = usize::try_from(address.wrapping_sub(self.first)).ok()?;
@@ -43,8 +43,8 @@ impl Member {
 }
 
 impl Own {
-    /// The memory of PEs, at least one, in the order of their numbers: of each, the segments that
-    /// lie side by side. And the table of this host.
+    /// The memory of PEs, at least one, in the order of their numbers: the adjacent segments of
+    /// each. And the table of this host.
     ///
     /// # Errors
     /// [`TransportError::NoSuchPe`] if one is not in the map; [`TransportError::Misused`] without a PE.
@@ -77,7 +77,7 @@ impl Own {
         })
     }
 
-    /// The memory of a station, whose peers write nothing else.
+    /// The memory of a station. Its peers write nothing else.
     ///
     /// # Errors
     /// As [`new`](Self::new).

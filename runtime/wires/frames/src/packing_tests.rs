@@ -1,5 +1,5 @@
-//! What leaves in which frame and when, with real sockets and agents. The rules themselves are tested
-//! in virtual time, in `hostwire-link`.
+//! Which stores leave in which frame and when, with real sockets and agents. `hostwire-link` tests
+//! the rules themselves in virtual time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,8 +10,8 @@ use super::{Ether, LocalOptions, LocalWire, local};
 
 /// A store that waits leaves within this time.
 const LAST_STORE_NS: u64 = 20_000;
-/// A test sees what it looks for in one of so many rounds: a machine that does not run a thread for
-/// a while hides it.
+/// A test has to succeed in one of so many rounds: a machine that does not run a thread for a while
+/// hides the effect.
 const ROUNDS: u64 = 10_000;
 
 fn pair() -> [Arc<Ether>; 2] {
@@ -43,14 +43,14 @@ fn the_lines_of_a_message_are_one_frame() {
             from.store_lines(1, &mut lines.into_iter()).unwrap();
         })
     });
-    // Now and then a frame of the link itself goes between them.
+    // Sometimes a frame of the link itself is sent between them.
     assert_eq!(frames.min(), Some(1));
     from.quiet().unwrap();
     assert_eq!(to.segment().load_word(4096), Ok(39));
     assert_eq!(to.segment().load_word(4096 + 64), Ok(40));
 }
 
-/// Whatever the system then does: it has been asked in time, though the PE makes no call.
+/// Only checks that the system was asked in time, without a call of the PE.
 #[test]
 fn the_agent_asks_to_be_woken_in_time_for_the_last_stores() {
     let [from, _to] = pair();

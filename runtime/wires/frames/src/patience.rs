@@ -1,28 +1,28 @@
-//! How a thread that needs something of a peer spends its time.
+//! How a thread waits for a peer.
 //!
-//! It looks, then it gives its core away between looks, then it sleeps until a frame comes. Where others want its core, it
-//! sleeps early: on Linux 6.18 a thread that gives its core away gets it back after a whole slice (milliseconds), one
-//! that sleeps gets it soon after the frame. Nobody says how many threads share the cores, as other jobs and other
-//! processes do, too. So the wait sees it: it was away from its core for long.
+//! It polls, then it yields its core between polls, then it sleeps until a frame comes. If other threads want its core,
+//! it sleeps early: on Linux 6.18 a thread that yields gets its core back after a whole time slice (milliseconds), but
+//! a sleeping thread gets it soon after the frame. The number of threads that share the cores is unknown, because other
+//! jobs and processes use them too. So the wait measures how long it was away from its core.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Ether;
 use super::core::clock_ns;
 
-/// A thread that has a core of its own looks for so long. Fitted.
+/// How long a thread with a core of its own polls. Fitted.
 const LOOKING_NS: u64 = 200_000;
-/// One whose core others want. Fitted: longer than a peer that runs takes to answer.
+/// How long a thread polls if others want its core. Fitted: longer than a running peer takes to answer.
 const LOOKING_AMONG_OTHERS_NS: u64 = 20_000;
-/// Looks with the core given away between them before a sleep.
+/// Polls with a yield between them, before a sleep.
 const YIELDS: u32 = 200;
-/// Who was away from its core for longer shares it with more than the agents of its own process, which take 3 to 15 us
-/// of it. Fitted.
+/// A thread that was away from its core for longer shares it with more than the agents of its own process, which take 3
+/// to 15 us of it. Fitted.
 const AWAY_NS: u64 = 50_000;
-/// So long it is taken for granted then. Fitted: many slices of a scheduler.
+/// How long the core then counts as shared. Fitted: many time slices of the scheduler.
 const GRANTED_NS: u64 = 100_000_000;
 
-/// What those who waited for a wire have seen of the cores.
+/// What waiting threads have measured about the cores.
 #[derive(Debug, Default)]
 pub(super) struct Cores {
     shared_until_ns: AtomicU64,
@@ -33,7 +33,7 @@ impl Cores {
         now_ns < self.shared_until_ns.load(Ordering::Relaxed)
     }
 
-    /// A thread ran before and after that.
+    /// Notes that a thread ran at these two times and wanted to run between them.
     fn between(&self, before_ns: u64, now_ns: u64) {
         if now_ns.saturating_sub(before_ns) > AWAY_NS {
             let until_ns = now_ns.saturating_add(GRANTED_NS);
@@ -45,7 +45,7 @@ impl Cores {
 /// One wait.
 #[derive(Debug, Default)]
 pub(super) struct Patience {
-    /// When it began and when it last went on, once it has.
+    /// When it began and when it last continued.
     times_ns: Option<(u64, u64)>,
     yields: u32,
 }
@@ -91,7 +91,7 @@ impl Patience {
         Step::Sleep
     }
 
-    /// It was away because it wanted to be.
+    /// Notes that it was away because it slept.
     fn slept(&mut self, now_ns: u64) {
         if let Some((_, last_ns)) = &mut self.times_ns {
             *last_ns = now_ns;
@@ -103,7 +103,7 @@ impl Patience {
 mod tests {
     use super::*;
 
-    /// The steps of a wait of which each look takes so long: how many of each kind.
+    /// The number of steps of each kind in a wait in which each look takes so long.
     fn steps(look_ns: u64, has_core: bool, cores: &Cores) -> [usize; 3] {
         let mut patience = Patience::default();
         let mut counts = [0; 3];

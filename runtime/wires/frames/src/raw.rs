@@ -24,7 +24,7 @@ impl RawSocket {
             let what = format!("opening a raw socket on {}", interface.name);
             TransportError::environment(what, io::Error::last_os_error())
         };
-        // Outgoing frames are shown to sockets of all protocols only.
+        // Only sockets of all protocols see outgoing frames.
         let protocol = (libc::ETH_P_ALL as u16).to_be();
         // SAFETY: no pointers; the result is checked.
         let fd = unsafe {
@@ -100,13 +100,13 @@ impl RawSocket {
     /// Sends a frame, from its destination address on.
     ///
     /// # Errors
-    /// As the system refuses.
+    /// The error of the system.
     pub fn send(&self, frame: &[u8]) -> io::Result<()> {
         rustix::net::send(&self.socket, frame, rustix::net::SendFlags::empty())?;
         Ok(())
     }
 
-    /// The length of the next frame, which lies in `buffer` then. Nothing if none has come.
+    /// Copies the next frame to `buffer` and returns its length. `None` if none has come.
     pub fn receive(&self, buffer: &mut [u8]) -> Option<usize> {
         let received = rustix::net::recv(&self.socket, buffer, rustix::net::RecvFlags::empty());
         received.ok().map(|(len, _)| len)

@@ -1,15 +1,14 @@
-//! Rights that are given up once the sockets are open.
+//! Rights that are given up after the sockets are open.
 //!
-//! Who breaks into a PE by a frame should not find more than the sockets that are open.
+//! An attacker who takes over a PE by a frame should find only the open sockets.
 
 use hostwire_transport::error::TransportError;
 use rustix::thread::{CapabilitySet, CapabilitySets};
 
-/// Gives up `rights` in this thread and those that it starts from now on. Threads that
-/// run already keep theirs; so does a program that root executes later, which gets all
-/// rights of root anew.
+/// Gives up `rights` in this thread and those that it starts from now on. Running threads
+/// keep theirs. A program that root executes later gets all rights of root again.
 ///
-/// Rights that the thread does not have are none to give up, and all others stay.
+/// Missing rights are ignored, and all other rights stay.
 pub(super) fn give_up(rights: CapabilitySet) -> Result<(), TransportError> {
     let failed = |e: rustix::io::Errno| {
         TransportError::environment("giving up the rights to open sockets", e)

@@ -1,11 +1,11 @@
-//! What the environment may set of the wires of this crate.
+//! The settings of the wires of this crate.
 
 use hostwire_bootstrap::settings::{Kind, SettingError, expected, in_environment, table};
 
 use crate::FrameWire;
 
 table! {
-    /// What the environment says, checked.
+    /// The settings of the environment, checked.
     #[derive(Debug, Clone, PartialEq)]
     #[non_exhaustive]
     pub struct Settings;
@@ -39,7 +39,7 @@ impl Settings {
 /// Network interfaces.
 pub struct Interfaces;
 
-/// Most of them: as many as one address of the wire names.
+/// Most interfaces: as many as an address of the wire can name.
 const INTERFACES_MAX: usize = 4;
 
 impl Kind for Interfaces {
@@ -63,7 +63,7 @@ impl Kind for Interfaces {
     }
 }
 
-/// The number that says what an Ethernet frame carries.
+/// The EtherType of frames.
 pub struct EtherType;
 
 impl EtherType {
@@ -71,7 +71,7 @@ impl EtherType {
     pub(super) const DEFAULT: u16 = 0x88b5;
     /// Smaller numbers are lengths.
     const MIN: u16 = 0x0600;
-    /// 802.1Q and 802.1ad: the kernel takes these tags off before anybody sees them.
+    /// 802.1Q and 802.1ad: the kernel removes these tags before a socket sees them.
     const VLAN_TAGS: [u16; 2] = [0x8100, 0x88a8];
 }
 
@@ -82,7 +82,7 @@ impl Kind for EtherType {
         "an EtherType, 0x0600 to 0xffff and no VLAN tag, such as 0x88b5".into()
     }
 
-    /// Hexadecimal digits behind `0x`.
+    /// Hexadecimal digits after `0x`.
     fn parse(text: &str) -> core::result::Result<u16, String> {
         let digits = text.trim().strip_prefix("0x");
         let digits = digits.filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));

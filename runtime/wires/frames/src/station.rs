@@ -1,8 +1,7 @@
-//! The endpoint of a station: links to others come one by one.
+//! The endpoint of a station: links to others are added one by one.
 //!
-//! Stations number each other as they like, and each is 0 for itself. So frames name both ends as
-//! the station calls them that they are for ([`Called`]), and addresses those of its segment alone. The keys of a
-//! pair are the pair's own.
+//! Each station chooses its own numbers for others, and 0 for itself. So frames name both ends by the receiver's
+//! numbers ([`Called`]), and addresses lie in the receiver's segment. Each pair of stations has its own keys.
 
 use core::fmt;
 use std::sync::atomic::AtomicBool;
@@ -27,12 +26,12 @@ use super::own::Own;
 use super::patience::Cores;
 use super::{Address, Ether, FrameNumbers, HostPath, Socket};
 
-/// In the frames of all stations: which of them are for whom, their keys say.
+/// The job number in the frames of all stations. Their keys show for whom they are.
 const JOB: u64 = 0x73_7461_7469_6f6e;
-/// Stations that send at the same time, as far as frames on their way are reckoned.
+/// Stations that are assumed to send at the same time, for the number of frames in flight.
 const AT_ONCE: usize = 8;
 
-/// Turns of a look for what has come.
+/// Most turns of a look for frames.
 const TURNS_MAX: u32 = 256;
 
 /// What happens to the link to a station.
@@ -40,11 +39,11 @@ const TURNS_MAX: u32 = 256;
 pub enum OnLink {
     /// It can be stored to.
     Opened,
-    /// Nothing comes or goes any more.
+    /// It cannot be used any more.
     Closed,
 }
 
-/// Who is told of that, with the wire in hand: it must not use the wire.
+/// A callback for that. It runs under the lock of the wire, so it must not use the wire.
 pub struct Meets(Box<dyn Fn(PeId, OnLink) + Send>);
 
 impl Meets {
@@ -72,11 +71,11 @@ impl fmt::Debug for Meets {
 pub struct Lead {
     /// Its number here.
     pub pe: PeId,
-    /// The number of this one there.
+    /// The number of this station there.
     pub number: PeId,
     /// Where it is reached.
     pub address: Address,
-    /// The key of the pair and its ends, the own one first; `None` if frames go bare.
+    /// The key of the pair and its ends, the own one first; `None` without encryption.
     pub keys: Option<(JobKey, [End; 2])>,
 }
 
@@ -89,10 +88,10 @@ impl Lead {
     }
 }
 
-/// What a station is told of its links.
+/// The settings of a station's links.
 #[derive(Debug, Clone, Copy)]
 pub struct Links {
-    /// Stations that there may be, itself included.
+    /// Most stations, itself included.
     pub peers: u32,
     /// Whether frames are encrypted.
     pub is_sealed: bool,
@@ -103,7 +102,7 @@ pub struct Links {
 }
 
 impl Ether {
-    /// That of a station with this segment, which leads nowhere yet.
+    /// The wire of a station with this segment, which leads nowhere yet.
     pub fn of_station(
         fork_guard: &ForkGuard,
         segment: &Window,
@@ -161,8 +160,8 @@ impl Ether {
         wire.start()
     }
 
-    /// Opens a link to a station, unless that has been done: both ends have to. Who wants to know is
-    /// told how that goes.
+    /// Opens a link to a station, unless it is already open. Both ends have to call this. [`Meets`] is told of
+    /// the result.
     pub fn lead(&self, lead: &Lead) -> Result<(), TransportError> {
         let pe = lead.pe;
         let no_such = || TransportError::NoSuchPe {
@@ -190,7 +189,7 @@ impl Ether {
     /// Applies what has come by now.
     pub fn take_what_came(&self) {
         if let Ok(mut core) = self.hold() {
-            // Of who sends without end it is enough.
+            // Bounded, because a peer may send without end.
             for _ in 0..TURNS_MAX {
                 if !core.drive() {
                     break;
@@ -200,7 +199,7 @@ impl Ether {
         }
     }
 
-    /// Why stations do not answer, as far as the frames that came tell.
+    /// Why stations do not answer, as far as received frames show.
     pub fn silence(&self) -> Silence {
         silence(&self.counters())
     }

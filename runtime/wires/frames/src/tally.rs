@@ -1,11 +1,11 @@
-//! What the wire counts, by name, for those who look from outside.
+//! The counters of the wire by name, for tools.
 
 use hostwire_link::{Counters, counters};
 
 use super::core::FramesCore;
 
 counters! {
-    /// What the wire has counted beside the counters of its links.
+    /// The counters of the wire besides those of its links.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
     pub struct SocketCounters {
         /// Frames from other senders than the peers: dropped.
@@ -19,12 +19,12 @@ counters! {
     }
 }
 
-/// The name and the meaning of all that the wire counts: of the links, then of the socket.
+/// The name and the meaning of all counters: of the links, then of the socket.
 pub fn counted() -> impl Iterator<Item = (&'static str, &'static str)> {
     Counters::table().chain(SocketCounters::table())
 }
 
-/// The values of all that, in the same order.
+/// The values of all counters, in the same order.
 pub(super) fn values(core: &FramesCore) -> impl Iterator<Item = u64> + use<> {
     let links: Vec<u64> = core.counters().values().collect();
     let socket: Vec<u64> = core.socket_counters().values().collect();

@@ -68,7 +68,7 @@ impl Wire for Ether {
         self.put(pe, link, address, line.used())
     }
 
-    /// A link keeps the order.
+    /// A link keeps the order, so there is nothing to do.
     fn fence(&self) -> Result<(), TransportError> {
         self.fork_guard.check()
     }
@@ -102,7 +102,7 @@ impl Wire for Ether {
 }
 
 impl wire::Registration for Ether {
-    /// An adapter does not have what the PEs of its host register.
+    /// An adapter does not have memory that the PEs of its host register.
     fn registered_route(&self, pe: PeId, _segment: SegmentId) -> Option<Route> {
         let link = self.link_to(pe).filter(|_| self.is_alone(pe));
         link.map(|_| Route::Carried)
@@ -132,7 +132,7 @@ impl wire::Batches for Ether {
         Ok(())
     }
 
-    /// In as few frames as they need.
+    /// In as few frames as possible.
     fn store_lines(
         &self,
         pe: PeId,
@@ -192,7 +192,7 @@ impl wire::Liveness for Ether {
         if !control.is_some_and(|control| control.has_ended(pe)) {
             return Ok(true);
         }
-        // What it sent before it ended, its farewell too, may have come and not been looked at.
+        // Its last frames, also its farewell, may have come and not been received yet.
         core.drive();
         self.shared.release(core);
         Ok(false)
@@ -215,7 +215,7 @@ impl wire::Liveness for Ether {
             return;
         }
         if !self.is_alone(pe) {
-            // Others of its host may live.
+            // Other PEs of its host may live.
             self.ended.note(pe, End::Died);
         }
         if let Ok(link) = self.link(pe)

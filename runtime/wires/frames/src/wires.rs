@@ -60,7 +60,7 @@ impl FrameWire {
     /// All.
     pub const ALL: [Self; 4] = [Self::Ether, Self::Xdp, Self::Udp, Self::Tcp];
 
-    /// What the table of wires says of it.
+    /// Its entry in the table of wires.
     pub fn entry(self) -> &'static Entry {
         match self {
             Self::Ether => &ETHER,
@@ -70,7 +70,7 @@ impl FrameWire {
         }
     }
 
-    /// Those that are chosen by speed, the fastest first.
+    /// The wires among which `auto` chooses, the fastest first.
     pub fn fastest_first() -> Vec<Self> {
         let mut wires = Self::ALL.to_vec();
         wires.retain(|wire| wire.entry().speed > 0);
@@ -83,7 +83,7 @@ impl FrameWire {
         matches!(self, Self::Ether | Self::Xdp)
     }
 
-    /// Those with an EtherType, as a part of a sentence.
+    /// The wires with an EtherType, as a part of a sentence.
     pub fn listed_with_ether_type(conjunction: &str) -> String {
         let wires = Self::ALL.into_iter().filter(|wire| wire.has_ether_type());
         listed(wires.map(|wire| wire.entry().name), conjunction)

@@ -88,7 +88,7 @@ fn apart_over(wire: LocalWire, name: &str) {
     );
 }
 
-/// Some share memory, some do not; frames go bare and meet faults on their way.
+/// Some share memory, some do not; frames are not encrypted and meet faults.
 fn connected_with_faults(name: &str) {
     let faults = "drop=0.02,dup=0.02,reorder=0.02,flip=0.02,seed=5";
     run(
@@ -116,7 +116,7 @@ fn two_connections(name: &str) {
     );
 }
 
-/// Some share memory, some do not; frames go bare.
+/// Some share memory, some do not; frames are not encrypted.
 fn mixed(name: &str) {
     run(
         name,
@@ -202,7 +202,7 @@ macro_rules! over {
     ($wire:ident; $($case:ident,)*) => {
         over!($wire, cfg(all()); $($case,)*);
     };
-    // For `make test-long`: sockets, queues and cables that the others have as well, one by one.
+    // For `make test-long`: sockets, queues and cables one by one; the other tests have them too.
     (long $wire:ident; $($case:ident,)*) => {
         over!($wire, ignore = "a combination; make test-long"; $($case,)*);
     };
@@ -279,7 +279,7 @@ fn flood(from: &Interface, to: &Interface, frames: u32) {
         // Version 1, every type, virtual link 0, the next number.
         let mut beginning = [0; 20];
         beginning[0] = 0x10 | (round % 6) as u8;
-        // For node 1, of node 0: what the filter looks at.
+        // For node 1, from node 0: the fields that the filter checks.
         beginning[7] = 1;
         // A sealed one that is new.
         beginning[17] = 0x80;
@@ -302,7 +302,7 @@ fn flood(from: &Interface, to: &Interface, frames: u32) {
     unsafe { libc::close(socket) };
 }
 
-/// From the station of a peer itself, so that only the frames show that they are
+/// From the station of a peer itself, so that only the contents of frames show that they are
 /// foreign.
 #[test]
 fn foreign_frames_are_counted_and_change_nothing() {
@@ -348,7 +348,7 @@ fn stores_under_a_flood(options: &LocalOptions) -> Option<Counters> {
         let at = 4096 + number as usize * 8;
         assert_eq!(to.segment().load_word(at), Ok(number));
     }
-    // All of the rest is as it was.
+    // The rest of memory has not changed.
     let mut rest = vec![0; 1 << 19];
     to.segment().get(1 << 19, &mut rest).unwrap();
     assert!(rest.iter().all(|byte| *byte == 0));
@@ -382,7 +382,7 @@ fn who_has_finished_takes_stores(wire: &LocalWire) {
     assert_eq!(own.quiet(), Ok(()));
 }
 
-/// Everything that faults on purpose do is repaired, and they do happen.
+/// All injected faults are repaired, and they do happen.
 #[test]
 fn faults_are_survived_and_counted() {
     let faults = "drop=0.05,dup=0.05,reorder=0.05,flip=0.05,seed=11";
@@ -400,7 +400,7 @@ fn faults_are_survived_and_counted() {
             panic!("two PEs");
         };
         let data = Random::new(3).bytes(1 << 19);
-        // Frames on the loopback interface are long: several times, to have enough of them.
+        // Frames on the loopback interface are long: repeated to have enough of them.
         for _ in 0..4 {
             from.store(1, 1 << 18, &data).unwrap();
         }
@@ -523,7 +523,8 @@ fn one_of_two_cables_is_pulled(of: fn(Vec<Interface>) -> LocalWire) {
     store_words(from, 1..=WORDS);
     let after = sent();
     for (before, after) in before.iter().zip(after) {
-        // A quarter of what one cable would have carried at least; reports are fewer.
+        // At least a quarter of the frames that one cable would have carried; reports alone are
+        // fewer.
         assert!(after - before >= WORDS / 10 / 4, "{before} to {after}");
     }
     let data = Random::new(5).bytes(1 << 18);
@@ -573,7 +574,7 @@ fn rights(thread: &str) -> u64 {
     u64::from_str_radix(line.unwrap().trim(), 16).unwrap()
 }
 
-/// The right to open raw sockets is gone where frames are received, all others are not.
+/// The thread that receives frames has lost the right to open raw sockets, but no other right.
 #[test]
 fn the_right_to_open_raw_sockets_is_given_up() {
     const NET_RAW: u64 = 1 << 13;
@@ -587,7 +588,7 @@ fn the_right_to_open_raw_sockets_is_given_up() {
         ether_type: ETHER_TYPE,
     };
     let wires = pair(&wire, &LocalOptions::default()).unwrap();
-    // Those of this test, not of others that run at the same time.
+    // The agents of this test, not of others that run at the same time.
     let agents = || -> Vec<u64> {
         let tasks = std::fs::read_dir("/proc/self/task").unwrap();
         let names = tasks.map(|task| task.unwrap().file_name().into_string().unwrap());

@@ -39,7 +39,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// On their way to each peer: all that may be.
+/// Frames in flight to each peer: the maximum.
 const FRAMES: usize = 128;
 const NOW: Ns = Ns(2);
 
@@ -48,7 +48,7 @@ struct Agent {
     endpoint: Endpoint,
     links: Vec<LinkId>,
     seals: Seals<FrameNumbers>,
-    /// Whether it is the one that is counted.
+    /// Whether its memory is counted.
     counts: bool,
 }
 
@@ -62,7 +62,7 @@ fn counted<R>(counts: bool, work: impl FnOnce() -> R) -> R {
 impl Agent {
     fn new(node: u32, peers: std::ops::Range<u32>, last: u32) -> Self {
         let default = Config::default();
-        // As the transport has it.
+        // As in the transport.
         let config = Config {
             buffers: [20 * default.frames_in_flight_max, 256, 256],
             ..default
@@ -95,7 +95,7 @@ impl Agent {
         }
     }
 
-    /// The next frame, sealed, and whom it is for.
+    /// The next frame, sealed, and its receiver.
     fn send(&mut self, sealed: &mut [u8]) -> Option<(Node, usize)> {
         counted(self.counts, || {
             let transmit = self.endpoint.poll_transmit(NOW)?;
@@ -136,7 +136,7 @@ fn life(node: u32) -> Life {
     Life([node as u8; 16])
 }
 
-/// Everything that anybody has to send arrives.
+/// Everything that any of them has to send arrives.
 fn exchange(hub: &mut Agent, peers: &mut [Agent]) {
     let mut sealed = [0; 2048];
     for _ in 0..4 {
@@ -221,7 +221,8 @@ fn a_host_needs_little_memory_for_its_links() {
     assert!(receiving < 2_000_000, "{receiving}");
     assert!(sending < 8_000_000, "{sending}");
 
-    // 64 PEs on each of 64 hosts: one endpoint, and what its PEs share with the adapter.
+    // 64 PEs on each of 64 hosts: one endpoint, and the memory that its PEs share with the
+    // adapter.
     let [receiving, sending] = worst_case(63);
     let shared = AdapterMemory::bytes(64 * 64, 64, 64);
     assert!(

@@ -1,5 +1,5 @@
-//! The doorbell of an ivshmem device (`ivshmem-doorbell` of QEMU): a PE on another machine is woken by a posted
-//! store to a register, and this one by an interrupt.
+//! The doorbell of an ivshmem device (`ivshmem-doorbell` of QEMU): a posted store to a register wakes a PE on
+//! another machine, and an interrupt wakes this one.
 //!
 //! | register of BAR 0 | offset | what |
 //! |---|---|---|
@@ -28,7 +28,7 @@ const IV_POSITION_OFFSET_BYTES: usize = 8;
 const DOORBELL_OFFSET_BYTES: usize = 12;
 /// All PEs use the first one.
 const VECTOR: u32 = 0;
-/// A device that has heard nothing of its server has -1.
+/// A device that has not heard from its server has -1.
 const POSITION_MAX: u32 = 0xffff;
 
 /// What is stored to the doorbell register.
@@ -44,10 +44,10 @@ pub(super) struct OwnBell {
 }
 
 impl OwnBell {
-    /// Opens the device whose memory `path` is.
+    /// Opens the device to which the memory at `path` belongs.
     ///
     /// # Errors
-    /// [`RegionFault::Bell`], as the system refuses.
+    /// [`RegionFault::Bell`], and errors of the system.
     pub(super) fn open(path: &Path, fault: impl Fn(RegionFault) -> TransportError) -> Result<Self> {
         let device = Device::open(path, &fault)?;
         let position = device.load(IV_POSITION_OFFSET_BYTES);
@@ -62,7 +62,7 @@ impl OwnBell {
         }
     }
 
-    /// As other PEs find it: never 0.
+    /// The number under which other PEs ring it: never 0.
     pub(super) fn number(&self) -> u32 {
         self.position + 1
     }
@@ -116,7 +116,7 @@ impl Listener {
                 match (&its_device.interrupts).read(&mut count) {
                     Ok(_) => sleepers.wake(),
                     Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                    // Sleeps end by themselves, too.
+                    // Sleeps also end by themselves.
                     Err(_) => return,
                 }
             }
@@ -175,7 +175,7 @@ mod tests {
                 let limit = std::time::Duration::from_secs(60);
                 bells.sleepers.sleep(doorbell, limit)
             });
-            // What another machine does, and its interrupt.
+            // The call of another machine, and its interrupt.
             assert!(doorbell.call() && !doorbell.call());
             (&device.interrupts).write_all(&1u64.to_ne_bytes()).unwrap();
             assert!(sleeps.join().unwrap());

@@ -16,19 +16,18 @@ use rustix::mm::{MapFlags, ProtFlags};
 
 use super::format::ALIGN_BYTES;
 
-/// What is behind the path of a region.
+/// The kind of object behind the path of a region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A file whose pages the kernel of this host has: on tmpfs, hugetlbfs, virtio-fs, or without
-    /// a name.
+    /// A file whose pages belong to the kernel of this host: on tmpfs, hugetlbfs, virtio-fs, or without a name.
     File,
     /// A device-dax node, or another device that maps memory.
     Device,
     /// The memory of a PCI device.
     Bar {
-        /// Stores to it are combined.
+        /// It is mapped write-combining.
         is_combining: bool,
-        /// The device is memory that the hosts of one machine share: its caches are equal.
+        /// The device is memory that virtual machines of one host share, so it is cache-coherent.
         is_ivshmem: bool,
     },
 }
@@ -39,11 +38,11 @@ const SYSFS_MAGIC: u64 = 0x6265_6572;
 const HUGETLBFS_MAGIC: u64 = 0x9584_58f6;
 /// Vendor and device of ivshmem.
 const IVSHMEM: (&str, &str) = ("0x1af4", "0x1110");
-/// Where the command register is in the configuration of a PCI device.
+/// The offset of the command register in the configuration of a PCI device.
 const COMMAND_OFFSET_BYTES: usize = 4;
-/// Its bit of answering to addresses of memory.
+/// Its bit that enables memory accesses.
 const COMMAND_MEMORY: u8 = 1 << 1;
-/// What ends the name of a BAR that is mapped write-combining.
+/// The end of the name of a BAR that is mapped write-combining.
 const COMBINING: &str = "_wc";
 
 /// An opened file or device.
@@ -63,7 +62,7 @@ impl RegionFile {
     /// Opens what is at `path`.
     ///
     /// # Errors
-    /// As the system refuses; [`RegionFault::Owner`], [`RegionFault::Mode`], [`RegionFault::Kind`].
+    /// Errors of the system; [`RegionFault::Owner`], [`RegionFault::Mode`], [`RegionFault::Kind`].
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let name = named(path);
         let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
@@ -85,7 +84,7 @@ impl RegionFile {
             .inspect_err(|_| remove(path))
     }
 
-    /// Memory of the system without a name, which ends with those who have it open.
+    /// Memory of the system without a name. It ends with the last process that has it open.
     pub(crate) fn nameless(len_bytes: u64) -> Result<Self> {
         let what = || format!("making a region of {len_bytes} bytes");
         hostwire_transport::shm::check_file_limit(len_bytes, what)?;
@@ -125,10 +124,10 @@ impl RegionFile {
         Ok(found)
     }
 
-    /// PEs of a job belong to one user, and are not protected from whoever can open this.
+    /// Checks the owner: PEs of a job belong to one user, and are not protected from processes that can open this.
     fn check_owner(&self, stat: &Stat) -> Result<()> {
         let (owner, user) = (stat.st_uid, rustix::process::geteuid().as_raw());
-        // Devices have groups, to whom the system gives them.
+        // Devices may be given to groups of users.
         let (others, wanted) = match self.kind {
             Kind::File => (0o077, 0o600),
             Kind::Device | Kind::Bar { .. } => (0o007, 0o660),
@@ -160,7 +159,7 @@ impl RegionFile {
         }
     }
 
-    /// Makes the file as long as that, if it is shorter.
+    /// Extends the file to this length, if it is shorter.
     pub(crate) fn grow(&mut self, len_bytes: u64) -> Result<()> {
         if self.kind == Kind::File && self.len_bytes < len_bytes {
             let what = || format!("making {} longer", self.name);
@@ -172,15 +171,14 @@ impl RegionFile {
         Ok(())
     }
 
-    /// Fills the bytes with zeros and gives their memory back to the system. False if it cannot
-    /// do that.
+    /// Zeroes the bytes and gives their memory back to the system. False if that is not possible.
     pub(crate) fn punch(&self, offset_bytes: u64, len_bytes: u64) -> bool {
         let how = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         self.kind == Kind::File
             && rustix::fs::fallocate(&*self.file, how, offset_bytes, len_bytes).is_ok()
     }
 
-    /// A store to a page for which there is no room ends the process: so there has to be some.
+    /// Checks free space, because a store to a page without room ends the process.
     pub(crate) fn check_space(&self, wanted: u64) -> Result<()> {
         let Ok(system) = rustix::fs::fstatvfs(&*self.file) else {
             return Ok(());
@@ -196,11 +194,11 @@ impl RegionFile {
         }
     }
 
-    /// A load of a page that a file does not have yet takes memory, and ends the process where there is none. Where
-    /// nothing was written there is no region, and no load is needed to see that.
+    /// Checks that the beginning was written, without a load: a load of a missing page takes memory, and ends the
+    /// process if there is none. If nothing was written, there is no region.
     pub(crate) fn check_is_written(&self, offset_bytes: u64) -> Result<()> {
         let mut begin = [0; 8];
-        // What cannot be read in this way, as on hugetlbfs, is left to loads.
+        // Files that cannot be read in this way, as on hugetlbfs, are left to loads.
         match rustix::io::pread(&*self.file, &mut begin, offset_bytes) {
             Ok(got) if self.kind == Kind::File && begin[..got] == [0; 8] => {
                 Err(self.fault(RegionFault::NoRegion))
@@ -209,7 +207,7 @@ impl RegionFile {
         }
     }
 
-    /// What the system has in huge pages for a file on hugetlbfs; `None` for another file.
+    /// The free huge pages of the system, in bytes, for a file on hugetlbfs; `None` for other files.
     fn free_huge_pages_bytes(&self) -> Option<u64> {
         let system = rustix::fs::fstatfs(&*self.file).ok()?;
         if system.f_type as u64 != HUGETLBFS_MAGIC {
@@ -228,8 +226,8 @@ impl RegionFile {
     /// Maps pieces of it into `len_bytes` bytes at a multiple of `align_bytes`.
     ///
     /// # Errors
-    /// [`EnvironmentFault::NoRoom`], as the system refuses; [`RegionFault::Size`] if a piece does
-    /// not lie in it.
+    /// [`EnvironmentFault::NoRoom`], errors of the system; [`RegionFault::Size`] if a piece does not lie in the
+    /// file.
     pub(crate) fn map(
         &self,
         len_bytes: usize,
@@ -238,7 +236,7 @@ impl RegionFile {
     ) -> Result<Memory> {
         let end = |piece: &Piece| piece.offset_bytes.saturating_add(piece.len_bytes as u64);
         let ours = pieces.iter().map(end).max().unwrap_or(0);
-        // Behind its end a load would end the process.
+        // Beyond its end a load would end the process.
         if ours > self.len_bytes {
             let theirs = self.len_bytes;
             return Err(self.fault(RegionFault::Size { theirs, ours }));
@@ -258,7 +256,7 @@ impl RegionFile {
     }
 }
 
-/// Takes away a file that was made for nothing.
+/// Removes a file that was made in vain.
 pub(super) fn remove(path: &Path) {
     let _ = std::fs::remove_file(path);
 }
@@ -271,7 +269,7 @@ fn in_region(name: &str, fault: RegionFault) -> TransportError {
     TransportError::environment(name, fault)
 }
 
-/// What the system says of the device whose memory that is.
+/// The kind of the device to which this memory belongs, as the system says.
 ///
 /// # Errors
 /// As [`bar_of`].
@@ -294,11 +292,12 @@ fn bar(path: &Path) -> Result<Kind, RegionFault> {
     bar_of(&name, is_ivshmem, registers())
 }
 
-/// The BAR of that name, of a device whose configuration begins like that, if the system shows it.
+/// The kind of the BAR with this name. `registers` is the beginning of the device's configuration, if the system
+/// shows it.
 ///
 /// # Errors
-/// [`RegionFault::SwitchedOff`]: loads would find nothing, and stores go nowhere. The command register
-/// says so. `enable` does not: it counts who has asked, and firmware switches devices on without asking.
+/// [`RegionFault::SwitchedOff`]: the device would not answer loads and stores. The command register shows it. The
+/// file `enable` does not: it only counts requests, and firmware enables devices without a request.
 fn bar_of(
     name: &str,
     is_ivshmem: bool,
@@ -315,7 +314,7 @@ fn bar_of(
     }
 }
 
-/// How long the system says that a device is. 0 if it does not.
+/// The length of a device, as the system says. 0 if it does not.
 fn device_bytes(stat: &Stat) -> u64 {
     let (major, minor) = (
         rustix::fs::major(stat.st_rdev),
@@ -326,7 +325,7 @@ fn device_bytes(stat: &Stat) -> u64 {
     text.trim().parse().unwrap_or(0)
 }
 
-/// Bytes of a file, and where they are mapped.
+/// A range of a file, and where it is mapped.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Piece {
     /// In the mapping.
@@ -374,7 +373,7 @@ impl Mapping {
         let to_aligned = reserved.as_ptr().align_offset(align_bytes);
         // SAFETY: less than the alignment, and so many bytes more than needed are reserved.
         let base = unsafe { reserved.add(to_aligned) };
-        // Unmaps everything, whatever happens from here on.
+        // From here on dropping this unmaps everything.
         let mapping = Self {
             file: Arc::clone(file),
             base,
@@ -434,7 +433,7 @@ pub(crate) fn tables_piece(offset_bytes: u64) -> Piece {
     }
 }
 
-/// What the kernel of this host drew when it started, as a number; 0 if it does not tell.
+/// The random boot id of this host's kernel, as a number; 0 if it is not known.
 pub(crate) fn epoch() -> u64 {
     let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
     match text.as_deref().map(str::trim) {
@@ -467,7 +466,7 @@ mod tests {
         let on = Some(registers(0x07));
         assert_eq!(bar_of("resource2", true, on), bar(false, true));
         assert_eq!(bar_of("resource2_wc", false, on), bar(true, false));
-        // What the system does not show is not held against the device.
+        // A configuration that the system does not show is no fault.
         assert_eq!(bar_of("resource2", true, None), bar(false, true));
     }
 }

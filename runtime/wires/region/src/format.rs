@@ -1,7 +1,7 @@
 //! The lines of a region as bytes: `docs/wire/window.md` describes them.
 //!
-//! All numbers are little endian. A line has one writer at a time, and is as long as a line of a
-//! cache: no two writers share one.
+//! All numbers are little endian. A line has one writer at a time and the length of a cache line, so
+//! no two writers share one.
 
 use hostwire_transport::error::RegionFault;
 use hostwire_transport::visibility::Visibility;
@@ -15,22 +15,22 @@ pub type Bytes = [u8; LINE_BYTES];
 const MAGIC: [u8; 8] = *b"hwwindow";
 /// The version of the format.
 pub(crate) const VERSION: u32 = 2;
-/// Everything in a region begins at multiples of this, and is as long: huge pages, and the alignment
-/// of device-dax. The first of these units holds the tables.
+/// Everything in a region begins at a multiple of this and has a multiple of it as length: the size
+/// of huge pages, and the alignment of device-dax. The first of these units holds the tables.
 pub const ALIGN_BYTES: u64 = 2 << 20;
-/// Kernels that can have jobs in a region.
+/// Most kernels that can have jobs in a region.
 pub(crate) const KERNELS: u32 = 64;
-/// Jobs that each of them can have there.
+/// Most jobs of each kernel there.
 pub(crate) const PLACES: usize = 16;
 /// Where the blocks of the kernels begin.
 pub(crate) const BLOCKS_OFFSET_BYTES: usize = 4096;
 /// Most PEs of a job.
 const PES_MAX: u32 = 4096;
 
-/// The line at the front: written when the region is made, and never changed.
+/// The first line: written when the region is made, and never changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Head {
-    /// What it takes for a store to be seen.
+    /// The contract of the memory.
     pub contract: Visibility,
     /// All bytes, this line included.
     pub size_bytes: u64,
@@ -51,7 +51,7 @@ impl Head {
         }
     }
 
-    /// How many units of [`ALIGN_BYTES`] there are, that of the tables included.
+    /// How many units of [`ALIGN_BYTES`] there are, including that of the tables.
     pub fn units(&self) -> u32 {
         u32::try_from(self.size_bytes / ALIGN_BYTES).unwrap_or(u32::MAX)
     }
@@ -109,10 +109,10 @@ impl Head {
     }
 }
 
-/// What a job has in the table of jobs, behind its state.
+/// The entry of a job in the table of jobs, after its state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JobEntry {
-    /// Which PEs know, and nobody else has to.
+    /// The secret of its PEs.
     pub key: u128,
     /// The first of its units.
     pub first_unit: u32,
@@ -164,7 +164,7 @@ impl JobEntry {
     }
 }
 
-/// In the block of a kernel: who was the last to ask for it.
+/// In the block of a kernel: the token of the last process that asked for it.
 pub(crate) const ASKED_OFFSET_BYTES: usize = 0;
 /// Whether it may still be had.
 pub(crate) const CLOSED_OFFSET_BYTES: usize = LINE_BYTES;
@@ -172,14 +172,14 @@ pub(crate) const CLOSED_OFFSET_BYTES: usize = LINE_BYTES;
 pub(crate) const EPOCH_OFFSET_BYTES: usize = 2 * LINE_BYTES;
 /// Its places.
 pub(crate) const PLACES_OFFSET_BYTES: usize = 3 * LINE_BYTES;
-/// What it says of all places: which incarnation is over.
+/// Its words about all places: which incarnation is over.
 pub(crate) const OVER_OFFSET_BYTES: usize = PLACES_OFFSET_BYTES + PLACES * LINE_BYTES;
 
 /// Where everything lies in the units of a job: the membership, the lines of the PEs, and their segments.
 pub(crate) struct Span;
 
 impl Span {
-    /// Where the lines of the PEs begin, behind the membership.
+    /// Where the lines of the PEs begin, after the membership.
     pub(crate) const fn lines_offset_bytes(pes: u32) -> usize {
         (pes as usize * hostwire_transport::membership::RECORD_BYTES).next_multiple_of(LINE_BYTES)
     }
@@ -190,7 +190,7 @@ impl Span {
         bytes.next_multiple_of(ALIGN_BYTES as usize)
     }
 
-    /// All bytes of a job, unless no region has so many.
+    /// All bytes of a job; `None` if no region has so many.
     pub(crate) fn bytes(pes: u32, segment_bytes: u64) -> Option<u64> {
         let whole = segment_bytes.is_multiple_of(ALIGN_BYTES) && segment_bytes != 0;
         let segments = segment_bytes.checked_mul(pes.into()).filter(|_| whole)?;
@@ -207,16 +207,16 @@ pub struct Mark {
     pub state: SlotState,
 }
 
-/// What holds of a place or a PE.
+/// The state of a place or of a PE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SlotState {
-    /// Nobody has it; of a PE: it has not joined yet.
+    /// A place: nobody has it. A PE: it has not joined yet.
     Free = 0,
-    /// Its units are had, and no job is seen in them; of a PE: it has joined.
+    /// A place: its units are taken, but no job is visible there yet. A PE: it has joined.
     Claimed = 1,
-    /// A job has it; of a PE: it has left.
+    /// A place: a job has it. A PE: it has left.
     Running = 2,
-    /// Its units are had unless another place has them.
+    /// A place: its units are requested, unless another place has them.
     Wanted = 3,
 }
 
@@ -233,10 +233,10 @@ impl Mark {
         self.incarnation << 8 | self.state as u64
     }
 
-    /// From a word. Whoever wrote another state is no correct peer.
+    /// From a word. A correct peer writes no other state.
     ///
     /// # Errors
-    /// It is none.
+    /// If it is no mark.
     pub const fn parse(word: u64) -> Result<Self, RegionFault> {
         let state = match word & 0xff {
             0 => SlotState::Free,
@@ -261,14 +261,14 @@ impl Mark {
     }
 }
 
-/// The line of a PE: only that PE writes it, once it has been zeroed for the job.
+/// The line of a PE. After it has been zeroed for the job, only that PE writes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PeLine {
     /// Of which job, and whether the PE is there.
     pub mark: Mark,
     /// Grows while the process runs.
     pub beat: u64,
-    /// The epoch of its host: what its kernel drew when it started. 0 if that is not known.
+    /// The epoch of its host: the random boot id of its kernel. 0 if that is not known.
     pub epoch: u64,
     /// Where in the region its segment begins.
     pub segment_offset_bytes: u64,
@@ -352,7 +352,7 @@ fn is_sealed(line: &Bytes, from: usize) -> bool {
     u64::from_le_bytes(take(line, CHECK_OFFSET_BYTES)) == check(line, from)
 }
 
-/// Bytes `at ..` become `bytes`. Those who call know that they fit.
+/// Copies `bytes` to `at ..`. The caller knows that they fit.
 fn put<const N: usize>(line: &mut Bytes, at: usize, bytes: [u8; N]) {
     for (to, from) in line.iter_mut().skip(at).zip(bytes) {
         *to = from;

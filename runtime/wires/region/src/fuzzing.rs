@@ -1,4 +1,4 @@
-//! What is in a region that others may write, and the ticket of a place in it.
+//! The contents of a region that others may write, and the ticket of a place in it.
 
 use hostwire_transport::error::RegionFault;
 use hostwire_transport::fuzzing::kit::{Input, Script, Target, blames, mark, named, shown, texts};
@@ -69,7 +69,7 @@ fn lines(bytes: &[u8]) {
     match which {
         0 => match Head::parse(&line) {
             Ok(head) => {
-                // What is reserved is 0, or the check fails.
+                // Reserved bytes are 0, or the check fails.
                 assert_eq!(head.emit()[..48], line[..48]);
                 assert!(u64::from(head.units()) * ALIGN_BYTES <= head.size_bytes);
             }

@@ -1,8 +1,8 @@
-//! How PEs show each other that they live, where no kernel knows of both.
+//! How PEs on different kernels show each other that they live.
 //!
 //! A thread of each PE stores a new beat into the line of the PE, four times a second, and looks
-//! at the beats of the PEs on other kernels. Time in which this process itself did not run
-//! is not their silence. The thread also looks whether the job still has its place.
+//! at the beats of the PEs on other kernels. Time in which this process itself did not run does
+//! not count as silence. The thread also checks that the job still has its place.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -19,27 +19,27 @@ use super::table::{JobSlot, Table};
 /// From one beat to the next.
 const BEAT: Duration = Duration::from_millis(250);
 
-/// What the thread finds, and what it needs.
+/// The results of the thread, and its input.
 #[derive(Debug)]
 pub(super) struct Pulse {
     pub(super) lines: Lines,
     pub(super) table: Table,
     pub(super) place: JobSlot,
     pub(super) pe: u32,
-    /// By PE: for how long it has been silent, in milliseconds, if only beats tell.
+    /// By PE: how long it has been silent, in milliseconds, if only beats show whether it lives.
     pub(super) silent_ms: Box<[Option<AtomicU64>]>,
     /// The job has lost its place.
     pub(super) is_taken_away: AtomicBool,
 }
 
 impl Pulse {
-    /// For how long `pe` has been silent, if only that tells whether it lives.
+    /// How long `pe` has been silent, if only beats show whether it lives.
     pub(super) fn silent_ms(&self, pe: u32) -> Option<u64> {
         let silent = self.silent_ms.get(pe as usize)?.as_ref()?;
         Some(silent.load(Ordering::Relaxed))
     }
 
-    /// Looks at everything once; `passed` is the time since the last look.
+    /// Checks everything once. `passed` is the time since the last check.
     fn look(&self, seen: &mut [u64], beat: u64, passed: Duration) -> Result<()> {
         self.lines.beat(self.pe, beat)?;
         if !self.table.holds(&self.place)? {
@@ -61,7 +61,7 @@ impl Pulse {
     }
 }
 
-/// Whether the thread is to end.
+/// Whether the thread has to end.
 #[derive(Debug, Default)]
 struct Stop {
     is_told: Mutex<bool>,
@@ -91,8 +91,8 @@ impl Heartbeat {
                     return;
                 }
                 let now = Instant::now();
-                // The tables are mapped, so that nothing can go wrong but a state that makes no
-                // sense, which is no reason to stop beating.
+                // The tables are mapped, so the only possible error is an invalid state, and
+                // that is no reason to stop the beats.
                 let _ = pulse.look(&mut seen, beat, now - last);
                 (beat, last) = (beat + 1, now);
             }

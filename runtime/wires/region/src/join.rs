@@ -1,4 +1,4 @@
-//! How the PEs of a job come together in a region.
+//! How the PEs of a job meet in a region.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -30,12 +30,12 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// Those of `pes` PEs whose segments have that many bytes at least.
+    /// The needs of `pes` PEs with segments of at least so many bytes.
     pub fn new(pes: u32, segment_bytes: u64) -> Self {
         let whole = segment_bytes.checked_next_multiple_of(super::ALIGN_BYTES);
         Self {
             pes,
-            // What does not fit is refused by the table.
+            // The table refuses sizes that do not fit.
             segment_bytes: whole.unwrap_or(segment_bytes),
         }
     }
@@ -55,7 +55,7 @@ pub struct Joining {
     plot: Plot,
     memory: Memory,
     lines: Lines,
-    /// Of this process.
+    /// The locks of this process.
     locks: LivenessWatch,
     bell: Option<OwnBell>,
 }
@@ -69,7 +69,7 @@ impl Joining {
         Self::with_locks(region, ticket, pe, needs, None)
     }
 
-    /// As [`new`](Self::new); where PEs are threads, `flags` say who lives.
+    /// As [`new`](Self::new). If PEs are threads, `flags` say which of them live.
     pub(super) fn with_locks(
         region: Region,
         ticket: &Ticket,
@@ -80,7 +80,7 @@ impl Joining {
         let slot = region.check_slot(ticket.slot)?;
         let found = region.table.find(slot, ticket.incarnation, ticket.key);
         let place = found.map_err(|error| match ticket.is_far() {
-            // PE 0 has just stored what is not found.
+            // PE 0 has just stored the entry that is not found.
             true => region.unseen(0),
             false => super::of_file(&region.file, error),
         })?;
@@ -93,7 +93,8 @@ impl Joining {
         let memory = map(&region, &place, &plot)?;
         let front = memory.part(plot.offset_bytes(pes), Span::front_bytes(pes))?;
         let lines = Lines::new(&front, pes, region.head().contract)?;
-        // Were memory not coherent that is said to be, these copies would be stale from now on.
+        // If memory that is declared coherent is not, these copies are stale from now on, and the
+        // check in `finish` fails.
         for other in 0..pes {
             lines.read(other)?;
         }
@@ -129,12 +130,11 @@ impl Joining {
         })
     }
 
-    /// All PEs have joined, as the launcher says: the wire. A PE of another kernel is lost when it has
-    /// been silent for `lost_after`.
+    /// Makes the wire, after all PEs have joined, as the launcher says. A PE of another kernel is lost
+    /// when it has been silent for `lost_after`.
     ///
     /// # Errors
-    /// [`RegionFault::Unseen`] if what others have stored is not seen here;
-    /// [`RegionFault::NoContract`].
+    /// [`RegionFault::Unseen`] if stores of others are not visible here; [`RegionFault::NoContract`].
     pub fn finish(self, lost_after: Duration) -> Result<Shm> {
         self.finish_with(lost_after, None)
     }
@@ -154,7 +154,7 @@ impl Joining {
         let is_near = |epoch: &u64| *epoch == here && here != 0;
         let has_far = !epochs.iter().all(is_near);
         let head = *self.region.head();
-        // The system knows of its own pages, and not whether another system has the same ones.
+        // The system knows only its own pages, and not whether another system maps the same ones.
         let is_file = self.region.file.kind == Kind::File;
         if has_far && is_file && self.region.contract.is_none() {
             return Err(self.region.file.fault(RegionFault::NoContract));
@@ -168,7 +168,7 @@ impl Joining {
             silent_ms: epochs.iter().map(silent).collect(),
             is_taken_away: AtomicBool::new(false),
         });
-        // Nobody else can open a region without a name.
+        // Other kernels cannot open a region without a name.
         let heart = (!self.region.is_nameless).then(|| Heartbeat::start(Arc::clone(&pulse)));
         let near = epochs.iter().filter(|epoch| is_near(epoch)).count() as u32;
         let sharing = Sharing {
@@ -209,7 +209,7 @@ impl Joining {
         }
     }
 
-    /// What `pe` says of itself, which has stored it before this was called.
+    /// The line of `pe`, which it has stored before this is called.
     fn see(&self, pe: PeId) -> Result<PeLine> {
         let begin = Instant::now();
         loop {
@@ -226,7 +226,7 @@ impl Joining {
 }
 
 impl Region {
-    /// What `pe` has stored is not seen here.
+    /// The error that a store of `pe` is not visible here.
     fn unseen(&self, pe: PeId) -> TransportError {
         let contract = contract_name(self.head().contract);
         self.file.fault(match self.file.kind {
@@ -236,8 +236,8 @@ impl Region {
     }
 }
 
-/// The memory of a job, laid out as that of any job of one host. Behind the segments comes what
-/// comes before them in the region.
+/// The memory of a job, with the layout of any job of one host. The part that lies before the segments
+/// in the region is mapped after them.
 fn map(region: &Region, place: &JobSlot, plot: &Plot) -> Result<Memory> {
     let (pes, front_bytes) = (place.entry.pes, Span::front_bytes(place.entry.pes));
     let begin = region.at(place);
@@ -267,7 +267,7 @@ fn zero(segment: &Memory, contract: Visibility) -> Result<()> {
     Ok(())
 }
 
-/// A PE that is in the job. Dropping it takes it out, and the last one gives back what the job has.
+/// A PE that is in the job. Dropping it leaves the job, and the last PE frees the job's units.
 #[derive(Debug)]
 struct Member {
     heart: Option<Heartbeat>,
@@ -278,7 +278,7 @@ struct Member {
 }
 
 impl Member {
-    /// Whether nobody needs the memory of the job any more.
+    /// Whether no PE needs the memory of the job any more.
     fn is_last(&self) -> Result<bool> {
         let Joining {
             place,
@@ -306,7 +306,7 @@ impl Member {
             locks,
             ..
         } = &self.joining;
-        // The line of a job that has lost its place is not this one's any more.
+        // If the job has lost its place, the line may belong to another job.
         if self.pulse.is_taken_away.load(Ordering::Relaxed) || !region.table.holds(place)? {
             return Ok(());
         }
@@ -361,7 +361,7 @@ impl Drop for Member {
     fn drop(&mut self) {
         self.heart = None;
         self.listener = None;
-        // If the region has gone bad, there is nobody to tell.
+        // If the region is damaged, no PE can be told.
         let _ = self.leave();
     }
 }

@@ -1,13 +1,14 @@
-//! How a kernel gets a number in a region, by loads and stores alone.
+//! How a kernel gets a number in a region, only by loads and stores.
 //!
-//! Each number has two lines that all kernels may store to, a word in each: who was the last to ask, and
-//! whether the number is closed. Who asks stores a token to the first, looks whether the second says closed,
-//! closes it, and looks whether its token is still the last. If it is, the number is its own.
+//! Each number has two lines to which all kernels may store, with a word in each: the last asker's token,
+//! and whether the number is closed. An asker stores its token to the first, checks that the second does not
+//! say closed, closes it, and checks that its token is still in the first. If it is, the asker has the
+//! number.
 //!
-//! No two get the same number. Say both found their token, and P stored its token before Q did. P found its
-//! own after it had closed the number, so Q had not stored yet; so Q looked whether the number is
-//! closed after P had closed it, and found that it is. That needs no time limit: whoever is stopped or ends
-//! in between takes nothing but a number out of use.
+//! No two kernels get the same number. Suppose that P and Q both found their token at the end, and P stored
+//! its token before Q. P found its token after it had closed the number, so Q had not stored yet. So Q
+//! checked whether the number is closed after P had closed it, and found it closed: a contradiction. This
+//! needs no time limit: an asker that is stopped or ends in between only makes a number unusable.
 //!
 //! The processes of a kernel ask one after the other ([`super::table_lock`]).
 
@@ -24,13 +25,13 @@ pub(super) const fn block_offset_bytes(head: &Head, kernel: u32) -> usize {
     BLOCKS_OFFSET_BYTES + kernel as usize * head.block_bytes()
 }
 
-/// Whether a kernel has that number.
+/// Whether a kernel has this number.
 pub(super) fn is_had(window: &Window, head: &Head, kernel: u32) -> Result<bool> {
     let at = block_offset_bytes(head, kernel) + EPOCH_OFFSET_BYTES;
     Ok(window.load_word(at)? != 0)
 }
 
-/// The number of the kernel of that epoch, if it has one.
+/// The number of the kernel with this epoch, if it has one.
 fn number(window: &Window, head: &Head, epoch: u64) -> Result<Option<u32>> {
     for kernel in 0..head.kernels {
         let at = block_offset_bytes(head, kernel) + EPOCH_OFFSET_BYTES;
@@ -41,11 +42,11 @@ fn number(window: &Window, head: &Head, epoch: u64) -> Result<Option<u32>> {
     Ok(None)
 }
 
-/// The number of the kernel of that epoch, which gets one if it has none. Nobody else has the token,
-/// which is not 0.
+/// The number of the kernel with this epoch, which gets one if it has none. The token must be unique and not
+/// 0.
 ///
 /// # Errors
-/// [`RegionFault::Kernels`]: there are no more.
+/// [`RegionFault::Kernels`] if all numbers have been used.
 pub(super) fn enter(window: &Window, head: &Head, epoch: u64, token: u64) -> Result<u32> {
     if let Some(kernel) = number(window, head, epoch)? {
         return Ok(kernel);

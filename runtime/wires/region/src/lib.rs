@@ -1,25 +1,24 @@
 //! A region of memory that several hosts map, as a wire: `window`.
 //!
-//! A region is a file, a device-dax node or the memory of a PCI device. At its front it says what it
-//! is, and which jobs have which part of it: `docs/wire/window.md` describes that. The segments of a
-//! job lie behind each other as those of [`hostwire_transport::shm`] do, and a PE reaches them in the same way.
-//! What differs is how PEs find the memory, what the contract of its windows is, and how a PE
-//! of another kernel shows that it lives.
+//! A region is a file, a device-dax node or the memory of a PCI device. Its beginning says what it is, and
+//! which job has which part of it: see `docs/wire/window.md`. The segments of a job are adjacent as those of
+//! [`hostwire_transport::shm`], and a PE reaches them in the same way. The differences: how PEs find the
+//! memory, the contract of its windows, and how a PE of another kernel shows that it lives.
 //!
 //! | file | |
 //! |---|---|
 //! | `format.rs` | lines of the region as bytes |
-//! | `table.rs` | places and units: who has which part |
+//! | `table.rs` | places and units: which job has which part |
 //! | `kernels.rs` | how a kernel gets a number there |
 //! | `table_lock.rs` | how processes of a kernel take turns |
 //! | `lines.rs` | the lines of the PEs of a job |
 //! | `file.rs` | the file or device: opened, checked, mapped |
 //! | `living.rs` | whether a job of the region still lives |
-//! | `join.rs` | how PEs of a job come together in it |
-//! | `heartbeat.rs` | how PEs of different kernels see that others live |
+//! | `join.rs` | how PEs of a job meet in it |
+//! | `heartbeat.rs` | how PEs of different kernels show that they live |
 //! | `ticket.rs` | what PE 0 tells the others |
 //! | `bell.rs` | the doorbell of an ivshmem device |
-//! | `vfio.rs` | a PCI device in the hands of this process |
+//! | `vfio.rs` | a PCI device that belongs to this process |
 
 mod bell;
 pub(crate) mod file;
@@ -66,18 +65,19 @@ pub use table::contract_name;
 use table::{JobSlot, Slot, Table, kernel_of};
 pub use ticket::Ticket;
 
-/// Where a region is, and what its user says of it.
+/// Where a region is, and what its user says about it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Spec {
     /// The file or device. `None`: memory of its own, for PEs of one kernel.
     pub path: Option<PathBuf>,
     /// Where in it the region begins.
     pub offset_bytes: u64,
-    /// How long it is; else up to the end.
+    /// Its length; by default up to the end.
     pub size_bytes: Option<u64>,
-    /// What it takes for a store to be seen; else as the system or the region says.
+    /// The contract; by default what the system or the region says.
     pub contract: Option<Visibility>,
-    /// PEs are woken by the doorbell of the device whose memory that is, which `vfio-pci` has.
+    /// The doorbell of the device to which the memory belongs wakes PEs. The device must be bound to
+    /// `vfio-pci`.
     pub has_bell: bool,
 }
 
@@ -87,7 +87,7 @@ pub struct Region {
     file: RegionFile,
     offset_bytes: u64,
     table: Table,
-    /// What the user says.
+    /// The contract that the user names.
     contract: Option<Visibility>,
     is_nameless: bool,
     /// The memory of the device whose doorbell wakes PEs.
@@ -96,15 +96,15 @@ pub struct Region {
 
 type Result<T, E = TransportError> = core::result::Result<T, E>;
 
-/// Something is wrong with the region.
+/// The error of a fault of the region.
 fn fault(fault: RegionFault) -> TransportError {
     let fault = EnvironmentFault::from(fault);
     TransportError::environment("the window", fault)
 }
 
 impl Region {
-    /// Makes a region of what `spec` names: a file that does not exist is made, others must be empty
-    /// or a region in which no job lives.
+    /// Makes a region of the file or device that `spec` names. A missing file is made; an existing one must be
+    /// empty or a region without living jobs.
     ///
     /// # Errors
     /// [`RegionFault`], or as the system refuses.
@@ -120,7 +120,7 @@ impl Region {
             (false, Some(end)) => RegionFile::create(path, end)?,
             _ => return Self::make_in(RegionFile::open(path)?, spec, end),
         };
-        // Nobody has asked for a file in which there is no region.
+        // Removes a new file if the region could not be made.
         Self::make_in(file, spec, end).inspect_err(|_| remove(path))
     }
 
@@ -160,7 +160,7 @@ impl Region {
     }
 
     fn with_head(file: RegionFile, spec: &Spec, memory: Memory, head: Head) -> Result<Self> {
-        // What cannot be read again is not written.
+        // A header that cannot be parsed again is not written.
         Head::parse(&head.emit()).map_err(|_| {
             let ours = 2 * ALIGN_BYTES;
             let theirs = head.size_bytes;
@@ -198,7 +198,7 @@ impl Region {
         let memory = file.map(align, align, vec![tables_piece(spec.offset_bytes)])?;
         let table = Table::open(memory).map_err(|error| of_file(&file, error))?;
         let head = *table.head();
-        // A path may show more than the region, but the region does not grow.
+        // The file may be longer than the region, but the region does not grow.
         let whole =
             size_bytes >= head.size_bytes && spec.size_bytes.is_none_or(|it| it == head.size_bytes);
         if !whole {
@@ -264,13 +264,13 @@ impl Region {
         Ok(region)
     }
 
-    /// What is written at its front.
+    /// Its header.
     pub fn head(&self) -> &Head {
         self.table.head()
     }
 
-    /// Finds room for a job and takes it: for PE 0. Takes back what jobs have left of which nobody
-    /// lives; those of other hosts have to be silent for `lost_after`.
+    /// Finds room for a job and takes it: for PE 0. Frees units of dead jobs. A job of other hosts counts as
+    /// dead after `lost_after` of silence.
     ///
     /// # Errors
     /// [`RegionFault::Full`], [`RegionFault::NoSpace`], [`RegionFault::Kernels`],
@@ -287,7 +287,7 @@ impl Region {
                 .claim(kernel, key, needs.pes, needs.segment_bytes);
             claim.map_err(|error| of_file(&self.file, error))
         };
-        // What killed jobs have left may be what is missing.
+        // Units of killed jobs may make room.
         self.take_back(None)?;
         let place = match claim() {
             Err(full) if self.take_back(Some(lost_after))? == 0 => return Err(full),
@@ -298,7 +298,7 @@ impl Region {
         let _turn = self.file.turn()?;
         let begun = emptied.and_then(|is_zeroed| self.table.run(&place).map(|()| is_zeroed));
         let is_zeroed = begun.map_err(|error| {
-            // If the region has gone bad, there is nothing to give back.
+            // If the region is damaged, there is nothing to give back.
             let mark = place.mark(SlotState::Claimed);
             let _ = self.table.free(kernel_of(place.slot), place.slot, mark);
             of_file(&self.file, error)
@@ -337,7 +337,7 @@ impl Region {
     /// The number of this kernel in the region.
     fn kernel(&self) -> Result<u32> {
         let epoch = match file::epoch() {
-            // Nobody else has the region.
+            // No other kernel has the region.
             0 if self.is_nameless => 1,
             0 => return Err(self.file.fault(RegionFault::NoEpoch)),
             epoch => epoch,
@@ -347,7 +347,7 @@ impl Region {
         kernel.map_err(|error| of_file(&self.file, error))
     }
 
-    /// Empties what a job has got. False: its segments are as they were left.
+    /// Zeroes the units of a job. False if its segments could not be zeroed.
     fn empty(&self, place: &JobSlot) -> Result<bool> {
         let is_zeroed = self.file.punch(self.at(place), self.bytes_of(place));
         if !is_zeroed {
@@ -363,7 +363,7 @@ impl Region {
         Lines::new(&front, pes, self.head().contract)?.zero(pes)
     }
 
-    /// What comes before the segments of a job.
+    /// The part of a job's units before its segments.
     fn front(&self, place: &JobSlot) -> Result<Memory> {
         let len_bytes = Span::front_bytes(place.entry.pes);
         let piece = Piece {
@@ -374,7 +374,7 @@ impl Region {
         self.file.map(len_bytes, ALIGN_BYTES as usize, vec![piece])
     }
 
-    /// Where in the file the units of a job begin.
+    /// The offset in the file at which the units of a job begin.
     fn at(&self, place: &JobSlot) -> u64 {
         self.offset_bytes + place.offset_bytes()
     }
@@ -383,8 +383,8 @@ impl Region {
         u64::from(place.entry.units) * ALIGN_BYTES
     }
 
-    /// Frees the place of a job of which nobody lives. If it is one of this kernel, its memory goes back to
-    /// the system. False if somebody else was quicker.
+    /// Frees the place of a dead job. If the place belongs to this kernel, its memory is given back to the
+    /// system. False if another process was faster.
     fn release(&self, slot: usize, found: &Slot) -> Result<bool> {
         let _turn = self.file.turn()?;
         let kernel = self.kernel()?;
@@ -399,7 +399,7 @@ impl Region {
             self.table.free(kernel, slot, found.mark)?;
             return Ok(true);
         };
-        // Whoever has taken its units already has to keep what is in them.
+        // If another job has already taken the units, their contents must stay.
         if let Some(place) = self.table.retake(&place)? {
             self.file.punch(self.at(&place), self.bytes_of(&place));
             self.table
@@ -409,7 +409,7 @@ impl Region {
     }
 }
 
-/// The contract that holds, and the bytes there are, of what `spec` names.
+/// The contract and the length of the file or device that `spec` names.
 fn check(file: &RegionFile, spec: &Spec) -> Result<(Option<Visibility>, u64)> {
     let aligned = |what, bytes: u64| match bytes.is_multiple_of(ALIGN_BYTES) {
         true => Ok(()),
@@ -438,7 +438,7 @@ fn check(file: &RegionFile, spec: &Spec) -> Result<(Option<Visibility>, u64)> {
     Ok((spec.contract.or(found), size_bytes))
 }
 
-/// Whether what is there may be replaced by an empty region.
+/// Whether the present contents may be replaced by an empty region.
 fn may_be_made(file: &RegionFile, spec: &Spec, memory: &Memory) -> Result<()> {
     let mut front = [0; 4096];
     memory.copy_out(0, &mut front)?;
@@ -463,7 +463,7 @@ fn may_be_made(file: &RegionFile, spec: &Spec, memory: &Memory) -> Result<()> {
     }
 }
 
-/// The same error, of this file.
+/// The same error, with the name of this file.
 fn of_file(file: &RegionFile, error: TransportError) -> TransportError {
     match error {
         TransportError::Environment { fault, .. } => {

@@ -14,7 +14,7 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// Those in `front`, what comes before the segments of a job of `pes` PEs.
+    /// The lines in `front`, the part before the segments of a job of `pes` PEs.
     pub(crate) fn new(front: &Memory, pes: u32, contract: Visibility) -> Result<Self> {
         let lines_bytes = pes as usize * LINE_BYTES;
         let memory = front.part(Span::lines_offset_bytes(pes), lines_bytes)?;
@@ -25,7 +25,7 @@ impl Lines {
     pub(crate) fn read(&self, pe: u32) -> Result<PeLine> {
         let mut line = [0; LINE_BYTES];
         let at = pe as usize * LINE_BYTES;
-        // It is stored last, so what belongs to it is there.
+        // The mark is stored last, so the rest of the line is there.
         let mark = self.window.load_word(at)?;
         self.window.get(at, &mut line)?;
         let mark = Mark::parse(mark).map_err(fault)?;
@@ -40,7 +40,7 @@ impl Lines {
         Ok(())
     }
 
-    /// Makes the lines of `pes` PEs those of PEs that have not joined.
+    /// Resets the lines of `pes` PEs: none has joined.
     pub(crate) fn zero(&self, pes: u32) -> Result<()> {
         for pe in 0..pes as usize {
             write_line(&self.window, pe * LINE_BYTES, &[0; LINE_BYTES])?;
@@ -55,7 +55,7 @@ impl Lines {
     }
 }
 
-/// The line becomes `bytes`, its first word last.
+/// Stores `bytes` as the line, its first word last.
 pub(super) fn write_line(window: &Window, at: usize, bytes: &Bytes) -> Result<()> {
     let (first, rest) = bytes.split_at(8);
     window.put(at + 8, rest)?;

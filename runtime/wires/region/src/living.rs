@@ -1,7 +1,7 @@
 //! Whether the jobs of a region still live.
 //!
-//! A PE of this kernel holds a lock on the first byte of its line. One of another kernel stores
-//! a new beat there all the time; only waiting shows whether it does.
+//! A PE of this kernel holds a lock on the first byte of its line. A PE of another kernel stores new
+//! beats there, and only waiting shows whether it does.
 
 use std::time::{Duration, Instant};
 
@@ -17,12 +17,12 @@ use super::{Region, Result};
 /// How often to look for beats.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What is known of a job at once.
+/// What is known about a job without waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     Living,
     Dead,
-    /// Only its beats tell.
+    /// Only its beats show whether it lives.
     Unknown,
 }
 
@@ -43,12 +43,12 @@ impl Region {
         Lines::new(&front, place.entry.pes, self.head().contract)
     }
 
-    /// What can be said of a PE at once.
+    /// What is known about a PE without waiting.
     pub(super) fn pe_lives(&self, place: &JobSlot, pe: u32, line: &PeLine) -> Result<Verdict> {
         if line.mark == place.mark(SlotState::LEFT) {
             return Ok(Verdict::Dead);
         }
-        // It may be about to join.
+        // The PE may be about to join.
         if line.mark != place.mark(SlotState::JOINED) || line.epoch == 0 || line.epoch != epoch() {
             return Ok(Verdict::Unknown);
         }
@@ -73,7 +73,7 @@ impl Region {
         Ok(all)
     }
 
-    /// The job at a place that is taken. `None` while it is not seen as one.
+    /// The job at a taken place. `None` while it is not visible yet.
     pub(super) fn place_of(&self, slot: usize, found: &Slot) -> Result<Option<JobSlot>> {
         let (Some(entry), SlotState::Running) = (&found.entry, found.mark.state) else {
             return Ok(None);
@@ -85,7 +85,7 @@ impl Region {
         }))
     }
 
-    /// Whether anything of it moves within that time.
+    /// Whether any of its beats changes within that time.
     fn moves(&self, slot: usize, found: &Slot, within: Duration) -> Result<bool> {
         let place = self.place_of(slot, found)?;
         let lines = place.as_ref().map(|place| self.lines(place)).transpose()?;
@@ -107,8 +107,8 @@ impl Region {
         Ok(false)
     }
 
-    /// Frees the places of jobs of which nobody lives, and says how many. Those of other kernels are
-    /// watched for that time, if one is given.
+    /// Frees the places of dead jobs, and returns their number. Jobs of other kernels are watched
+    /// for that time, if one is given.
     ///
     /// # Errors
     /// [`RegionFault::Damaged`].
@@ -140,7 +140,7 @@ impl Region {
     pub(super) fn living(&self) -> Result<usize> {
         let mut living = 0;
         for (slot, found) in self.table.taken()? {
-            // A damaged entry is nobody's.
+            // A damaged entry belongs to no job.
             let Ok(place) = self.place_of(slot, &found) else {
                 continue;
             };
@@ -150,7 +150,7 @@ impl Region {
         Ok(living)
     }
 
-    /// As many places as there are.
+    /// Checks that the place exists.
     pub(super) fn check_slot(&self, slot: u32) -> Result<usize, TransportError> {
         let slot = slot as usize;
         let part = "the ticket of the job";

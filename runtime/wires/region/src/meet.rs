@@ -23,14 +23,14 @@ pub static WINDOW: Entry = Entry {
     )
 };
 
-/// Key of what PE 0 publishes.
+/// The launcher's key under which PE 0 publishes its card.
 const TICKET: &str = "hostwire-window";
 
-/// How it begins if PE 0 has no room for the job.
+/// The beginning of its value if PE 0 has no room for the job.
 const REFUSED: &str = "refused ";
 const REFUSAL_CHARACTERS_MAX: usize = 300;
 
-/// Joins the PEs of a job in the region that the settings name, or in memory of the job's own.
+/// Joins the PEs of a job in the region that the settings name, or in memory of its own.
 fn join(joining: hostwire_bootstrap::Joining<'_>) -> Result<Joined> {
     let settings = Settings::from_lookup(joining.lookup)?;
     let spec = settings.window.unwrap_or_default();
@@ -63,8 +63,8 @@ fn join(joining: hostwire_bootstrap::Joining<'_>) -> Result<Joined> {
         }
         None => follow(&spec, terms, &needs, launcher),
     };
-    // What all have stored has to be seen by all. Who could not join says so and comes here as well:
-    // the others wait for all.
+    // Stores of all PEs have to be visible to all. A PE that could not join also comes here before
+    // it fails, because the others wait for all.
     launcher.fence()?;
     Ok(Joined {
         wire: Arc::new(joining?.finish(lost_after)?),
@@ -96,14 +96,14 @@ fn follow(
     Ok(Joining::new(region, &card.ticket, pe, needs)?)
 }
 
-/// What PE 0 publishes in place of a card if there is no region for the job.
+/// The value that PE 0 publishes in place of a card if there is no region for the job.
 fn refusal(error: &JoinError) -> String {
     let text = format!("{REFUSED}{error}");
     // Launchers take short values.
     text.chars().take(REFUSAL_CHARACTERS_MAX).collect()
 }
 
-/// Room for the job, in the region that is named, or in one that ends with the job.
+/// Claims room for the job, in the named region, or in one that ends with the job.
 fn claim(spec: &Spec, needs: &Needs, lost_after: Duration) -> Result<(Region, Ticket)> {
     if spec.path.is_none() {
         let contract = spec.contract.unwrap_or_default();
@@ -114,7 +114,7 @@ fn claim(spec: &Spec, needs: &Needs, lost_after: Duration) -> Result<(Region, Ti
     Ok((region, ticket))
 }
 
-/// What PE 0 says of itself and the region: five words.
+/// What PE 0 says about itself and the region: five words.
 #[derive(Debug)]
 struct Card {
     terms: [u64; Terms::WORDS],
@@ -130,7 +130,7 @@ impl Card {
     }
 
     fn parse(text: &str) -> Result<Self> {
-        // Not the text itself: the key is in it.
+        // Does not quote the text: it contains the key.
         let unclear = || {
             let seen = format!("{} words", text.split(' ').count());
             JoinError::from(LaunchError::Card { pe: 0, seen })

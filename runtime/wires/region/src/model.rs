@@ -1,5 +1,5 @@
-//! The tables and lines of a region on modelled memory. PE 0 makes places, and PE 1 finds them; or each
-//! PE is a kernel, and both want the same number or the same units.
+//! The tables and lines of a region on modelled memory. PE 0 makes places, and PE 1 finds them. Or each PE is
+//! a kernel, and both want the same number or the same units.
 
 use hostwire_transport::memory::Memory;
 use hostwire_transport::visibility::Visibility;
@@ -12,10 +12,10 @@ use super::format::{
 use super::lines::Lines;
 use super::table::{JobSlot, Table, kernel_of};
 
-/// Of the tables, and of what comes before the segments of a job.
+/// Bytes of the tables, and of the part before the segments of a job.
 const TABLES_BYTES: usize = BLOCKS_OFFSET_BYTES + 5 * 4096;
 const FRONT_BYTES: usize = 4096;
-/// Where a launcher would say that the other PE has come so far.
+/// The word by which a PE tells the other how far it is, in place of a launcher.
 const TURN: usize = FIRST_FREE_OFFSET_BYTES + TABLES_BYTES + FRONT_BYTES;
 /// What a segment needs.
 pub const SEGMENT_BYTES: usize = TURN + LINE_BYTES;
@@ -23,7 +23,8 @@ const KEY: u128 = 5;
 const JOBS: u64 = 3;
 /// How often a place changes while it is read.
 const WRITES: u64 = 40;
-/// How many numbers there are: more than kernels, as two that ask at once may close some that nobody gets.
+/// How many numbers there are: more than kernels, because two that ask at once may close numbers that neither
+/// gets.
 const KERNELS: u32 = 8;
 
 /// Tells the other PE.
@@ -53,7 +54,7 @@ fn head(units: u64, kernels: u32, contract: Visibility) -> Head {
     }
 }
 
-/// What PE `pe` sees of the tables, in the segment of PE 0.
+/// The tables as PE `pe` sees them, in the segment of PE 0.
 fn tables(wire: &dyn Wire) -> (Memory, Visibility) {
     let route = wire.route(0).expect("PE 0");
     let window = route.window().expect("mapped memory");
@@ -77,7 +78,7 @@ fn made(wire: &dyn Wire, units: u64, kernels: u32) -> Table {
 /// Both PEs ask for the number of a kernel at the same time.
 ///
 /// # Panics
-/// If they get the same.
+/// If they get the same number.
 pub fn kernels_ask_at_once(wire: &dyn Wire) {
     let table = made(wire, 8, KERNELS);
     let epoch = 7 + u64::from(wire.pe());
@@ -95,13 +96,13 @@ pub fn kernels_ask_at_once(wire: &dyn Wire) {
     wire.quiet().expect("a quiet");
 }
 
-/// Both PEs, each the PE 0 of a job of another kernel, claim units at the same time, of which there are enough
-/// for `jobs` of them.
+/// Both PEs claim units at the same time, each as PE 0 of a job of another kernel. There are enough units for
+/// `jobs` jobs.
 ///
 /// # Panics
-/// If both have the same units, or a PE has none though there are enough.
+/// If both have the same units, or a PE has none although there are enough.
 pub fn jobs_begin_at_once(wire: &dyn Wire, jobs: u64) {
-    // A job takes one unit, and one for what comes before.
+    // A job takes one unit for its segment, and one for the part before it.
     let table = made(wire, 1 + 2 * jobs, KERNELS);
     let epoch = 7 + u64::from(wire.pe());
     let kernel = table.enter(epoch, epoch).expect("a number");
@@ -137,7 +138,7 @@ pub fn jobs_begin_at_once(wire: &dyn Wire, jobs: u64) {
 /// PE 1 looks at a place that PE 0 takes and frees again and again.
 ///
 /// # Panics
-/// If PE 1 sees what no job had.
+/// If PE 1 sees an entry that no job had.
 pub fn places_change_while_they_are_read(wire: &dyn Wire) {
     let table = made(wire, 8, 1);
     if wire.pe() == 0 {
@@ -200,7 +201,7 @@ fn first(wire: &dyn Wire, tables: Memory, lines: &Lines, head: Head) {
             .write(0, &line(&place, 0, SlotState::JOINED))
             .expect("a line");
         say(wire, 2 * job - 1);
-        // What the other PE stores is seen without anything that tells of it.
+        // The stores of the other PE become visible without any announcement.
         let seen = loop {
             let seen = lines.read(1).expect("a line");
             if seen.mark == place.mark(SlotState::JOINED) {
@@ -222,7 +223,7 @@ fn first(wire: &dyn Wire, tables: Memory, lines: &Lines, head: Head) {
 
 fn second(wire: &dyn Wire, tables: &Memory, lines: &Lines) {
     for job in 1..=JOBS {
-        // Copies that grow old.
+        // Copies that become stale.
         let mut stale: Bytes = [0; LINE_BYTES];
         tables.copy_out(0, &mut stale).expect("bytes");
         let _ = (lines.read(0), lines.read(1));

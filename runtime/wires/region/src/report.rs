@@ -1,4 +1,4 @@
-//! What is in a region, for people.
+//! A report about a region, for people.
 
 use super::format::{ALIGN_BYTES, Head, SlotState};
 use super::living::Verdict;
@@ -39,12 +39,12 @@ pub struct PeReport {
     pub segment_offset_bytes: u64,
     /// Whether it has left in order.
     pub has_left: bool,
-    /// Whether it lives. `None` if its host would know.
+    /// Whether it lives. `None` if only its host knows.
     pub lives: Option<bool>,
 }
 
 impl Region {
-    /// What is in it now.
+    /// The present contents of the region.
     ///
     /// # Errors
     /// [`RegionFault::Damaged`](hostwire_transport::error::RegionFault::Damaged).

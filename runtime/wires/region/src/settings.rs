@@ -1,4 +1,4 @@
-//! What the environment may set of this wire: the region of memory.
+//! The setting of this wire: the region of memory.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use hostwire_transport::Visibility;
 use crate::{Spec, contract_name};
 
 table! {
-    /// What the environment says, checked.
+    /// The setting of the environment, checked.
     #[derive(Debug, Clone, PartialEq)]
     #[non_exhaustive]
     pub struct Settings;
@@ -55,7 +55,7 @@ const CONTRACTS: [Visibility; 3] = [
 /// How interrupts of a device come to this process.
 const BELL: &str = "vfio";
 
-/// A region: a path, and what its user says of it.
+/// A region: a path, and what its user says about it.
 pub struct Window;
 
 impl Kind for Window {
@@ -95,7 +95,7 @@ pub fn parse_window(text: &str) -> Result<Spec, String> {
         seen.push(name);
         let bytes = || parse_bytes(value).map(|bytes| bytes as u64);
         match name {
-            // 0 is what it is without, and no number of bytes of anything else.
+            // 0 is the default. Other sizes may not be 0.
             "offset" if value == "0" => spec.offset_bytes = 0,
             "offset" => spec.offset_bytes = bytes()?,
             "size" => spec.size_bytes = Some(bytes()?),

@@ -2,18 +2,19 @@
 //!
 //! # Who writes what
 //! Each kernel has a number ([`super::kernels`]) and a block of lines that it alone writes: the places of the
-//! jobs whose PE 0 runs on it, and what it says of the places of others. Its processes take
-//! turns ([`super::table_lock`]). So no atomics are needed, and one way does for all contracts.
+//! jobs whose PE 0 runs on it, and its words about the places of others. Its processes take turns
+//! ([`super::table_lock`]). So no atomics are needed, and one algorithm works with all contracts.
 //!
 //! # Why no two jobs have the same bytes
-//! Who wants units writes that into its place, makes it seen, and then looks at the places of all others. Of
-//! two that want the same, the one that was seen later sees the other. It gives way if the other
-//! has the units, or has the lower kernel number; else it looks until the other has given way or has them. Nobody
-//! has units without having looked at all others behind its own store. No time limit is part of that.
+//! A process that wants units writes this into its place, makes the store visible, and then reads the places of
+//! all others. If two want the same units, the one whose store became visible later sees the other. It gives way
+//! if the other has the units or the lower kernel number. Otherwise it polls until the other has given way or has
+//! the units. No process gets units before it has read all other places after its own store. This does not depend
+//! on a time limit.
 //!
 //! # What is over
-//! A kernel frees its own places. Of a place of another kernel it says, in a word of its own
-//! block, that this incarnation is over. All look at these words.
+//! A kernel frees its own places. To free a place of another kernel, it writes into a word of its own block that
+//! this incarnation is over. All kernels read these words.
 
 use std::time::Duration;
 
@@ -31,9 +32,9 @@ use super::kernels::{self, block_offset_bytes};
 use super::lines::write_line;
 use super::{Result, fault};
 
-/// From one look at those that want the same to the next.
+/// The time between two looks at others that want the same units.
 const PAUSE: Duration = Duration::from_millis(1);
-/// Looks at somebody who wants the same, until that one is taken to have ended.
+/// After so many looks, another process that wants the same units counts as dead.
 const LOOKS: u32 = 2000;
 /// Attempts to find units while others take theirs.
 const ATTEMPTS: u32 = 64;
@@ -56,21 +57,20 @@ pub(crate) struct JobSlot {
 /// A place of the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Slot {
-    /// Free as well if somebody says that the incarnation is over.
+    /// Also free if a kernel says that the incarnation is over.
     pub(crate) mark: Mark,
-    /// Unless it is free.
+    /// The entry, unless the place is free.
     pub(crate) entry: Option<Result<JobEntry, RegionFault>>,
 }
 
 impl Table {
-    /// The tables in `memory`, the first [`ALIGN_BYTES`] of a region, whose header says what its
-    /// contract is.
+    /// The tables in `memory`, the first [`ALIGN_BYTES`] of a region. Its header says the contract.
     ///
     /// # Errors
     /// [`RegionFault::NoRegion`], [`RegionFault::Version`], [`RegionFault::Damaged`].
     pub(crate) fn open(memory: Memory) -> Result<Self> {
         let mut line = [0; LINE_BYTES];
-        // Nothing was loaded from here before, so that no copy is stale.
+        // Nothing was loaded from here before, so no copy is stale.
         Window::silent(memory.clone(), Visibility::Flushed).get(0, &mut line)?;
         let head = Head::parse(&line).map_err(fault)?;
         let window = Window::silent(memory, head.contract);
@@ -94,7 +94,7 @@ impl Table {
         &self.head
     }
 
-    /// The number of the kernel of that epoch, which gets one if it has none. Nobody else has the token.
+    /// The number of the kernel with this epoch, which gets one if it has none. The token must be unique.
     ///
     /// # Errors
     /// [`RegionFault::Kernels`].
@@ -128,7 +128,7 @@ impl Table {
         Ok(false)
     }
 
-    /// What is at place `slot`.
+    /// The contents of place `slot`.
     pub(crate) fn slot(&self, slot: usize) -> Result<Slot> {
         let mut line: Bytes = [0; LINE_BYTES];
         let at = self.offset_bytes(slot);
@@ -160,7 +160,7 @@ impl Table {
     pub(crate) fn taken(&self) -> Result<Vec<(usize, Slot)>> {
         let mut taken = Vec::new();
         for kernel in 0..self.head.kernels {
-            // A kernel has its number before it wants anything.
+            // A kernel gets its number before it claims anything.
             if !kernels::is_had(&self.window, &self.head, kernel)? {
                 continue;
             }
@@ -180,7 +180,7 @@ impl Table {
             && !self.is_over(place.slot, place.incarnation)?)
     }
 
-    /// The job of that place, incarnation and key.
+    /// The job with this place, incarnation and key.
     ///
     /// # Errors
     /// [`RegionFault::Incarnation`], [`RegionFault::Held`], [`RegionFault::Damaged`].
@@ -196,7 +196,7 @@ impl Table {
                 return Err(fault(RegionFault::Incarnation { theirs, ours }));
             }
         };
-        // Whoever can read the entry can read the key, so that how long this takes tells nothing.
+        // Constant time is not needed: a process that can read the entry can read the key.
         match entry.key == key && slot < self.head.places() {
             true => Ok(JobSlot {
                 slot,
@@ -207,7 +207,7 @@ impl Table {
         }
     }
 
-    /// Takes a place of `kernel` and units for a job. Their bytes are what was left there. Only in turn.
+    /// Takes a place of `kernel` and units for a job. The bytes are not zeroed. The caller must have the turn.
     ///
     /// # Errors
     /// [`RegionFault::Full`], [`RegionFault::Damaged`].
@@ -256,8 +256,8 @@ impl Table {
         Err(self.full(wanted))
     }
 
-    /// A place of the kernel that may be taken. What is wanted in any of them was wanted by a process that has
-    /// ended, as its turn is over.
+    /// A place of the kernel that may be taken. A pending request in one of them is from a dead process, because
+    /// its turn is over.
     fn free_slot(&self, kernel: u32) -> Result<Option<(usize, Mark)>> {
         let mut free = None;
         for slot in places_of(kernel) {
@@ -270,7 +270,7 @@ impl Table {
         Ok(free)
     }
 
-    /// What those have that are not at place `slot`.
+    /// The units of all places other than `slot`.
     fn others(&self, slot: usize) -> Result<Vec<Other>> {
         let mut others = Vec::new();
         for (slot, found) in self.taken()?.into_iter().filter(|(it, _)| *it != slot) {
@@ -285,8 +285,8 @@ impl Table {
         Ok(others)
     }
 
-    /// Whether nobody else has any of the units of the place, which shows to others what it has or wants. The
-    /// one of the higher kernel gives way; it is waited for.
+    /// Whether no other place has any units of this place, which is already visible to others. Of two requests,
+    /// the one of the higher kernel number gives way, and the other one waits for that.
     fn has_alone(&self, place: &JobSlot) -> Result<bool> {
         hostwire_transport::site!(
             "claim: seen before the others are looked at",
@@ -325,10 +325,10 @@ impl Table {
         })
     }
 
-    /// From now on others see the job. Only in turn.
+    /// From now on others see the job. The caller must have the turn.
     ///
     /// # Errors
-    /// [`RegionFault::Held`] if it was taken for one that has ended.
+    /// [`RegionFault::Held`] if others have declared it over.
     pub(crate) fn run(&self, place: &JobSlot) -> Result<()> {
         if self.mark(place.slot)? == place.mark(SlotState::Claimed) {
             self.set(place.slot, place.mark(SlotState::Running))?;
@@ -340,8 +340,8 @@ impl Table {
         Err(fault(RegionFault::Held))
     }
 
-    /// Takes the units of a job that is over for as long as it takes to empty them. `None` if others
-    /// have some of them already. Only in turn, by the kernel of the place.
+    /// Takes the units of a job that is over, until they have been zeroed. `None` if others have some of them
+    /// already. The caller must have the turn, and its kernel the place.
     pub(crate) fn retake(&self, place: &JobSlot) -> Result<Option<JobSlot>> {
         let retaken = JobSlot {
             incarnation: next(place.incarnation),
@@ -357,7 +357,7 @@ impl Table {
         }
     }
 
-    /// Nobody has the place or its units any more. `kernel` is who says so. Only in turn.
+    /// Frees the place and its units. `kernel` is the kernel that frees them. The caller must have the turn.
     pub(crate) fn free(&self, kernel: u32, slot: usize, mark: Mark) -> Result<()> {
         if kernel == kernel_of(slot) {
             self.set(slot, mark.with(SlotState::Free))?;
@@ -386,14 +386,14 @@ impl Table {
     }
 }
 
-/// What another place has or wants.
+/// The units that another place has or wants.
 struct Other {
     kernel: u32,
     state: SlotState,
     units: core::ops::Range<u32>,
 }
 
-/// The first of so many units side by side that nobody has or wants, of those from 1 to `end`.
+/// The first of so many adjacent units between 1 and `end` that no place has or wants.
 fn gap(others: &[Other], units: u32, end: u32) -> Option<u32> {
     let behind = others.iter().map(|other| other.units.end);
     let mut firsts: Vec<u32> = behind.chain([1]).collect();
@@ -405,7 +405,7 @@ fn gap(others: &[Other], units: u32, end: u32) -> Option<u32> {
     })
 }
 
-/// Lets others go on.
+/// Lets others continue.
 fn pause() {
     if !cfg!(memory_model) {
         std::thread::sleep(PAUSE);
@@ -422,7 +422,7 @@ const fn places_of(kernel: u32) -> core::ops::Range<usize> {
     first..first + PLACES
 }
 
-/// Whose place that is.
+/// The kernel of this place.
 pub(crate) const fn kernel_of(slot: usize) -> u32 {
     (slot / PLACES) as u32
 }
@@ -441,7 +441,7 @@ impl JobSlot {
     }
 }
 
-/// What a contract is called in settings.
+/// The name of a contract in settings.
 pub const fn contract_name(contract: Visibility) -> &'static str {
     match contract {
         Visibility::Coherent => "coherent",
@@ -471,7 +471,7 @@ mod tests {
         made
     }
 
-    /// A job of one PE, begun by the kernel of that epoch.
+    /// A job of one PE, begun by the kernel with this epoch.
     fn claim_by(table: &Table, epoch: u64, segment_mib: u64) -> Result<JobSlot> {
         let kernel = table.enter(epoch, epoch)?;
         let place = table.claim(kernel, 5, 1, segment_mib * MIB)?;
@@ -513,7 +513,7 @@ mod tests {
                     wanted
                 }
             );
-            // What is freed can be had again, as another incarnation.
+            // Freed units can be taken again, by another incarnation.
             table.free(0, 0, a.mark(SlotState::Running)).unwrap();
             assert!(!table.holds(&a).unwrap());
             let c = claim(&table, 6).unwrap();
@@ -544,7 +544,7 @@ mod tests {
         assert!(!table.holds(&a).unwrap());
         let b = claim_by(&table, 4, 10).unwrap();
         assert_eq!((b.slot, b.entry.first_unit), (PLACES, 1));
-        // Whoever comes too late does not take what others have now.
+        // A late `retake` does not take units that others have now.
         assert_eq!(table.retake(&a).unwrap(), None);
         table.free(1, b.slot, b.mark(SlotState::Running)).unwrap();
         let c = claim_by(&table, 3, 10).unwrap();

@@ -1,8 +1,8 @@
-//! The processes of one kernel change the tables of a region one after the other.
+//! A lock: the processes of one kernel change the tables of a region one after the other.
 //!
-//! The kernel gives the lock back when a process ends, however it ends. It is a lock of the opened file,
-//! not a record lock as those that show who lives: it excludes threads that have opened the region
-//! by themselves, too.
+//! The kernel releases the lock when a process ends, however it ends. It is a lock of the open file, not
+//! a record lock like those of liveness, so it also excludes threads that have opened the region
+//! separately.
 
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,7 +22,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// Threads that share an opened file have one lock.
 static OF_THIS_PROCESS: Mutex<()> = Mutex::new(());
 
-/// It lasts until it is dropped.
+/// The lock. It lasts until it is dropped.
 #[derive(Debug)]
 pub(super) struct TableLock {
     file: Arc<OwnedFd>,
@@ -33,7 +33,7 @@ impl RegionFile {
     /// Waits for a turn.
     ///
     /// # Errors
-    /// [`RegionFault::Stopped`] if another process does not end its own; as the system refuses.
+    /// [`RegionFault::Stopped`] if another process does not end its turn; errors of the system.
     pub(super) fn turn(&self) -> Result<TableLock> {
         let own = OF_THIS_PROCESS
             .lock()
@@ -64,7 +64,7 @@ impl RegionFile {
 
 impl Drop for TableLock {
     fn drop(&mut self) {
-        // It ends with the file at the latest.
+        // If this fails, the lock ends with the file.
         let _ = flock(&*self.file, FlockOperation::Unlock);
     }
 }

@@ -12,7 +12,7 @@ use super::*;
 const MIB: u64 = 1 << 20;
 const LOST_AFTER: Duration = Duration::from_secs(30);
 
-/// The path of a file that ends with the test.
+/// The path of a file that is removed after the test.
 struct Temporary(PathBuf);
 
 impl Temporary {
@@ -69,7 +69,7 @@ fn a_path_is_made_shown_and_opened() {
     assert_eq!(Region::open(&file.spec()).unwrap().head(), &made);
     let report = Region::open(&file.spec()).unwrap().report().unwrap();
     assert_eq!((report.used_bytes, report.jobs.len()), (2 * MIB, 0));
-    // It may be made anew, as nobody is in it.
+    // It may be made anew, because no job is in it.
     let again = *file.make(16).unwrap().head();
     assert_ne!(again.identity, made.identity);
     let mode = std::fs::metadata(&file.0).unwrap().permissions().mode();
@@ -97,7 +97,7 @@ fn a_region_that_cannot_be_made_leaves_no_file() {
     assert!(file.0.exists());
 }
 
-/// On a full file system that would end the process.
+/// On a full file system a load would end the process.
 #[test]
 fn an_empty_file_is_refused_without_memory_for_it() {
     use std::os::fd::AsRawFd;
@@ -172,7 +172,7 @@ fn a_ticket_of_another_region_is_refused() {
     let old = fault(join(&older, 0, 1));
     assert!(matches!(old, RegionFault::Incarnation { .. }));
     assert_eq!(fault(join(&stranger, 0, 1)), RegionFault::Held);
-    // PE 0 of another host has just stored what is not found here.
+    // PE 0 of another host has just stored the entry that is not found here.
     for unseen in [&older, &stranger] {
         let far = Ticket {
             epoch: file::epoch() ^ 1,
@@ -193,7 +193,7 @@ fn who_has_left_in_order_is_told_from_who_is_gone() {
     let found = region.table.slot(ticket.slot as usize).unwrap();
     let place = region.place_of(ticket.slot as usize, &found).unwrap();
     let place = place.unwrap();
-    // The lines as the PEs write them. That PE 0 does not lock its line shows that it is gone.
+    // The lines as the PEs write them. PE 0 does not lock its line, so it counts as dead.
     for (pe, state) in [(0, SlotState::JOINED), (1, SlotState::LEFT)] {
         let line = PeLine {
             mark: place.mark(state),
@@ -293,7 +293,7 @@ fn what_a_job_without_living_pes_has_left_is_taken_back() {
     file.make(16).unwrap();
     let needs = Needs::new(2, 4 * MIB);
     let region = Region::open(&file.spec()).unwrap();
-    // Its PEs have never joined, and never will. But they might.
+    // Its PEs have never joined and never will, but that cannot be known.
     let ticket = region.claim(&needs, LOST_AFTER).unwrap();
     assert_eq!(region.take_back(None).unwrap(), 0);
     assert_eq!(region.report().unwrap().jobs.len(), 1);

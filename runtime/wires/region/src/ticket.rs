@@ -1,4 +1,4 @@
-//! What PE 0 tells the others of the region that it has found for the job.
+//! The ticket: what PE 0 tells the others about the job's place in a region.
 
 use core::fmt;
 use core::str::FromStr;
@@ -75,7 +75,7 @@ impl FromStr for Ticket {
 
     fn from_str(text: &str) -> Result<Self, TransportError> {
         parse(text).ok_or_else(|| {
-            // Not the text itself: the key may be in it.
+            // Does not quote the text: it may contain the key.
             let got = format!("{} characters", text.chars().count());
             let fault = EnvironmentFault::unexpected("a place in a region", got);
             TransportError::environment("the ticket of the job, from the launcher", fault)
@@ -121,7 +121,7 @@ fn parse(text: &str) -> Option<Ticket> {
     })
 }
 
-/// Digits alone, none of them needless.
+/// Only digits, without leading zeros.
 fn decimal<T: FromStr + fmt::Display>(word: &str) -> Option<T> {
     let number: T = word.parse().ok()?;
     (number.to_string() == word).then_some(number)

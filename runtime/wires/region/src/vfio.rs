@@ -1,4 +1,4 @@
-//! A PCI device in the hands of this process: its first BAR, and an interrupt as a descriptor.
+//! A PCI device that belongs to this process: its first BAR, and an interrupt as a descriptor.
 //!
 //! # Source
 //! Linux, Documentation/driver-api/vfio.rst, `include/uapi/linux/vfio.h`. PCI: the command register.
@@ -31,9 +31,9 @@ const MSIX_IRQS: u32 = 2;
 const IRQ_SET_DATA_EVENTFD: u32 = 1 << 2;
 const IRQ_SET_ACTION_TRIGGER: u32 = 1 << 5;
 
-/// Where the command register is in the configuration of a PCI device.
+/// The offset of the command register in the configuration of a PCI device.
 const COMMAND_OFFSET_BYTES: u64 = 4;
-/// Its bit of storing by itself. An interrupt is such a store.
+/// Its bit that enables bus mastering. An interrupt is a store of the device.
 const COMMAND_MASTER: u8 = 1 << 2;
 /// Bytes of BAR 0 that are mapped. The device has fewer, in a page of its own.
 const PAGE_BYTES: usize = 4096;
@@ -50,7 +50,7 @@ struct RegionInfo {
     offset: u64,
 }
 
-/// `struct vfio_irq_set` with one descriptor behind it.
+/// `struct vfio_irq_set` followed by one descriptor.
 #[repr(C)]
 struct IrqSet {
     argsz: u32,
@@ -78,10 +78,10 @@ unsafe impl Send for Device {}
 unsafe impl Sync for Device {}
 
 impl Device {
-    /// Opens the device in whose folder `path` is, and switches its first interrupt on.
+    /// Opens the device in whose folder `path` is, and enables its first interrupt.
     ///
     /// # Errors
-    /// [`RegionFault::Bell`] if it is not bound to `vfio-pci`; as the system refuses.
+    /// [`RegionFault::Bell`] if it is not bound to `vfio-pci`; errors of the system.
     pub(super) fn open(path: &Path, fault: &dyn Fn(RegionFault) -> TransportError) -> Result<Self> {
         let folder = path.canonicalize().ok();
         let folder = folder.as_deref().and_then(Path::parent);
@@ -170,7 +170,7 @@ impl Device {
         unsafe { self.registers.add(at) }
     }
 
-    /// Registers of memory, which do nothing.
+    /// Registers in plain memory, without any effect.
     #[cfg(test)]
     pub(super) fn of_memory() -> Self {
         let file = hostwire_transport::shm::create_file("hostwire-registers", PAGE_BYTES).unwrap();
@@ -202,7 +202,7 @@ fn checked(done: i32) -> io::Result<i32> {
     }
 }
 
-/// Where a region of the device lies in its descriptor.
+/// The offset of a region of the device in its descriptor.
 fn offset_of(device: &File, index: u32) -> io::Result<u64> {
     let mut info = RegionInfo {
         argsz: size_of::<RegionInfo>() as u32,
@@ -218,7 +218,7 @@ fn offset_of(device: &File, index: u32) -> io::Result<u64> {
     checked(done).map(|_| info.offset)
 }
 
-/// Lets the device store by itself.
+/// Enables bus mastering of the device.
 fn master(device: &File) -> io::Result<()> {
     let at = offset_of(device, CONFIG_REGION)? + COMMAND_OFFSET_BYTES;
     let mut command = [0];

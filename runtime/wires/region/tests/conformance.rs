@@ -1,6 +1,6 @@
 //! The suite of the transports over a region, with each contract.
 
-// Modelled memory needs none of this.
+// Not on modelled memory.
 #![cfg(not(memory_model))]
 
 use hostwire_region::InRegion;
@@ -9,7 +9,7 @@ use hostwire_transport::Visibility;
 use hostwire_transport::conformance::CASES;
 use hostwire_transport::conformance::copies;
 
-/// A third party sees what a pair does not.
+/// A pair, and a third party.
 const FEW: &[u32] = &[2, 3];
 const ALL: &[u32] = &[1, 2, 3, 4, 5, 6, 7, 8];
 

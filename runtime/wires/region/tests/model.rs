@@ -1,6 +1,6 @@
 //! The tables of a region on modelled memory: see `hostwire_transport::model`. Run by `scripts/model.sh`;
-//! in other builds there is nothing here. Through write-combining windows tables are loaded, which
-//! modelled memory does not allow.
+//! in other builds there is nothing here. Not with write-combining windows: the tables need loads, which
+//! modelled memory does not allow there.
 
 #![cfg(memory_model)]
 

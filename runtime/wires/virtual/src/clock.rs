@@ -13,32 +13,31 @@ use super::request::{Kind, Words};
 /// A fixed one, so that every run sees the same dates.
 pub const EPOCH_S: u64 = 946_684_800;
 
-/// What a look at the clock takes. Without it a program that waits for a time by looking at the
-/// clock would wait for ever. Assumed: a `clock_gettime` without a system call on processors of
-/// today takes 20 to 30 ns.
+/// The virtual time of a reading of the clock. Without it a program that polls the clock would wait for
+/// ever. Assumed: a `clock_gettime` without a system call takes 20 to 30 ns on present processors.
 const LOOK_PS: u64 = 25_000;
 
 const PS_PER_NS: u64 = 1_000;
 
-/// A thread, as the time of the model is concerned.
+/// The role of a thread in the time of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Who {
-    /// One of a PE that does not take part, not yet or no longer.
+    /// A thread of a PE that does not take part, not yet or no longer.
     Alone,
-    /// The one that uses the job.
+    /// The thread that uses the job.
     User,
-    /// Another one of the same PE.
+    /// Another thread of the same PE.
     Beside,
 }
 
-/// How a process sees the time of the model, and waits for it: for code that has no attachment,
-/// such as a library that stands before the C library's clocks.
+/// How a process reads the time of the model, and waits in it. For code without an attachment, such as a
+/// library that replaces the C library's clocks.
 #[derive(Debug, Clone)]
 pub struct Clock(Desk);
 
 impl Clock {
-    /// That of this process, if it is a PE whose hardware is a model. The descriptors stay open for
-    /// programs that this process turns into.
+    /// The clock of this process, if it is a PE whose hardware is a model. The descriptors stay open for
+    /// programs that this process executes.
     ///
     /// # Errors
     /// As [`inherited`](super::inherited).
@@ -52,7 +51,7 @@ impl Clock {
         Ok(Some(Self(Desk::map(&file)?)))
     }
 
-    /// Who asks for the time, or waits for it.
+    /// The role of the calling thread.
     pub fn who(&self) -> Who {
         match self.0.part() {
             Part::Before | Part::After => Who::Alone,
@@ -61,22 +60,22 @@ impl Clock {
         }
     }
 
-    /// The time since the model began, as it is. What the thread that uses the job has computed is a part
-    /// of it, where that takes time, as of its own last look.
+    /// The time since the model began. Where computing takes time, it includes what the thread that uses
+    /// the job had computed at its own last look.
     pub fn time(&self) -> Duration {
         self.catch_up();
         time(self.0.time_ps())
     }
 
-    /// Where computing takes time: lets pass what this thread has computed, and says how much that is.
-    /// Nothing if it is not the one that uses the job.
+    /// Where computing takes time: lets the time pass that this thread has computed, and returns it. Zero
+    /// if it is not the thread that uses the job.
     pub fn catch_up(&self) -> Duration {
         time(computing::count(&self.0))
     }
 
-    /// The time since the model began, for a look that itself takes time: that of the thread that uses
-    /// the job, and all looks after the job. Before it, how often a PE looks depends on the host, and
-    /// so it does in other threads.
+    /// The time since the model began. The reading itself takes time in the thread that uses the job, and
+    /// in all threads after the job. Before the job, and in other threads, it takes none, because the
+    /// number of readings there depends on the host.
     pub fn now(&self) -> Duration {
         match (self.0.part(), self.who()) {
             (Part::Before, _) | (_, Who::Beside) => {}
@@ -85,18 +84,18 @@ impl Clock {
         self.time()
     }
 
-    /// What a [look](Self::now) takes.
+    /// The virtual time of [`now`](Self::now).
     pub const fn look() -> Duration {
         Duration::from_nanos(LOOK_PS / PS_PER_NS)
     }
 
-    /// Lets time pass, for the thread that uses the job, outside of calls of the library, and before
-    /// and after the job for all. Returns whether it has.
+    /// Lets time pass: for the thread that uses the job, outside of calls of the library, and for all
+    /// threads before and after the job. Returns whether it did.
     pub fn sleep(&self, time: Duration) -> bool {
         let ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         let time_ps = ns.saturating_mul(PS_PER_NS);
         match self.who() {
-            // Nobody else sees it.
+            // No other PE sees it.
             Who::Alone => {
                 self.0.spend_ps(time_ps);
                 true
@@ -109,14 +108,14 @@ impl Clock {
         }
     }
 
-    /// For another thread: whether the one that uses the job sleeps while the PE has the turn. It then
-    /// waits for something that is not of the model, such as the end of a thread.
+    /// For another thread: whether the thread that uses the job sleeps while the PE has the turn. Then it
+    /// waits for something outside of the model, such as the end of a thread.
     pub fn user_is_asleep(&self) -> bool {
         let thread = self.0.thread();
         self.0.is_turn_of(Turn::Pe) && thread.is_some_and(os::process::is_asleep)
     }
 
-    /// Lets time pass to this moment, for another thread while the one that uses the job sleeps.
+    /// Lets time pass to this moment, for another thread while the thread that uses the job sleeps.
     pub fn pass_until(&self, moment: Duration) {
         let left = moment.saturating_sub(self.time());
         let ns = u64::try_from(left.as_nanos()).unwrap_or(u64::MAX);
@@ -136,7 +135,7 @@ impl Clock {
     }
 }
 
-/// As the model counts it.
+/// The time in the model's units.
 pub(super) fn time(time_ps: u64) -> Duration {
     Duration::from_nanos(time_ps / PS_PER_NS)
 }

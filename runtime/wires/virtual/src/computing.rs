@@ -1,12 +1,12 @@
-//! What a PE computes, where that takes time: the processor time of the thread that uses the job, while
-//! it has the turn. Whoever looks at the time, or asks for something, counts it first.
+//! The computing of a PE, where it takes virtual time: the processor time of the thread that uses the job,
+//! while the PE has the turn. Each reading of the time, and each request, counts it first.
 
 use hostwire_transport::os;
 
 use super::desk::{Desk, Part};
 
-/// Counts what this thread has computed since that was counted last. Returns the time that it takes in the
-/// model, in ps. Other threads than the one that uses the job count nothing.
+/// Counts what this thread has computed since the last count. Returns its time in the model, in ps. Only
+/// the thread that uses the job counts anything.
 pub(super) fn count(desk: &Desk) -> u64 {
     let ns_per_s = desk.compute_ns_per_s();
     if ns_per_s == 0 || !is_user(desk) {
@@ -21,14 +21,14 @@ pub(super) fn count(desk: &Desk) -> u64 {
     time_ps
 }
 
-/// This thread has the turn back: what it has done meanwhile, waiting, is not the program's.
+/// This thread has the turn back: the processor time of its wait does not count.
 pub(super) fn begin(desk: &Desk) {
     if desk.compute_ns_per_s() > 0 {
         desk.set_counted_ns(now_ns());
     }
 }
 
-/// Whether this is the thread that uses the job, and it does.
+/// Whether this is the thread that uses the job, and it takes part now.
 pub(super) fn is_user(desk: &Desk) -> bool {
     desk.part() == Part::During && desk.thread() == Some(os::process::thread())
 }

@@ -1,4 +1,4 @@
-//! The memory over which one PE and the simulator speak.
+//! The memory through which one PE and the simulator communicate.
 //!
 //! | bytes | field | written by |
 //! |---|---|---|
@@ -16,11 +16,11 @@
 //! | 640..656 | a number that all PEs of the job have, and those of no other | the launcher |
 //! | 656..664 | blocks of a chain of puts, and the alignment of their ends: 4 each; 0 and 0 if there are no chains | the simulator |
 //! | 664..680 | bytes of a block, and of all blocks of a chain: 8 each | the simulator |
-//! | 680..688 | processor time of that thread when what it computes was counted last, in ns | the PE |
+//! | 680..688 | processor time of that thread at the last count, in ns | the PE |
 //! | 4096.. | bytes of the request, or the text of the error | both |
 //!
-//! Numbers are those of this machine. Who does not have the turn touches nothing but the time
-//! spent and computed, so the two never write at the same time unless the PE has a bug.
+//! Numbers have the byte order of this machine. The side without the turn only touches the
+//! time spent and computed, so the two never write at the same time unless the PE has a bug.
 
 use core::time::Duration;
 use std::os::fd::OwnedFd;
@@ -117,7 +117,7 @@ impl Desk {
         futex::wake(word);
     }
 
-    /// Waits for the turn, for `limit` or a little longer. Returns whether it is this one's.
+    /// Waits for the turn, for `limit` or a little longer. Returns whether it has come.
     pub(super) fn wait_for(&self, turn: Turn, limit: Duration) -> bool {
         let word = self.half(TURN_AT);
         if !self.is_turn_of(turn) {
@@ -162,7 +162,7 @@ impl Desk {
         self.word(COMPUTE_AT).store(time_ns, Ordering::Relaxed);
     }
 
-    /// Whose desk it is: its number, how many there are, and the number of their job.
+    /// The owner of the desk: its number, the number of PEs, and the number of their job.
     pub(super) fn seat(&self) -> (PeId, u32, u128) {
         let number = |at| self.half(at).load(Ordering::Relaxed);
         let half = |at| u128::from(self.word(at).load(Ordering::Relaxed));
@@ -239,7 +239,7 @@ impl Desk {
         take(SPENT_AT).saturating_add(take(COMPUTED_AT))
     }
 
-    /// Processor time of the thread that takes part when what it computes was counted last, in ns.
+    /// Processor time of the thread that takes part at the last count, in ns.
     pub(super) fn counted_ns(&self) -> u64 {
         self.word(COUNTED_AT).load(Ordering::Relaxed)
     }

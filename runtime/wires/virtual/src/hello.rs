@@ -1,4 +1,4 @@
-//! How a PE begins: it tells the simulator who it is, and where its memory is.
+//! How a PE begins: it tells the simulator its number and where its memory is.
 //!
 //! | message | bytes | descriptors |
 //! |---|---|---|
@@ -45,7 +45,7 @@ pub(super) fn send(
     send_with(socket, &bytes, &[file.as_fd()]).map_err(|errno| failed(errno.into()))
 }
 
-/// What a PE says; nothing if it has gone.
+/// Receives the hello of a PE; `None` if the PE has gone.
 pub(super) fn receive(socket: &OwnedFd) -> Result<Option<Hello>, TransportError> {
     let failed = |fault: EnvironmentFault| {
         TransportError::environment("a PE beginning in virtual time", fault)

@@ -2,22 +2,21 @@
 //!
 //! The PEs of such a job are ordinary processes that share memory, as on the wire
 //! [`shm`](hostwire_transport::shm). But no PE stores into the memory of another one: each store, fence, look
-//! and sleep is a [`Request`] to the simulator, which carries it out on modelled hardware and
-//! stores what arrives. Time is that of the model, and one PE runs at a time: a PE that asks
-//! hands its turn over, and has it again with the answer. So a run depends on nothing but the
-//! program and the model.
+//! and sleep is a [`Request`] to the simulator, which carries it out on modelled hardware and stores what
+//! arrives. Time is that of the model. One PE runs at a time: a request hands the turn to the simulator, and
+//! the answer gives it back. So a run depends only on the program and the model.
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `desk.rs` | the memory over which a PE and the simulator speak |
+//! | `desk.rs` | the memory through which a PE and the simulator communicate |
 //! | `request.rs` | what a PE asks for |
 //! | `clock.rs`, `computing.rs` | the time of the model, and what computing takes of it |
 //! | `pe.rs` | the PE's end: a [`Wire`](hostwire_transport::Wire) |
 //! | `model.rs` | the simulator's end |
 //! | `hello.rs` | how a PE begins |
 //!
-//! The descriptors of the desk and of a socket come to a PE from the launcher, in the
-//! environment variable [`VARIABLE`].
+//! A PE gets the descriptors of the desk and of a socket from the launcher, in the environment variable
+//! [`VARIABLE`].
 
 #![forbid(unsafe_code)]
 
@@ -45,7 +44,7 @@ pub use request::{Arming, Request};
 /// Two numbers with a comma between them: the descriptors of the desk and of the socket.
 pub const VARIABLE: &str = "HOSTWIRE_MODEL_FDS";
 
-/// Whether somebody in this process takes part, or did.
+/// Whether code in this process takes part, or did.
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// Whether the hardware of this process is a model, as its environment says.
@@ -53,7 +52,7 @@ pub fn is_inherited() -> bool {
     std::env::var_os(VARIABLE).is_some()
 }
 
-/// The two descriptors, of the environment of a PE whose hardware is a model.
+/// The two descriptors from the environment of a PE whose hardware is a model.
 ///
 /// # Errors
 /// [`TransportError::Environment`] if the variable does not hold two descriptors, or if they were

@@ -15,7 +15,7 @@ use super::desk::{Desk, PAYLOAD_BYTES, Part, Turn};
 use super::hello;
 use super::request::{Arming, Kind, Request, Words};
 
-/// How often the simulator looks whether a PE that has the turn still lives.
+/// How often the simulator checks that a PE that has the turn still lives.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// The simulator's end of the desk of a PE that has begun.
@@ -39,10 +39,10 @@ pub struct Begun {
     pub segment: Memory,
 }
 
-/// What came from a PE that has the turn.
+/// What a PE with the turn does next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
-    /// It asks for this.
+    /// It makes this request.
     Request {
         /// What.
         request: Request,
@@ -53,11 +53,11 @@ pub enum Next {
     },
     /// Its process has ended, or has closed its socket.
     Gone,
-    /// The caller wants no more.
+    /// The caller has stopped the wait.
     Stopped,
 }
 
-/// The simulator's ends of what leads to a PE, before that begins.
+/// The simulator's ends of desk and socket, before the PE begins.
 #[derive(Debug)]
 pub struct Seat {
     desk: Desk,
@@ -65,7 +65,7 @@ pub struct Seat {
 }
 
 impl Seat {
-    /// A desk and a connection, and the ends of the PE: the descriptors that it is to inherit, as
+    /// Makes a desk and a connection, and the PE's ends: the descriptors that it has to inherit, as
     /// [`VARIABLE`](super::VARIABLE) names them.
     ///
     /// # Errors
@@ -83,22 +83,21 @@ impl Seat {
         Ok((Self { desk, socket: here }, [file, there]))
     }
 
-    /// What the PE computes takes time: so much virtual time for a second, in ns. 0 is none.
+    /// Makes computing take time: so much virtual time for a second of computing, in ns. 0 is none.
     pub fn measure_computing(&self, ns_per_s: u64) {
         self.desk.set_compute_ns_per_s(ns_per_s);
     }
 
-    /// The PE learns from its desk that it is this one, of so many, in the job with that number: for
-    /// one that no launcher tells so.
+    /// Stores number, number of PEs and job on the desk, for a PE that no launcher tells.
     pub fn assign(&self, (pe, pes): (PeId, u32), job: u128) {
         self.desk.set_seat(pe, pes, job);
     }
 
-    /// Waits until this PE, one of `pes`, begins. Nothing if its process ends before, or if `stop`
+    /// Waits until this PE, one of `pes`, begins. `None` if its process ends before, or if `stop`
     /// says so.
     ///
     /// # Errors
-    /// [`TransportError::Environment`] if what it says makes no sense.
+    /// [`TransportError::Environment`] if its hello makes no sense.
     pub fn wait_for(
         self,
         (pe, pes): (PeId, u32),
@@ -139,22 +138,22 @@ impl ModelEnd {
         self.pe
     }
 
-    /// The hardware makes chains of puts itself. To be said before the PE has the turn first.
+    /// The hardware makes chains of puts itself. Call this before the PE gets its first turn.
     pub fn tell_chains(&self, limits: ChainLimits) {
         self.desk.set_chain_limits(limits);
     }
 
-    /// A PE has ended in the model: this one may know.
+    /// Tells this PE that a PE has ended in the model.
     pub fn tell_ended(&self, pe: PeId) {
         self.desk.set_ended(pe as usize);
     }
 
-    /// Gives the PE the turn, at this time of the model, with the answer to what it has asked for,
-    /// and waits for what it asks for next. `idle` is called now and then while it asks for
-    /// nothing, with the time for which it has not; `Break` ends the wait.
+    /// Gives the PE the turn, at this time of the model, with the answer to its request, and waits
+    /// for its next request. While it makes none, `idle` is called from time to time with the
+    /// waiting time; `Break` ends the wait.
     ///
     /// # Errors
-    /// [`TransportError::Environment`] if it asks for what cannot be.
+    /// [`TransportError::Environment`] for an impossible request.
     pub fn next(
         &self,
         time_ps: u64,
@@ -168,7 +167,7 @@ impl ModelEnd {
             self.desk.hand_to(Turn::Pe);
             let since = Instant::now();
             while !self.desk.wait_for(Turn::Model, LOOK) {
-                // It may have handed over in its last moment.
+                // It may have handed over just before its end.
                 let gone = is_readable(&self.socket, Duration::ZERO);
                 if gone && !self.desk.wait_for(Turn::Model, Duration::ZERO) {
                     return Ok(Next::Gone);
@@ -183,7 +182,7 @@ impl ModelEnd {
         }
     }
 
-    /// Lets the PE go: it takes part no longer.
+    /// Releases the PE: it takes part no longer.
     pub fn release(&self, time_ps: u64) {
         self.desk.set_clock_ps(time_ps);
         self.desk.set_status(0);
@@ -201,7 +200,7 @@ impl ModelEnd {
         self.desk.set_payload(text)
     }
 
-    /// The request on the desk; nothing if it was a piece of one.
+    /// The request on the desk; `None` if it was only a piece of one.
     fn take(&self) -> Result<Option<Next>, TransportError> {
         let nonsense = || {
             TransportError::environment(
@@ -227,7 +226,7 @@ impl ModelEnd {
     }
 }
 
-/// Whether something, or the end, has come.
+/// Whether data, or the end, has come.
 pub(super) fn is_readable(socket: &OwnedFd, limit: Duration) -> bool {
     let limit = Timespec {
         tv_sec: 0,

@@ -25,32 +25,31 @@ use super::request::{Arming, Kind, Words, block_bytes};
 
 const WORD_BYTES: usize = 8;
 const LINE_BYTES: usize = 64;
-/// The turn comes back when the simulator has done what was asked for; how long that takes does not
-/// matter. It looks so often whether there is still a simulator.
+/// How often a PE checks that the simulator still exists while it waits for the turn. The wait itself may take any
+/// time.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// See the [module text](super).
 ///
-/// One thread uses it: the one that begins. Which of several threads runs would depend on the
-/// host.
+/// Only the thread that begins uses it: with several threads, their order would depend on the host.
 pub struct Modelled {
     fork_guard: ForkGuard,
     pe: PeId,
     pes: u32,
     segment: Window,
-    /// The PEs see by it who of them lives, until all have begun.
+    /// By it the PEs see which of them live, until all have begun.
     _wire: Option<Arc<dyn Wire>>,
     addresses: Addresses,
     desk: Desk,
     socket: OwnedFd,
-    /// What the hardware does itself in one chain of puts, as the simulator says when the PE begins.
+    /// The limits of a chain of puts that the hardware makes itself, as the simulator says when the PE begins.
     chains: OnceLock<ChainLimits>,
     state: Mutex<PeState>,
 }
 
 #[derive(Debug, Default)]
 struct PeState {
-    /// Whose thread takes part.
+    /// The thread that takes part.
     thread: Option<ThreadId>,
     arming: Arming,
     ended: bool,
@@ -58,7 +57,7 @@ struct PeState {
 
 impl Modelled {
     /// The wire of a PE that shares memory with the others. It takes part in the run of the model
-    /// as soon as it [begins](hostwire_transport::wire::Lifetime::begin), and asks for nothing before.
+    /// as soon as it [begins](hostwire_transport::wire::Lifetime::begin), and makes no request before.
     ///
     /// # Errors
     /// [`TransportError::Environment`] if the descriptors are not those of a simulator.
@@ -71,8 +70,8 @@ impl Modelled {
         Self::over(seat, segment, Some(wire), (Desk::map(&desk)?, socket))
     }
 
-    /// That of a PE with a segment of its own, of so many bytes for so many PEs, which knows the others from
-    /// its desk alone. Also gives the number of the job.
+    /// The wire of a PE with a segment of its own, of so many bytes for so many PEs, which knows the others only from
+    /// its desk. Also gives the number of the job.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -125,13 +124,13 @@ impl Modelled {
         self.state().thread.is_some()
     }
 
-    /// Whether the program has looked at a clock since it had the turn.
+    /// Whether the program has read a clock since it got the turn.
     pub fn has_spent(&self) -> bool {
         self.desk.spent_ps() > 0
     }
 
-    /// As [`sleep`](hostwire_transport::wire::Bell::sleep), for `limit` at most, but as long as a look at memory takes. The look
-    /// before it, since the wire was [armed](hostwire_transport::wire::Bell::arm), is a part of that.
+    /// As [`sleep`](hostwire_transport::wire::Bell::sleep), for at most `limit`, but at least as long as a look at
+    /// memory takes. The look before it, since the wire was [armed](hostwire_transport::wire::Bell::arm), is included.
     ///
     /// # Errors
     /// Those of all calls.
@@ -143,7 +142,7 @@ impl Modelled {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks for something, and waits until it is done.
+    /// Makes a request, and waits until it is done.
     fn ask(&self, words: Words, bytes: &[u8]) -> Result<(), TransportError> {
         self.fork_guard.check()?;
         let mut state = self.state();
@@ -205,7 +204,7 @@ impl Modelled {
 
     fn wait_for_turn(&self) -> Result<(), TransportError> {
         while !self.desk.wait_for(Turn::Pe, LOOK) {
-            // The PE says everything at the beginning, and the simulator nothing: this is the end.
+            // The PE sends only its hello, and the simulator nothing: this is the end.
             let gone = model::is_readable(&self.socket, Duration::ZERO);
             if gone && !self.desk.wait_for(Turn::Pe, Duration::ZERO) {
                 return Err(TransportError::environment(
@@ -223,8 +222,7 @@ impl Modelled {
         self.ask(Words::new(kind), &[])
     }
 
-    /// A store to another PE of `len` bytes; its number and place, or nothing if it is one to the
-    /// own segment.
+    /// Checks a store of `len` bytes. Returns PE and place, or `None` for a store to the own segment.
     fn place(
         &self,
         kind: Kind,
@@ -246,7 +244,7 @@ impl Modelled {
     }
 }
 
-/// Something that takes so long.
+/// The words of a request with a time.
 fn timed(kind: Kind, time: Duration) -> Words {
     let ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     Words {

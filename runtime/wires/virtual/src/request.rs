@@ -1,12 +1,12 @@
-//! What a PE asks the simulator for, as words.
+//! The requests of a PE to the simulator, as words.
 
 use hostwire_transport::chain::{Block, BlockSource};
 use hostwire_transport::error::PeId;
 
 use super::desk::{PAYLOAD_BYTES, REQUEST_WORDS};
 
-/// How far a PE is with falling asleep, when it asks for something: it says so with its next
-/// request, and not in one of its own.
+/// How far a PE is with falling asleep when it makes a request. Sent with the next request, not as a
+/// request of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Arming {
     /// It is not about to sleep.
@@ -18,7 +18,7 @@ pub enum Arming {
     Looked,
 }
 
-/// What a PE asks for. Offsets are in the segment of the PE that is named.
+/// A request of a PE. Offsets are in the segment of the named PE.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
     /// As [`Wire::store`](hostwire_transport::Wire::store).
@@ -47,7 +47,7 @@ pub enum Request {
         offset_bytes: usize,
         /// The word that is visible last.
         header: u64,
-        /// What is behind it.
+        /// The payload.
         payload: Vec<u8>,
     },
     /// As [`Chains::put_chain`](hostwire_transport::Chains::put_chain).
@@ -58,11 +58,11 @@ pub enum Request {
     Quiet,
     /// Looks at the own memory.
     Look,
-    /// Looks without being told what is there.
+    /// Lets time pass as a look does, without a look.
     Yield,
     /// Sleeps until something is stored.
     Sleep,
-    /// The same for so long at most, in ps, but for a look at least.
+    /// The same for at most so long, in ps, but at least for the time of a look.
     Doze(u64),
     /// Sleeps for so long, in ps.
     Nap(u64),
@@ -148,7 +148,7 @@ impl Words {
         ]
     }
 
-    /// Checks words that a PE may have written.
+    /// Checks words: a PE may have written anything.
     pub(super) fn parse(words: &[u64; REQUEST_WORDS]) -> Option<Self> {
         let [kind, pe, offset_bytes, len_bytes, value, arming, _, _] = *words;
         let arming = match arming {
@@ -168,7 +168,7 @@ impl Words {
         })
     }
 
-    /// With the bytes that came with it.
+    /// The request, with the bytes that came with it.
     pub(super) fn with(self, bytes: Vec<u8>) -> Option<Request> {
         let (pe, offset_bytes) = (self.pe, self.offset_bytes);
         Some(match self.kind {
@@ -225,7 +225,7 @@ pub(super) fn block_bytes(blocks: &[Block]) -> Vec<u8> {
     words.flat_map(u64::to_ne_bytes).collect()
 }
 
-/// The blocks in bytes that a PE may have written.
+/// The blocks in these bytes: a PE may have written anything.
 fn parse_blocks(bytes: &[u8]) -> Option<Vec<Block>> {
     let (words, rest) = bytes.as_chunks::<8>();
     let words: Vec<u64> = words.iter().map(|word| u64::from_ne_bytes(*word)).collect();

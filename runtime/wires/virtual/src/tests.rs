@@ -116,14 +116,14 @@ fn a_desk_has_turns_times_and_ends() {
         desk.set_ended(pe);
         assert!(desk.has_ended(pe));
     }
-    // Beyond what a job can have.
+    // More than a job can have.
     desk.set_ended(1 << 20);
     assert!(!desk.has_ended(1 << 20));
     assert!(!desk.has_ended(1));
 }
 
-/// A look at the clock has what was computed before it; others than the thread that uses the job see
-/// what it has counted.
+/// A reading of the clock includes what was computed before it. Other threads than the one that uses
+/// the job see what that thread has counted.
 #[test]
 fn what_is_computed_is_counted_once_and_at_once() {
     let desk = desk();
@@ -155,7 +155,7 @@ fn what_is_computed_is_counted_once_and_at_once() {
     desk.spend_ps(7);
     assert_eq!(desk.take_spent_ps(), counted_ps + 7);
     assert_eq!(desk.time_ps(), 5);
-    // What was done while another had the turn is not computed.
+    // Processor time while another PE had the turn does not count.
     compute(1000);
     computing::begin(&desk);
     let since = computing::count(&desk);
@@ -165,7 +165,7 @@ fn what_is_computed_is_counted_once_and_at_once() {
     assert_eq!(computing::count(&desk), 0);
 }
 
-/// One that a PE never says: the simulator refuses it and does not fail.
+/// A hello that no PE sends: the simulator refuses it and does not fail.
 #[test]
 fn what_is_no_hello_is_an_error() {
     let say = |bytes: &[u8], fds: &[&OwnedFd]| {
@@ -205,7 +205,7 @@ fn a_pe_that_ends_before_it_begins_is_nobody() {
     assert!(seat.wait_for((0, 1), &|| true).unwrap().is_none());
 }
 
-/// Requests as a PE makes them, and what becomes of a PE whose simulator has ended.
+/// Requests as a PE makes them, and a PE whose simulator has ended.
 #[test]
 fn a_pe_asks_and_is_answered() {
     let (seat, [desk, socket]) = Seat::new().unwrap();

@@ -6,12 +6,12 @@
 //!   taken away, in this order. A store in between waits for the pager, and is done on the page when
 //!   it has come back.
 //! - A page whose save may still be under way is not fetched before a [`Backing::flush`].
-//! - A page that was asked for ahead is not here until it is installed, so no save of it comes between.
+//! - A page that was asked for ahead is absent until it is installed, so it is not saved in between.
 //! - A page that was never saved has zeros.
 //!
-//! Pages come and go in *runs* of neighbours. The order of leaving is that of coming, with a second chance
-//! for pages that had to be fetched again soon after they had left. The hardware does not tell a pager
-//! which pages a program uses, so this is the only sign there is.
+//! Pages come and go in *runs* of neighbours. They leave in the order in which they came, with a second chance for
+//! pages that had to be fetched again soon after they had left. The hardware does not tell a pager which pages a
+//! program uses, so this is the only sign there is.
 
 mod state;
 mod stats;
@@ -27,7 +27,7 @@ use streams::{Streams, Way};
 /// The number of a page of the borrowed memory.
 pub type Page = u32;
 
-/// What a page that comes has in it.
+/// The contents of a page that comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Content {
     /// Zeros: it was never saved.
@@ -56,7 +56,7 @@ pub enum Fault {
     Protected,
 }
 
-/// What does what the [`Pager`] decides. All ranges are of one allocation.
+/// Carries out what the [`Pager`] decides. Each range lies in one allocation.
 pub trait Backing {
     /// Why it failed. The program cannot go on then.
     type Error;
@@ -65,13 +65,13 @@ pub trait Backing {
     /// of them uses what comes, until [`forget`](Self::forget).
     fn ask(&mut self, pages: Range<Page>);
 
-    /// These pages, at one end of what was asked for or all of it, are not installed from that any more.
+    /// Stops installing these pages from what was asked for. They are one end of it, or all of it.
     fn forget(&mut self, pages: Range<Page>);
 
-    /// Puts pages into the program's memory and lets go who waits for them.
+    /// Puts pages into the program's memory and wakes the threads that wait for them.
     ///
     /// # Errors
-    /// If they cannot be had.
+    /// If they cannot be fetched.
     fn install(
         &mut self,
         pages: Range<Page>,
@@ -79,8 +79,8 @@ pub trait Backing {
         access: Access,
     ) -> Result<(), Self::Error>;
 
-    /// Changes what the program may do with pages that are here. With [`Access::Write`] it lets go
-    /// who waits.
+    /// Changes what the program may do with pages that are here. [`Access::Write`] wakes the threads that wait for
+    /// them.
     ///
     /// # Errors
     /// If the system refuses.
@@ -104,7 +104,7 @@ pub trait Backing {
     /// If the system refuses.
     fn remove(&mut self, pages: Range<Page>) -> Result<(), Self::Error>;
 
-    /// Lets who waits for a page try again.
+    /// Wakes the threads that wait for a page. They try again.
     ///
     /// # Errors
     /// If the system refuses.
@@ -122,7 +122,7 @@ const DEPTH: usize = 2;
 /// Windows that are asked for at most.
 const AHEAD_MAX: usize = 8;
 
-/// How much of everything.
+/// The sizes of the cache and of a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Pages that are here at most.
@@ -158,8 +158,8 @@ struct Run {
     pages: Range<Page>,
 }
 
-/// Pages of a stream that were asked for ahead of the program. They overlap no others. When the rest
-/// has been installed, the mark is left.
+/// Pages of a stream that were asked for ahead of the program. They overlap no others. When the rest has been
+/// installed, only the mark remains.
 #[derive(Debug, Clone)]
 struct Ahead {
     pages: Range<Page>,
@@ -240,7 +240,7 @@ impl Pager {
             (true, Fault::Protected) if !self.table.is_writable(page) => {
                 self.allow_stores(backing, page, bounds)
             }
-            // It has left, come or been allowed since the thread was stopped.
+            // The page has left, come or become writable since the thread was stopped.
             _ => {
                 self.stats.stray += 1;
                 backing.wake(page)
@@ -248,7 +248,7 @@ impl Pager {
         }
     }
 
-    /// What is in these pages is not needed any more: they have zeros.
+    /// The contents of these pages are not needed any more: they have zeros.
     ///
     /// # Errors
     /// Of the backing.
@@ -348,7 +348,7 @@ impl Pager {
         Ok(pages)
     }
 
-    /// The first window ahead of which something is true.
+    /// The first window ahead for which `is_one` is true.
     fn ahead_at(&self, is_one: impl Fn(&Ahead) -> bool) -> Option<usize> {
         self.ahead.iter().position(is_one)
     }
@@ -360,7 +360,7 @@ impl Pager {
         }
     }
 
-    /// The part of a window before the first page, on the way of the program, that was asked for.
+    /// The part of a window before the first page that was asked for, in the direction of the program.
     fn without_ahead(&self, pages: Range<Page>, way: Way) -> Range<Page> {
         let cut = |pages: Range<Page>, ahead: &Ahead| match (overlap(&ahead.pages, &pages), way) {
             (false, _) => pages,

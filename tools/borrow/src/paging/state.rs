@@ -57,7 +57,7 @@ impl Table {
         self.get(page) & WRITABLE != 0
     }
 
-    /// The pages from the start of the range on of which all are as the first one.
+    /// The longest part at the start of the range whose pages all agree with the first one in `mask`.
     fn while_alike(&self, pages: Range<Page>, mask: u8) -> Range<Page> {
         let first = self.get(pages.start) & mask;
         let end = pages
@@ -67,7 +67,7 @@ impl Table {
         pages.start..end
     }
 
-    /// The parts of a range, each as long as it is alike in `mask`.
+    /// The parts of a range, each as long as its pages agree in `mask`.
     fn parts(&self, pages: Range<Page>, mask: u8) -> Vec<(Range<Page>, u8)> {
         let mut rest = pages;
         let mut parts = Vec::new();
@@ -102,15 +102,15 @@ impl Table {
         self.those(pages, both, both)
     }
 
-    /// The pages up to the end of the range of which all are as the last one.
+    /// The longest part at the end of the range whose pages all agree with the last one in `mask`.
     fn up_to_end_alike(&self, pages: Range<Page>, mask: u8) -> Range<Page> {
         let last = self.get(pages.end.saturating_sub(1)) & mask;
         let other = pages.clone().rfind(|page| self.get(*page) & mask != last);
         other.map_or(pages.start, |page| page + 1)..pages.end
     }
 
-    /// The page at which a range begins, if a program goes up, or ends, and its neighbours in the range
-    /// that are here, or not, as it is.
+    /// The first page of a range, as a program goes that way, and its next neighbours in the range that are also
+    /// present, or also absent.
     pub fn alike_in_residence(&self, pages: Range<Page>, way: Way) -> Range<Page> {
         match way {
             Way::Up => self.while_alike(pages, RESIDENT),
@@ -118,7 +118,7 @@ impl Table {
         }
     }
 
-    /// As [`alike_in_residence`](Self::alike_in_residence), alike also in whether they may be written.
+    /// As [`alike_in_residence`](Self::alike_in_residence), but also alike in whether they may be written.
     pub fn alike_in_access(&self, pages: Range<Page>, way: Way) -> Range<Page> {
         match way {
             Way::Up => self.while_alike(pages, RESIDENT | WRITABLE),
@@ -132,7 +132,7 @@ impl Table {
         parts.map(|(part, flags)| (part, flags != 0))
     }
 
-    /// Pages that were not here are.
+    /// Absent pages have become present.
     pub fn came(&mut self, pages: Range<Page>, is_writable: bool) {
         self.resident += pages.len();
         let more = match is_writable {
@@ -142,7 +142,7 @@ impl Table {
         self.each(pages).for_each(|flags| *flags |= more);
     }
 
-    /// Pages that were here are not.
+    /// Present pages have become absent.
     pub fn left(&mut self, pages: Range<Page>) {
         self.resident -= pages.len();
         self.removals = self.removals.wrapping_add(pages.len() as u32).max(1);

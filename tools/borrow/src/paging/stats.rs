@@ -21,7 +21,7 @@ pub struct Stats {
     pub removed: u64,
     /// Pages that programs took and map where they lie, so that they never move.
     pub mapped: u64,
-    /// How long a thread waited for a page that was not here, from when the pager heard of it.
+    /// How long a thread waited for a page that was not here, since the pager received the fault.
     pub latency: Histogram,
 }
 

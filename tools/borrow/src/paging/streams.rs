@@ -18,8 +18,8 @@ pub(super) enum Way {
 struct Stream {
     /// The last fault that belongs to it.
     last: Page,
-    /// Where the next one is, if the program goes on. One before belongs to it, too: a program may
-    /// be faster than what is brought ahead of it.
+    /// Where the next fault is, if the program goes on. A fault before it belongs to the stream,
+    /// too: a program may be faster than the pages that are brought ahead of it.
     next: Page,
     /// Unknown as long as there was one fault.
     way: Option<Way>,

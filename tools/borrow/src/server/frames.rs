@@ -65,7 +65,7 @@ impl<S: Store> Frames<S> {
         self.client(owner)?.joined.as_ref()
     }
 
-    /// Where a program has its memory, and where its faults are heard of.
+    /// The address of a program's memory, and where its faults arrive.
     pub fn faults_of(&self, owner: Owner) -> Option<(usize, &Uffd)> {
         let joined = self.joined(owner)?;
         Some((joined.base, joined.uffd.as_ref()?))
@@ -110,7 +110,7 @@ impl<S: Store> Frames<S> {
         unless_gone("give pages to the program", done)
     }
 
-    /// Gives pages that were asked for ahead, if these were: whether they were.
+    /// Gives these pages to the program if they were asked for ahead. Returns whether they were.
     fn give_asked(&mut self, pages: &Range<Page>, access: Access) -> Result<bool, Failed<S>> {
         let has_all =
             |asked: &Asked<_>| asked.pages.start <= pages.start && asked.pages.end >= pages.end;
@@ -146,8 +146,8 @@ pub(super) fn offsets(pages: &Range<Page>) -> Range<u64> {
     offset(pages.start)..offset(pages.end)
 }
 
-/// A process that has ended needs nothing more. What one has at these addresses that runs is the business of
-/// [`Uffd`]: another error must not stand for an end, or a thread waits for ever.
+/// A process that has ended needs nothing more. [`Uffd`] handles what a running process has at these addresses, so any
+/// other error is passed on: otherwise a thread would wait for ever.
 fn unless_gone<E>(what: &'static str, result: Result<(), Errno>) -> Result<(), ServeError<E>> {
     match result {
         Ok(()) | Err(Errno::SRCH) => Ok(()),

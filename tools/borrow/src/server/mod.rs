@@ -1,4 +1,4 @@
-//! The pager: hears of faults and requests, and moves pages.
+//! The pager: receives faults and requests, and moves pages.
 //!
 //! One thread does everything, in [`Server::turn`]: faults first, then requests of programs, and what
 //! can wait when nobody waits. Several programs may have parts of the memory, for example a shell and what it
@@ -94,7 +94,7 @@ pub enum Pages {
     Mapped,
 }
 
-/// What the pager does for it.
+/// What the pager does with the pages of its programs.
 enum Work {
     Move(Box<Pager>),
     Map(Mapped),
@@ -130,7 +130,7 @@ struct Client {
 
 #[derive(Debug)]
 struct Joined {
-    /// Where its faults are heard of; `None` if pages are mapped.
+    /// Where its faults arrive; `None` if pages are mapped.
     uffd: Option<Uffd>,
     /// The address of page 0 in the program.
     base: usize,

@@ -29,10 +29,10 @@ use crate::report as say;
 use crate::run::job_parts::{Effect, Mark, Server, Warden};
 use crate::run::{is_ignored_here, strays};
 
-/// How long the program has between SIGTERM and SIGKILL, and lenders to take back what they have lent to a program
-/// that has lost memory.
+/// How long the program has between SIGTERM and SIGKILL. After memory was lost, also how long lenders have to take back
+/// the rest.
 const GRACE: Duration = Duration::from_secs(2);
-/// How long lenders have to take back what they have lent: who borrows next shall find it.
+/// How long lenders have to take back what they have lent, so that the next borrower finds it.
 const RETURN: Duration = Duration::from_secs(30);
 /// How long a lender has to end when nothing is heard of it.
 const LOOK: Duration = Duration::from_millis(500);
@@ -121,7 +121,7 @@ fn clear_window() {
     if let Some(spec) = settings.as_ref().and_then(region::Settings::path)
         && let Ok(region) = Region::open(spec)
     {
-        // What other hosts have in it stays until the next job, or `hostwire window clear`.
+        // The parts of other hosts stay until the next job, or `hostwire window clear`.
         let _ = region.take_back(None);
     }
 }
@@ -182,7 +182,7 @@ fn is_set(variable: &str) -> bool {
     std::env::var_os(variable).is_some_and(|value| !value.is_empty())
 }
 
-/// Hears of what a lender says.
+/// Reads what a lender says.
 fn listen(queue: Queue<Event>, pe: u32, mut receiver: Receiver) -> std::io::Result<()> {
     let name = format!("lender {pe}");
     thread::Builder::new().name(name).spawn(move || {
@@ -211,13 +211,13 @@ fn read_pager(queue: Queue<Event>, mut socket: UnixStream) {
 fn watch_signals(queue: Queue<Event>) -> std::io::Result<()> {
     // Ctrl-C and Ctrl-\ reach the program from the terminal, and it decides.
     let ends = [SIGINT, SIGQUIT, SIGTERM, SIGHUP];
-    // What is ignored stays so, also in the program (nohup).
+    // Ignored signals stay ignored, also in the program (nohup).
     let ends: Vec<i32> = ends
         .into_iter()
         .filter(|it| !is_ignored_here(*it))
         .collect();
     let mut signals = signal_hook::iterator::Signals::new(&ends)?;
-    // Nobody hears how a child ends where that is ignored.
+    // Where SIGCHLD is ignored, the exit status of a child is lost.
     signal_hook::flag::register(SIGCHLD, Arc::default())?;
     unblock(&ends);
     thread::spawn(move || {
@@ -315,7 +315,7 @@ impl Launcher {
         senders.for_each(Sender::finish);
         let mut open: BTreeSet<u32> = (1..=self.loans.len() as u32).collect();
         open.retain(|pe| !self.lost.contains(pe));
-        // Who has lost its memory may have a lender that hears nothing any more, and it has waited for that one.
+        // After memory was lost, a lender may not answer any more, and the run has already waited for it.
         let patience = if self.lost_memory { GRACE } else { RETURN };
         let give_up = Instant::now() + patience;
         while !open.is_empty() {
@@ -330,7 +330,7 @@ impl Launcher {
         }
     }
 
-    /// The pager ends as the program did. That somebody killed the pager is said.
+    /// The pager ends with the status of the program. Says so if somebody killed the pager.
     fn status(&self, status: ExitStatus) -> u8 {
         if status.code().is_none() && self.kill_at.is_none() {
             say::line(&format!("the pager of {} was ended: {status}", self.name()));
@@ -374,7 +374,7 @@ impl Launcher {
                 Effect::Reply { pe, bytes } => {
                     let loan = self.loans.get_mut(pe as usize - 1);
                     let sender = loan.and_then(|loan| loan.sender.as_mut());
-                    // That it is gone is heard of otherwise.
+                    // [`Event::LenderGone`] reports that a lender is gone.
                     let _ = sender.map(|sender| sender.send(&Frame::Pmi(bytes)));
                 }
                 Effect::Abort { pe: 0, message, .. } => self.end(&message),

@@ -161,7 +161,7 @@ pub fn main(args: &Args) -> ExitCode {
     }
 }
 
-/// What can be checked before anybody is asked for memory. The library to load.
+/// Checks what it can before lenders are asked for memory. Returns the library to load.
 fn check(args: &Args) -> Result<Option<PathBuf>, String> {
     if args.from.len() < args.copies as usize {
         return Err(format!(

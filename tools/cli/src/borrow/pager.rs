@@ -175,7 +175,7 @@ fn start(args: &Args, socket: &str) -> Result<Child, Stopped> {
     let name = args.command.first().cloned().unwrap_or_default();
     let mut command = Command::new(&name);
     command.args(args.command.iter().skip(1));
-    // They are of the job, of which the program is no PE.
+    // They belong to the job, and the program is no PE of it.
     let of_job = [
         "PMI_FD",
         "PMI_RANK",

@@ -95,7 +95,7 @@ struct Deal {
 }
 
 impl Deal {
-    /// Where copy `copy` of the stripe at `offset_bytes` is, and of how many bytes from there on.
+    /// Where copy `copy` of the stripe at `offset_bytes` is, and how many bytes it has from there on.
     fn spot(&self, offset_bytes: u64, copy: u64) -> (Spot, u64) {
         let (stripe, within) = (
             offset_bytes / self.stripe_bytes,
@@ -294,7 +294,7 @@ impl Store for Lenders {
         };
         let memory = window.memory();
         let part = memory.part(self.offset_in_segment(spot), PAGE_BYTES).ok()?;
-        // Of the parts of a mapping it is the same file.
+        // All parts of a mapping have the same file.
         let (file, _) = memory.file()?;
         let (_, offset_bytes) = part.file()?;
         Some(FilePart {

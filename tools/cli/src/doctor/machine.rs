@@ -85,8 +85,8 @@ fn kernel() -> Finding {
     Finding::ok(TOPIC, "kernel", found)
 }
 
-/// On processors with the erratum, what a short loop of puts takes is luck, unless it is built
-/// with jumps kept away from the ends of 32 bytes. See the README of the crate `hostwire`.
+/// On processors with the erratum, the time of a short loop of puts depends on luck, unless no jump
+/// lies at the end of 32 bytes of code. See the README of the crate `hostwire`.
 fn jumps(cpuinfo: &str) -> Option<Finding> {
     let name = has_jump_erratum(cpuinfo)?;
     Some(Finding::note(

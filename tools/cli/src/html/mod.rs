@@ -6,7 +6,7 @@ use std::fmt::Display;
 /// The style of all pages.
 const STYLE: &str = include_str!("html.css");
 
-/// What hostwire is, for who sees it for the first time.
+/// What hostwire is, for a reader who does not know it.
 pub const WHAT: &str = "hostwire is a library and a launcher for parallel programs on Linux: processes share one address \
     space, and only ever write across the wire.";
 

@@ -1,10 +1,9 @@
-//! The connection between who borrows memory and who lends it: frames, sealed between hosts.
+//! The connection between a borrower of memory and a lender: frames, sealed between hosts.
 //!
-//! On one machine a Unix socket between processes of one user needs no key. Over TCP both ends have the
-//! same key file. They exchange random public values (X25519), and every frame after that is sealed with
-//! AES-256-GCM by keys that are derived from these values and the key file (HKDF-SHA-256). Who does not
-//! have the key cannot make a frame that opens, and a connection that was recorded stays secret even if
-//! the key is lost later.
+//! On one machine a Unix socket between processes of one user needs no key. Over TCP both ends have the same key file.
+//! They exchange random public values (X25519), and every frame after that is sealed with AES-256-GCM by keys that are
+//! derived from these values and the key file (HKDF-SHA-256). Without the key nobody can make a frame that opens, and a
+//! recorded connection stays secret even if the key is lost later.
 //!
 //! | frame | bytes |
 //! |---|---|
@@ -28,9 +27,9 @@ const PUBLIC_BYTES: usize = 32;
 /// The longest frame that is taken.
 const FRAME_BYTES_MAX: usize = 128 << 10;
 const TAG_BYTES: usize = 16;
-/// How long a borrower has for all of the first exchange. Who has not shown the key until then is nobody's borrower.
+/// How long a borrower has for all of the first exchange. A peer that has not shown the key by then is no borrower.
 const LENDERS_PATIENCE: Duration = Duration::from_secs(20);
-/// As long for a lender, which may wait until another loan is given back.
+/// The same for a lender, which may wait until another loan is given back.
 const BORROWERS_PATIENCE: Duration = Duration::from_secs(120);
 
 /// What the two say to each other.
@@ -102,7 +101,7 @@ impl Socket {
         }
     }
 
-    /// Fills `bytes`, until `deadline` at the latest, however the other end doles them out.
+    /// Fills `bytes`, until `deadline` at the latest, even if the other end sends a byte at a time.
     fn read_all(&mut self, bytes: &mut [u8], deadline: Option<Instant>) -> io::Result<()> {
         let mut at = 0;
         while let Some(rest) = bytes.get_mut(at..).filter(|rest| !rest.is_empty()) {
@@ -126,7 +125,7 @@ impl Socket {
         Ok(())
     }
 
-    /// Ends the connection. Who reads from it hears of that.
+    /// Ends the connection. Its readers see the end.
     pub fn shut_down(&self, how: Shutdown) {
         // It may be closed already.
         let _ = match self {
@@ -175,7 +174,7 @@ impl Seal {
     }
 }
 
-/// Who of the two this end is.
+/// Which of the two this end is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     Borrower,
@@ -340,7 +339,7 @@ impl Receiver {
             .ok_or_else(|| io::Error::other("a frame makes no sense"))
     }
 
-    /// From now on it waits for frames as long as it takes.
+    /// From now on it waits for frames without a time limit.
     ///
     /// # Errors
     /// As the system says.

@@ -1,4 +1,4 @@
-//! Who has connected and not shown yet that it may borrow: not more than a few, and none for ever.
+//! Peers that have connected and not shown yet that they may borrow: few, and none for ever.
 
 use std::io;
 use std::net::Shutdown;
@@ -29,7 +29,7 @@ pub struct Stranger {
 }
 
 impl Door {
-    /// One at which nobody waits.
+    /// A door at which nobody waits.
     pub fn new() -> Self {
         Self(Arc::new(Mutex::new(Waiting {
             sockets: Strangers::new(STRANGERS_MAX),
@@ -88,7 +88,7 @@ mod tests {
         };
         assert!(ended(&mut kept[0].1));
         assert!(!ended(&mut kept[1].1));
-        // Who has asked for a loan is no stranger any more.
+        // A peer that has asked for a loan is no stranger any more.
         drop(kept.remove(1).0);
         let (here, _there) = UnixStream::pair().unwrap();
         let _more = door.admit(&Socket::Unix(here)).unwrap();

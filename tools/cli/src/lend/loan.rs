@@ -27,7 +27,7 @@ pub struct Stock {
 #[derive(Debug, Default, Clone, Copy)]
 struct LoanBooks {
     free_bytes: u64,
-    /// Of loans that have ended, and whose processes have not yet.
+    /// Of loans that have ended and whose processes still run.
     returning_bytes: u64,
     /// Loans so far.
     loans: u64,
@@ -84,7 +84,7 @@ struct Part {
 }
 
 impl Part {
-    /// The borrower is gone: who wants memory waits until this is free.
+    /// The borrower is gone: requests for memory wait until this part is free.
     fn returns(&mut self) {
         self.stock.state().returning_bytes += self.bytes;
         self.is_returning = true;
@@ -170,7 +170,7 @@ pub fn serve(
 fn start(request: &Request, is_here: bool, pmi: UnixStream) -> io::Result<Child> {
     let pmi = Arc::new(OwnedFd::from(pmi));
     let mut command = Command::new("/proc/self/exe");
-    // What this lender itself was started with is of no job, but for what each host has for itself.
+    // The settings of this lender belong to no job, except those that each host has for itself.
     let of_job = |it: &&Setting| !it.may_differ || is_passed_on(it, is_here);
     for setting in TABLE.iter().copied().filter(of_job) {
         command.env_remove(setting.variable);
@@ -269,7 +269,7 @@ mod tests {
         assert!(stock.take(100).is_ok());
     }
 
-    /// Who borrows right after another is not refused because a process takes its time to end.
+    /// A borrower right after another one is not refused because a process takes long to end.
     #[test]
     fn what_is_being_given_back_is_waited_for() {
         let stock = Arc::new(Stock::new(100));

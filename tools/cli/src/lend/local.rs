@@ -64,7 +64,7 @@ fn names<'a>(sockets: &'a str, usual: &'a str) -> impl Iterator<Item = &'a str> 
     })
 }
 
-/// Does not wait for somebody who takes no connections.
+/// Does not wait for a listener that accepts no connections.
 fn connect_to(name: &str) -> io::Result<UnixStream> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;

@@ -3,7 +3,7 @@
 //! | file | |
 //! |---|---|
 //! | this one | the command: waits for borrowers |
-//! | [`door`] | who has connected and not shown the key yet |
+//! | [`door`] | peers that have connected and not shown the key yet |
 //! | [`local`] | how lenders and borrowers of one user meet on a machine |
 //! | [`loan`] | one loan: a connection, and the process that has the memory |
 //! | [`pe`] | that process: a PE of the borrower's job |
@@ -123,7 +123,7 @@ fn lend(
     place: &str,
     bytes: u64,
 ) -> io::Result<std::convert::Infallible> {
-    // It ends by them, whoever has started it. And loans are waited for, which is not where their end is ignored.
+    // Signals must end it even if its parent has blocked them. Where SIGCHLD is ignored, loans could not be waited for.
     unblock(&ENDINGS);
     signal_hook::flag::register(SIGCHLD, Arc::default())?;
     let lender = Arc::new(Lender {

@@ -21,7 +21,8 @@ pub const FRONT_BYTES: usize = 64 << 10;
 pub const READY: u64 = u64::MAX;
 /// How often it is said.
 const SAY_BYTES: usize = 64 << 20;
-/// How long the lender has to end this process when the borrower has ended. It does not hear of a host without power.
+/// How long the lender has to end this process when the borrower has ended. A lender does not notice a host without
+/// power.
 const GRACE: Duration = Duration::from_secs(60);
 
 /// Runs until it is killed.
@@ -51,8 +52,8 @@ fn serve() -> hostwire::Result<std::convert::Infallible> {
     }
     attachment.put_word(0, word, READY)?;
     attachment.quiet()?;
-    // Who waits in the library serves the wire and what the borrower asks for. Without it each
-    // request would wake one thread, and that another one.
+    // A PE that waits in the library serves the wire and the borrower's requests itself. Otherwise each request would
+    // wake one thread, and that thread another one.
     let served = attachment.wait(Watch::Agent(0), || Ok(None::<std::convert::Infallible>));
     match served {
         Ok(never) => match never {},

@@ -19,8 +19,8 @@ const VARIABLES_MAX: usize = 64;
 /// More than any host has.
 const BYTES_MAX: u64 = 1 << 46;
 
-/// What a borrower says for the lender's process: what both need alike, and what neither opens nor makes a file of the
-/// lender, nor says which of its devices are used. A new setting is not passed on until it stands here.
+/// The settings that a borrower passes on to the lender's process. Both need them alike, and none opens or makes a file
+/// of the lender or chooses its devices. A new setting is not passed on until it is listed here.
 static HARMLESS: [&Setting; 8] = [
     &settings::WIRE,
     &settings::RING,
@@ -31,7 +31,7 @@ static HARMLESS: [&Setting; 8] = [
     &settings::ATTACH_TIMEOUT,
     &settings::FAULTS,
 ];
-/// What a borrower of this machine says as well, who is the same user: paths, which lead to the same files.
+/// More settings from a borrower on this machine, who is the same user: paths, which lead to the same files.
 static OF_THIS_USER: [&Setting; 3] = [
     &hostwire_region::settings::WINDOW,
     &settings::RECORD,
@@ -245,7 +245,7 @@ mod tests {
         }
     }
 
-    /// Whoever adds a setting says here, or in the lists above, whether a borrower of another host may have it at a lender.
+    /// A new setting is listed here, or above if a borrower on another host may choose it for a lender.
     #[test]
     fn a_borrower_of_another_host_says_only_what_is_harmless() {
         let kept = [

@@ -33,7 +33,7 @@ impl Binding {
     pub fn new(bind: &Bind, pes: u32) -> Result<Binding, StartError> {
         let original = match sched_getaffinity(None) {
             Ok(set) => set,
-            // More CPUs than the set can name: binding is beyond us.
+            // More CPUs than the set can name: no PE can be bound.
             Err(_) if !matches!(bind, Bind::List(_)) => CpuSet::new(),
             Err(errno) => {
                 return Err(StartError::System {

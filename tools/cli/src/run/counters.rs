@@ -31,7 +31,7 @@ impl Counters {
     /// Prints the counters.
     pub fn print(&self, choice: WireChoice) {
         let records = stats::read(&*self.fd);
-        // Only who has joined a job of several PEs says which wire it has taken.
+        // Only a PE that has joined a job of several PEs says which wire it has taken.
         let wire = choice.named().unwrap_or(WireName::Shm).name();
         let wire = records.first().map_or(wire, |record| &record.wire);
         let title = format!("what the wire {wire} has counted");

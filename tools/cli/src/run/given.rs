@@ -4,7 +4,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, Value
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use hostwire::settings::{Setting, SettingError, Settings, TABLE, WIRE, WireChoice, WireName};
 
-/// What a switch that is given means.
+/// The value of a switch that is given.
 const ON: &str = "1";
 
 /// Settings that were given as options, by variable.
@@ -45,7 +45,7 @@ impl Given {
         }
     }
 
-    /// What holds for the job: options before the environment.
+    /// The settings of the job: options have precedence over the environment.
     ///
     /// # Errors
     /// [`SettingError`].
@@ -53,8 +53,8 @@ impl Given {
         Settings::checked(|variable| self.effective(variable))
     }
 
-    /// What PEs are to find in their environment beside what they inherit: what was given as an
-    /// option, sizes in bytes, and the wire in any case. Has to be usable.
+    /// The variables that PEs get besides those that they inherit: settings given as options, sizes
+    /// in bytes, and always the wire. The settings have to be usable.
     pub fn environment(&self, wire: WireChoice) -> Vec<(&'static str, String)> {
         let set = TABLE.iter().filter_map(|setting| {
             let value = self.effective(setting.variable)?;
@@ -147,7 +147,7 @@ fn parser(setting: &'static Setting) -> ValueParser {
     }
 }
 
-/// The wire of `--wire`, where that is all there is and has to be named.
+/// Reads `--wire` for a command that needs the name of one wire and has no other setting.
 pub fn wire_parser() -> ValueParser {
     let mut names = names(&WIRE);
     names.retain(|name| name.get_name().parse::<WireName>().is_ok());
@@ -156,7 +156,7 @@ pub fn wire_parser() -> ValueParser {
         .into()
 }
 
-/// The values of a setting that has names for them, but for those of tests.
+/// The values of a setting that has names for them, except those for tests.
 fn names(setting: &Setting) -> Vec<PossibleValue> {
     let choices = setting.choices().into_iter();
     let for_users = choices.filter(|choice| !choice.is_for_tests);

@@ -31,9 +31,8 @@ use super::suspects::Suspects;
 use super::virtual_time::{Line, Simulator};
 use super::warden::Warden;
 
-/// How long an output may stay silent after every PE has ended, before what
-/// still holds it open is left alone. Only a process that escaped from its PE's
-/// process group can hold it.
+/// How long a silent output is waited for after every PE has ended. Only a process that escaped from its PE's process
+/// group can hold it open.
 const SILENCE: Duration = Duration::from_millis(200);
 /// How often a launcher in the background checks whether it is now in the foreground,
 /// where it may read the terminal.
@@ -52,9 +51,9 @@ pub struct Job {
     stdin: Option<Pump>,
     /// The simulator of the hardware, if that is a model.
     model: Option<Simulator>,
-    /// Whether that has said its last word, or there is none.
+    /// Whether the simulator has sent its last report, or there is none.
     model_is_done: bool,
-    /// What it has said of the run.
+    /// What the simulator has said of the run.
     simulated: Vec<String>,
     /// Whether a file that was asked for could not be written.
     unwritten: bool,
@@ -270,7 +269,7 @@ impl Job {
         use std::os::fd::AsFd;
         let mut watched = vec![(Source::Signals, self.signals.fd(), PollFlags::IN)];
         let is_full = self.stdout.is_full() || self.stderr.is_full();
-        // Behind its last word the bell would never be silent.
+        // After the last report the bell would always be readable.
         if let Some(model) = self
             .model
             .as_ref()
@@ -289,8 +288,7 @@ impl Job {
                 continue;
             }
             for which in [Which::Stdout, Which::Stderr] {
-                // A full sink must not be polled around: a closed output is
-                // always ready.
+                // An output is not polled while its sink is full: a closed output is always ready.
                 if let Some(fd) = pe.output(which).filter(|_| !self.sink(which).is_full()) {
                     watched.push((Source::Output(index, which), fd.as_fd(), PollFlags::IN));
                 }
@@ -369,7 +367,7 @@ impl Job {
         }
     }
 
-    /// A signal that is for the program. Not while the PEs are ended: who does not handle it would die of it.
+    /// Passes a signal on to the program. Not while the PEs are being ended: a PE without a handler would die of it.
     fn pass_on(&self, signal: i32) {
         if let Some(signal) = Signal::from_named_raw(signal).filter(|_| self.ending.is_none()) {
             self.signal_running(signal);
@@ -430,7 +428,7 @@ impl Job {
         }
     }
 
-    /// Passes one read of output on. `false` if there was none.
+    /// Passes the bytes of one read on. `false` if there were none.
     fn pass_output(&mut self, index: usize, which: Which) -> bool {
         if self.model_reads(index) {
             return false;

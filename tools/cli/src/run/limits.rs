@@ -14,8 +14,8 @@ const FDS_SPARE: u64 = 32;
 /// A limit of open files, as soft and hard value; `None` is unlimited.
 pub type NofileLimit = (Option<u64>, Option<u64>);
 
-/// Raises the launcher's own limit of open files as far as `pes` PEs need, and
-/// returns the limits as they were, which is what the PEs shall start with.
+/// Raises the launcher's own limit of open files as far as `pes` PEs need. Returns the limits as
+/// they were, with which the PEs have to start.
 pub fn make_room_for_descriptors(pes: u32) -> Result<NofileLimit, StartError> {
     let original = getrlimit(Resource::Nofile);
     let inherited = (original.current, original.maximum);

@@ -159,8 +159,7 @@ impl Process {
         })
     }
 
-    /// Kills it. By a descriptor, so that a number that has come to mean another process
-    /// meanwhile is noticed.
+    /// Kills it by a descriptor, which notices if the number belongs to another process by now.
     fn kill(&self) {
         let Some(number) = Pid::from_raw(self.pid) else {
             return;

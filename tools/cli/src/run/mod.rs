@@ -58,7 +58,7 @@ use virtual_time::Models;
 
 use crate::{USAGE_STATUS, laboratory, report};
 
-/// Runs the job that `args` describe, to its end. For modelled hardware that is what the program of the laboratory does.
+/// Runs the job that `args` describe, to its end. On modelled hardware, the program of the laboratory does it.
 pub fn main(args: &Args) -> ExitCode {
     match args.model.cluster {
         Some(_) => laboratory::start("run --cluster"),

@@ -50,7 +50,7 @@ impl Failure {
             Cause::Exited(code) => u8::try_from(*code).unwrap_or(1).max(1),
             Cause::Signal(signal) => signal_status(*signal),
             Cause::NotFinalized | Cause::Violation(_) => 1,
-            // Asked for: a program may end its job early, and well.
+            // The program asked for it: it may end its job early without a failure.
             Cause::Abort { code: 0, .. } => 0,
             Cause::Abort { code, .. } => match (code & 0xff) as u8 {
                 0 => 1,
@@ -59,9 +59,8 @@ impl Failure {
         }
     }
 
-    /// The rank of a failure: of several failures that are noticed together, the one
-    /// with the lowest rank is the cause of the others. A PE is not killed because it
-    /// lost a peer; but it may exit or abort because of that.
+    /// The rank of a failure: of several failures that are noticed together, the one with the lowest rank is the cause
+    /// of the others. The loss of a peer kills no PE, but a PE may exit or abort because of it.
     pub fn rank(&self) -> u32 {
         match self.cause {
             Cause::Violation(_) => 0,
@@ -112,7 +111,7 @@ impl fmt::Display for Failure {
             }
         }
         match self.last {
-            // It failed behind its part in the job.
+            // It failed after it had done its part in the job.
             Some(last) if last.activity == Activity::Finished => write!(f, "; it had left the job"),
             Some(last) => write!(f, "; it was last {last}"),
             None => Ok(()),

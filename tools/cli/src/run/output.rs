@@ -7,7 +7,7 @@ use hostwire_transport::visible;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-/// How much is held back of lines without an end, those of all PEs together. docs/launchers.md names it.
+/// The most bytes of lines without an end that are held back, for all PEs together. docs/launchers.md names it.
 const HELD_BYTES_MAX: usize = 64 << 20;
 /// A pipe that polls as writable takes this much without blocking.
 const PIPE_BYTES: usize = 4096;
@@ -76,7 +76,7 @@ impl Merger {
         }
     }
 
-    /// `pe` writes no more since `at_ps`: its held output passes.
+    /// `pe` writes no more after `at_ps`: its held output passes.
     pub fn end(&mut self, pe: u32, at_ps: u64) {
         if let Some(rest) = self.held.remove(&pe) {
             self.held_bytes -= rest.len();
@@ -107,7 +107,7 @@ impl Merger {
         self.emit(Source::Pe(pe), bytes, &label);
     }
 
-    /// Each line that begins begins with `label`.
+    /// Begins each line with `label`.
     fn emit(&mut self, source: Source, bytes: &[u8], label: &str) {
         if bytes.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! The processes of a job and what leads to them.
+//! The processes of a job and the connections to them.
 
 use std::os::fd::OwnedFd;
 use std::process::Child;
@@ -19,15 +19,14 @@ pub enum End {
     Signal(i32),
 }
 
-/// Answers wait here while a PE does not read them; beyond this, it is not
-/// listened to.
+/// Answers wait here while a PE does not read them. If there are more bytes, its requests are not
+/// read.
 const REPLIES_BYTES_MAX: usize = 64 << 10;
 
 /// One PE.
 ///
-/// An ended process is left unreaped until the job is over, so that its number,
-/// which is also that of its process group, cannot come to mean another one
-/// while the group may still have to be killed.
+/// An ended process is left unreaped until the job is over. Its number is also that of its process
+/// group, which may still have to be killed, so no other process may get it.
 pub struct Pe {
     child: Child,
     pid: Pid,
@@ -105,8 +104,8 @@ impl Pe {
         self.replies.len() > REPLIES_BYTES_MAX
     }
 
-    /// What the PE sent to its launcher, up to some tens of kilobytes; empty if there
-    /// is nothing now, or if there will never be more.
+    /// What the PE sent to its launcher, up to some tens of kilobytes; empty if there is nothing
+    /// now, or if the PE sends no more.
     pub fn receive(&mut self) -> Vec<u8> {
         let bytes = read_some(&mut self.pmi);
         if self.pmi.is_none() {

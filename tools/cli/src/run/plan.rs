@@ -21,9 +21,9 @@ pub struct Plan {
     pub settings: Settings,
     /// Settings, as PEs are to find them.
     pub environment: Vec<(&'static str, String)>,
-    /// The model of the hardware, if it is one, until the simulator has it.
+    /// The model of the hardware, if there is one, until the simulator takes it.
     pub virtual_time: Option<VirtualTime>,
-    /// The clocks of that.
+    /// The clocks of the model.
     pub clocks: Option<Clocks>,
     /// Where the PEs are started, if not on this host.
     hosts: Option<Hosts>,

@@ -30,8 +30,7 @@ pub fn find(name: &OsStr, search_path: Option<&OsStr>) -> Result<PathBuf, StartE
             Some(problem) => Err(error(problem)),
         };
     }
-    // As execvp: a file that may not be run is remembered, and the search goes
-    // on for one that may.
+    // As execvp does: if the file may not be run, the search goes on for one that may.
     let search_path = search_path.unwrap_or(OsStr::new("/usr/local/bin:/usr/bin:/bin"));
     let mut found = "not found in PATH";
     for folder in std::env::split_paths(search_path) {
@@ -72,8 +71,8 @@ fn problem_with(path: &Path) -> Option<&'static str> {
 /// With this number the interface of Open MPI's libraries begins to have names that MPICH does not have.
 const OPEN_MPI_FIRST: u32 = 20;
 
-/// The library of Open MPI that a program is linked with. Open MPI knows its own launchers only: with
-/// others each process is a job of one, without a word.
+/// The library of Open MPI that a program is linked with. Open MPI knows its own launchers only: with others each
+/// process is a job of one PE, and nothing reports it.
 pub fn open_mpi(program: &Path) -> Option<String> {
     let libraries = libraries(program)?;
     libraries.into_iter().find(|name| is_of_open_mpi(name))
@@ -85,7 +84,7 @@ fn is_of_open_mpi(library: &str) -> bool {
     number.is_some_and(|number| number >= OPEN_MPI_FIRST)
 }
 
-/// The libraries that a program is linked with. Only what says so is read: programs can be long.
+/// The libraries that a program is linked with. Reads only the parts of the file that list them: programs can be long.
 fn libraries(program: &Path) -> Option<Vec<String>> {
     let file = ReadCache::new(File::open(program).ok()?);
     let header = FileHeader64::<Endianness>::parse(&file).ok()?;

@@ -14,8 +14,8 @@ use signal_hook::consts::{
 use signal_hook::iterator::backend::SignalDelivery;
 use signal_hook::iterator::exfiltrator::SignalOnly;
 
-/// Signals that say something to the program, such as that its time will be over: batch systems send
-/// them to whatever they have started. The PEs get them.
+/// Signals that inform the program, for example that its time is almost over: batch systems send them to whatever they
+/// have started. The PEs get them.
 pub const PASSED_ON: [i32; 4] = [SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU];
 
 /// The signals that the launcher handles.
@@ -24,8 +24,8 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Begins to handle them, also those that were blocked. SIGHUP, and those that are passed on, stay ignored
-    /// where they were (nohup).
+    /// Begins to handle them, even if they were blocked. SIGHUP, and those that are passed on, stay ignored if they
+    /// were (nohup).
     pub fn new() -> io::Result<Signals> {
         let (read, write) = UnixStream::pair()?;
         read.set_nonblocking(true)?;
@@ -33,7 +33,7 @@ impl Signals {
         let mut signals = vec![SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGTSTP];
         let unless_ignored = [SIGHUP].into_iter().chain(PASSED_ON);
         signals.extend(unless_ignored.filter(|signal| !is_ignored_here(*signal)));
-        // The call that writes a file beyond a limit returns an error.
+        // A write beyond the limit of file sizes then returns an error.
         disregard(&[Signal::XFSZ.as_raw()])?;
         let delivery = SignalDelivery::with_pipe(read, write, SignalOnly, &signals)?;
         unblock(&signals);
@@ -51,7 +51,7 @@ impl Signals {
     }
 }
 
-/// These signals do nothing to this process from now on; to what it starts they do what they do.
+/// This process ignores these signals from now on; programs that it starts do not.
 pub fn disregard(signals: &[i32]) -> io::Result<()> {
     let unheeded = Arc::new(AtomicBool::new(false));
     for signal in signals {

@@ -24,8 +24,7 @@ use super::plan::Plan;
 use super::start_error::StartError;
 use super::virtual_time::{Clocks, Line};
 
-/// A started process and the launcher's ends of what leads to it, all of them
-/// non-blocking.
+/// A started process and the launcher's ends of its connections, all of them non-blocking.
 pub struct Spawned {
     pub child: Child,
     pub pmi: OwnedFd,
@@ -46,11 +45,11 @@ pub enum Input {
     Pipe,
 }
 
-/// Variables of an outer launcher, whose clients our PEs are not.
+/// Variables of an outer launcher. Our PEs are not its clients.
 const FOREIGN: [&str; 4] = ["PMI_PORT", "PMI_ID", "PMI_SPAWNED", "PMI_KVSNAME"];
 
-/// Starts PE `pe` of `plan`. Has to be called on the main thread: the child is
-/// killed when the thread that started it ends.
+/// Starts PE `pe` of `plan`. Has to be called on the main thread: the child is killed when the
+/// thread that started it ends.
 pub fn spawn(
     plan: &Plan,
     board: &Board,
@@ -117,7 +116,7 @@ fn reason(error: &io::Error) -> String {
     }
 }
 
-/// How PE `pe` is started, but for its standard input. `there` is its end of PMI.
+/// The command of PE `pe`, without its standard input. `there` is its end of PMI.
 fn command(
     plan: &Plan,
     board: &Board,

@@ -40,16 +40,16 @@ pub enum StartError {
     /// Too few processes.
     #[error("{pes} PEs are more than the {limit} processes this user may have ('ulimit -u')")]
     Processes { pes: u32, limit: u64 },
-    /// A variable of the library holds what makes no sense.
+    /// A variable of the library has a value that makes no sense.
     #[error(transparent)]
     Setting(#[from] hostwire::settings::SettingError),
-    /// An option that is for hosts, and no wire between them.
+    /// An option that needs hosts, without a wire between hosts.
     #[error(
         "--{what}: the wire {wire} joins PEs of one host; say --wire {}",
         WireName::listed(WireName::spans_hosts, "or")
     )]
     WireOfOneHost { what: &'static str, wire: WireName },
-    /// An option that is for frames, and a wire that sends none.
+    /// An option for frames, with a wire that sends none.
     #[error("--{what}: the wire {wire} sends no frames")]
     NoFrames { what: &'static str, wire: WireName },
     /// Some hosts would have no PE.
@@ -67,10 +67,10 @@ pub enum StartError {
     /// The cluster file of `--cluster` cannot be used.
     #[error("--cluster: {0}")]
     Cluster(String),
-    /// `--place` names what is not there.
+    /// `--place` names a processor that does not exist.
     #[error("--place: there is no processor {got:?}; the cluster has {names}")]
     Place { got: String, names: String },
-    /// Modelled hardware, and something that is for real one.
+    /// Modelled hardware, and an option for real hardware.
     #[error("--cluster: the hardware is modelled; leave out {what}")]
     NotModelled { what: String },
     /// Another error of the kernel.

@@ -11,8 +11,8 @@ use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, getpid, kill_process, set_child_subreaper, waitid,
 };
 
-/// How long to wait for killed processes: only one in uninterruptible sleep
-/// takes longer than a moment.
+/// How long to wait for killed processes: only a process in uninterruptible sleep takes longer than
+/// a moment.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Makes this process the reaper of its descendants.

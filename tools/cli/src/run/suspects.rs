@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use super::outcome::{Cause, Failure};
 
-/// How long a failure is held back for a lost PE that is not ending yet. One that fails leaves the job before it
-/// has said why and cleaned up, which takes Python seconds on a busy machine; but it may also run on, on a host
-/// that cannot be reached.
+/// How long a failure is held back for a lost PE that is not ending yet. A failing PE leaves the job before it reports
+/// why and cleans up, which takes Python seconds on a busy machine. It may also run on, on a host that cannot be
+/// reached.
 const HOLD: Duration = Duration::from_secs(5);
-/// How long it is held back at most. A PE that is ending takes long to give its memory back where that is
-/// much, or the machine is busy; and it may get stuck.
+/// How long it is held back at most. An ending PE takes long to give back much memory, or on a busy machine, and it may
+/// get stuck.
 const HOLD_MAX: Duration = Duration::from_secs(10);
 
 /// A failure, and the PE that the failed one has lost.
@@ -30,7 +30,7 @@ pub struct Suspects {
     held: Vec<Suspect>,
     /// When the first of them was seen.
     since: Option<Instant>,
-    /// The time at which they are judged, whatever is known.
+    /// The time at which they are judged in any case.
     deadline: Option<Instant>,
 }
 
@@ -58,8 +58,7 @@ impl Suspects {
         self.deadline
     }
 
-    /// The failures in order of cause, each once. None while the first one may still be
-    /// missing.
+    /// The failures in order of cause, each once. None while the first one may still be missing.
     pub fn judge(
         &mut self,
         now: Instant,
@@ -74,7 +73,7 @@ impl Suspects {
             if somebody_dies() {
                 let last = self.since.and_then(|since| since.checked_add(HOLD_MAX));
                 if last.is_some_and(|last| last > now) {
-                    // Its end is heard of.
+                    // The launcher learns of its end.
                     self.deadline = last.filter(|_| late).or(self.deadline);
                     return Vec::new();
                 }
@@ -193,7 +192,7 @@ mod tests {
         suspects.add(failure(1, Cause::NotFinalized), None, now);
         suspects.add(failure(2, Cause::Exited(1)), Some(1), now);
         assert_eq!(judge(&mut suspects, now, &[0], false), [1, 2]);
-        // That of another one is.
+        // The end of another PE is a failure of its own.
         suspects.add(asked(1), None, now);
         suspects.add(failure(0, Cause::NotFinalized), None, now);
         assert_eq!(judge(&mut suspects, now, &[2], false), [0, 1]);

@@ -30,7 +30,7 @@ pub struct Found {
     pub hidden: usize,
 }
 
-/// The jobs that process `pid` has started or is in; all, without one.
+/// The jobs that process `pid` has started or is in, or all jobs without a `pid`.
 pub fn jobs(pid: Option<u32>) -> Found {
     let parents = parents();
     let wanted = |process: u32| pid.is_none_or(|pid| is_below(&parents, process, pid));
@@ -142,7 +142,7 @@ fn parent(pid: u32) -> Option<u32> {
 /// Whether `process` is `top` or descends from it.
 fn is_below(parents: &BTreeMap<u32, u32>, process: u32, top: u32) -> bool {
     let mut at = process;
-    // Numbers may be used again while we look, so that there could be a circle.
+    // Numbers may be used again while we look, which could make a circle.
     for _ in 0..=parents.len() {
         if at == top {
             return true;

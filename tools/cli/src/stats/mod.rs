@@ -94,7 +94,7 @@ pub fn main(args: &Args) -> ExitCode {
     loop {
         let found = find::jobs(args.pid);
         if found.jobs.is_empty() {
-            // The end of what was watched.
+            // The watched jobs have ended.
             if shown {
                 return ExitCode::SUCCESS;
             }
@@ -118,7 +118,7 @@ pub fn main(args: &Args) -> ExitCode {
     }
 }
 
-/// What the wires of a job have done, and what its pager has, which is a PE, too.
+/// The counters of the wires of a job, and of its pager, which is a PE, too.
 fn tables(job: &find::Job) -> String {
     let (of_pager, of_wires): (Vec<Record>, Vec<Record>) = job
         .records

@@ -15,8 +15,8 @@ pub fn print(title: &str, records: &[Record]) {
     }
 }
 
-/// A line per counter that is not 0 everywhere: the sum, then the PEs; of many PEs the
-/// least and the most. In lines of at most `width`.
+/// A line for each counter that is not 0 everywhere: the sum, then each PE, or the least and the
+/// most if there are many. Lines have at most `width` characters.
 pub fn text(title: &str, records: &[Record], width: usize) -> String {
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in records.iter().flat_map(|record| &record.values) {

@@ -30,8 +30,8 @@ const KINDS: [Kind; 6] = [
     &[("/s", 1.0), ("k/s", 1e3), ("M/s", 1e6), ("G/s", 1e9)],
 ];
 
-/// The unit in which `value`, which is in `unit`, has one to three digits before its point, and
-/// what to multiply by to be in that unit. The same unit where none is better.
+/// The unit in which `value` has one to three digits before its point, and the factor from `unit`
+/// to it. `unit` itself where no other one is better.
 pub fn scale(value: f64, unit: &str) -> (f64, &str) {
     let Some((kind, of_unit)) = KINDS.iter().find_map(|kind| {
         let (_, size) = kind.iter().find(|(name, _)| *name == unit)?;
@@ -50,7 +50,7 @@ pub fn scale(value: f64, unit: &str) -> (f64, &str) {
     }
 }
 
-/// `6067220445.6` of `ns` as `6.067 s`; what has no unit, as a number.
+/// `6067220445.6` of `ns` as `6.067 s`; a value without a unit as a number.
 pub fn figure(value: f64, unit: &str) -> String {
     let (factor, unit) = scale(value, unit);
     let number = number(value * factor);

@@ -16,8 +16,8 @@ pub fn styled(style: Style, text: &str) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// Findings about a file, as `hostwire-plan` renders them, with its lines: what a terminal
-/// would obey in them is shown instead.
+/// Findings about a file, as `hostwire-plan` renders them, with its lines. Characters that a
+/// terminal would obey are made visible.
 pub fn diagnostics(text: &str) -> String {
     let text = visible(text);
     let mut severity = ERROR;

@@ -7,7 +7,7 @@ const GAP: &str = "  ";
 /// No column of words is narrower.
 const WORDS_MIN: usize = 24;
 
-/// On which side a column is straight.
+/// How the cells of a column are aligned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
     Left,

@@ -1,9 +1,9 @@
-//! `hostwire window serve`: the server that `ivshmem-doorbell` devices of QEMU ask for their memory and for the
-//! bells of each other.
+//! `hostwire window serve`: the server that gives `ivshmem-doorbell` devices of QEMU their memory and the bells of each
+//! other.
 //!
-//! It says numbers of 8 bytes, little-endian, some with a descriptor: the version; the number of the machine; -1
-//! with the memory; and for each vector of a machine its number, with the `eventfd` that rings it. A number
-//! without a descriptor says that this machine is gone. Machines say nothing.
+//! It sends numbers of 8 bytes, little-endian, some with a descriptor: the version; the number of the machine; -1 with
+//! the memory; and for each vector of a machine its number, with the `eventfd` that rings it. A number without a
+//! descriptor says that this machine is gone. Machines send nothing.
 //!
 //! # Source
 //! QEMU, docs/specs/ivshmem-spec: "Client-Server protocol".
@@ -28,7 +28,7 @@ const VERSION: i64 = 0;
 const MEMORY: i64 = -1;
 /// How long a machine may take to read what is said to it.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Until one that could not be let in is looked at again.
+/// How long to wait before a machine that could not be let in is tried again.
 const NAP: Duration = Duration::from_millis(100);
 
 #[derive(Debug, clap::Args)]
@@ -68,7 +68,7 @@ pub fn serve(args: &Args) -> Result<String, String> {
     let door = listen(&args.socket).map_err(|error| of(&args.socket, error))?;
     let served = signals()
         .and_then(|signals| follow(&door, &signals, Machines::new(memory.into(), args.vectors)));
-    // Nobody can come any more.
+    // After this nobody can connect.
     let _ = std::fs::remove_file(&args.socket);
     served.map_err(|error| of(&args.socket, error))?;
     Ok("no more machines are served".to_owned())
@@ -101,7 +101,7 @@ fn listen(path: &Path) -> io::Result<UnixListener> {
     door
 }
 
-/// Readable when a signal says that this is the end.
+/// Readable when a signal has asked for the end.
 fn signals() -> io::Result<UnixStream> {
     let (here, there) = UnixStream::pair()?;
     for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -141,7 +141,7 @@ fn follow(door: &UnixListener, signals: &UnixStream, mut machines: Machines) -> 
                     Ok(number) => report::out(&format!("machine {number} is there")),
                     Err(error) => report::line(&format!("a machine was not served: {error}")),
                 },
-                // Where there are no descriptors left, a while later there may be: machines that are there stay served.
+                // No descriptors are left at the moment. Machines that are connected stay served.
                 Err(_) => std::thread::sleep(NAP),
             }
         }
@@ -157,7 +157,7 @@ struct Machine {
 }
 
 impl Machine {
-    /// Hears of another machine, or of its own bells.
+    /// Tells it of another machine, or of its own bells.
     fn hear_of(&self, number: i64, bells: &[OwnedFd]) -> io::Result<()> {
         bells
             .iter()
@@ -203,26 +203,26 @@ impl Machines {
         }
         machine.hear_of(number, &machine.bells)?;
         for other in &self.all {
-            // One that cannot be told is heard of as gone.
+            // A machine that cannot be told is noticed as gone later.
             let _ = other.hear_of(number, &machine.bells);
         }
         self.all.push(machine);
         Ok(number)
     }
 
-    /// Takes out those that are gone, of those that have something to say.
+    /// Takes out those of the readable machines that are gone.
     fn hear(&mut self, has_news: &[bool]) {
         let mut news = has_news.iter();
         let is_gone = |machine: &mut Machine| {
             let has_news = news.next().is_some_and(|news| *news);
-            // A machine says nothing as long as it is there.
+            // A machine that is there never sends anything.
             has_news
                 && !matches!(machine.socket.read(&mut [0]), Err(error) if error.kind() == io::ErrorKind::WouldBlock)
         };
         let gone: Vec<Machine> = self.all.extract_if(.., is_gone).collect();
         for number in gone.iter().map(|machine| machine.number) {
             for other in &self.all {
-                // As above: it is heard of.
+                // As above: it is noticed.
                 let _ = say(&other.socket, number, None);
             }
             report::out(&format!("machine {number} is gone"));

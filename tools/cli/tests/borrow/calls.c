@@ -1,6 +1,6 @@
-/* Does to its memory what programs do, at random: maps, unmaps, protects, advises, locks, moves, allocates, forks, has
- * threads, and lets the kernel read and write. It prints what each call gave and what the memory had, and no address: with
- * any memory that is one, the same seed prints the same. Arguments: seed, steps. */
+/* Uses memory as programs do, at random: maps, unmaps, protects, advises, locks, moves, allocates, forks, has threads,
+ * and lets the kernel read and write. It prints the results of calls and the contents of memory, but no address. The
+ * same seed prints the same with every correct memory. Arguments: seed, steps. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <malloc.h>
@@ -20,18 +20,18 @@
 #define PAGES_MAX 700
 #define READ PROT_READ
 #define BOTH (PROT_READ | PROT_WRITE)
-/* Of a page, beside its protection. */
+/* The state of a page, beside its protection. */
 #define HOLE 16
 #define LOCKED 32
 
 struct block {
     char *at;
     size_t pages;
-    /* Made by malloc: it has `bytes`. */
+    /* Length in bytes if it was made by malloc; 0 otherwise. */
     size_t bytes;
-    /* Something else was mapped there, or nothing. */
+    /* Other mappings, or holes, were made in it. */
     int is_mixed;
-    /* The kernel may have several mappings there, and does not move it. */
+    /* The kernel may have several mappings here, which mremap cannot move. */
     int is_split;
     unsigned char page[PAGES_MAX];
 };
@@ -39,7 +39,7 @@ struct block {
 static struct block blocks[BLOCKS];
 static uint64_t state, digest;
 static unsigned long step;
-/* One that is written, and one that is mapped. */
+/* Files: `file` is written, `mapped` is mapped. */
 static int file, mapped;
 static sigjmp_buf back;
 static volatile sig_atomic_t may_fault;
@@ -70,7 +70,7 @@ static void on_fault(int signal) {
     _exit(128 + signal);
 }
 
-/* What a load or a store does: the byte, or -2 for a fault. */
+/* Loads or stores a byte. Returns the byte, or -2 for a fault. */
 static long touch(volatile char *at, int is_store, char value) {
     long has = -2;
     if (!sigsetjmp(back, 1)) {
@@ -99,7 +99,7 @@ static int has_place(void) {
     return 0;
 }
 
-/* A block, or none; one that was mapped, if `is_map`. */
+/* A block, or none. With `is_map`, only a block that was mapped. */
 static struct block *any(int is_map) {
     struct block *it = &blocks[below(BLOCKS)];
     return it->at && (!is_map || !it->bytes) ? it : 0;
@@ -112,7 +112,7 @@ static size_t some(struct block *it, size_t *first) {
     return 1 + below(below(3) ? (rest < 8 ? rest : 8) : rest);
 }
 
-/* Whether all these pages are `like` in the bits of `mask`. */
+/* Whether all these pages are equal to `like` in the bits of `mask`. */
 static int are(struct block *it, size_t first, size_t count, int mask, int like) {
     for (size_t i = first; i < first + count; i++)
         if ((it->page[i] & mask) != like)
@@ -155,7 +155,7 @@ static void unmap(struct block *it) {
     if (it->bytes) {
         free(it->at);
     } else {
-        /* What is in a hole may be somebody else's by now. */
+        /* Memory in a hole may belong to someone else by now. */
         for (size_t i = 0, end; i < it->pages; i = end) {
             for (end = i + 1; end < it->pages && !((it->page[end] ^ it->page[i]) & HOLE);)
                 end++;
@@ -166,7 +166,7 @@ static void unmap(struct block *it) {
     it->at = 0;
 }
 
-/* Nobody has mapped anything since there was nothing. */
+/* The range has been empty since it was unmapped. */
 static void look_at_nothing(char *at, size_t bytes) {
     said("nothing", touch(at + below(bytes), below(2), 1));
     said("munmap nothing", munmap(at, bytes));
@@ -187,7 +187,7 @@ static void make_hole(struct block *it) {
     memset(it->page + first, HOLE, count);
     it->is_mixed = 1;
     look_at_nothing(at, count * PAGE);
-    /* With what is before and behind it, which is there. */
+    /* With the page before or after the hole, which is mapped. */
     if (first > 0 && are(it, first - 1, 1, HOLE | LOCKED, 0))
         said("madvise over a hole", madvise(at - PAGE, (count + 1) * PAGE, MADV_DONTNEED));
     if (first + count < it->pages && are(it, first + count, 1, HOLE, 0)) {
@@ -237,7 +237,7 @@ static void advise(struct block *it) {
     }
 }
 
-/* Whether it is one mapping. */
+/* Whether the kernel has it as one mapping. */
 static int is_one(struct block *it) {
     return !it->bytes && !it->is_mixed && !it->is_split && are(it, 0, it->pages, 255, it->page[0]) && !(it->page[0] & LOCKED);
 }
@@ -387,7 +387,7 @@ static void through_kernel(struct block *from, struct block *to) {
         return;
     size_t skip = below(PAGE);
     size_t bytes = (count < room ? count : room) * PAGE - skip;
-    /* How much is written before the first page that is refused is the file's business. */
+    /* The file system decides how much is written before the first page that is refused. */
     int is_whole = are(from, first, count, READ, READ) && are(to, second, room, BOTH, BOTH);
     long written = pwrite(file, from->at + first * PAGE + skip, bytes, 0);
     said("write", is_whole || written == -1 ? written : 0);
@@ -440,7 +440,7 @@ static void with_threads(struct block *it) {
     look(it);
 }
 
-/* A child frees what it has of its parent, and has memory of its own. */
+/* A child frees memory that it has from its parent, and allocates its own. */
 static void with_child(void) {
     fflush(stdout);
     pid_t child = fork();
@@ -497,7 +497,7 @@ int main(int argc, char **argv) {
     setvbuf(stdout, 0, _IOLBF, 0);
     struct sigaction action = { .sa_handler = on_fault };
     sigaction(SIGSEGV, &action, 0);
-    /* For a hang only. */
+    /* Only for a hang. */
     alarm(300);
     file = memfd_create("written", 0);
     mapped = memfd_create("mapped", 0);

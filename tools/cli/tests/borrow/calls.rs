@@ -1,4 +1,4 @@
-//! A program that does at random what programs do to their memory: with borrowed memory it does what it does without.
+//! A program that makes random calls on its memory. With borrowed memory its results are the same as without.
 
 use std::process::Command;
 
@@ -25,7 +25,7 @@ fn calls_at_random_do_the_same_with_borrowed_memory() {
             let options = [&OPTIONS[..], &["--pages", pages]].concat();
             let borrowed = text(&finish(borrow(&[&lender], &options, &calls, &arguments)));
             let mut lines = plain.lines().zip(borrowed.lines());
-            // The status comes first, and says least.
+            // The status comes first, and tells least.
             let other = lines.clone().skip(1).find(|(a, b)| a != b);
             let other = other.or_else(|| lines.find(|(a, b)| a != b));
             assert!(

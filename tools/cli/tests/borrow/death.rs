@@ -8,7 +8,7 @@ use crate::kit::{Lender, Running, borrow, can_borrow, finish, gone, program, tex
 
 /// More rounds than a test waits for.
 const ENDLESS: &str = "1000000";
-/// Most of what is borrowed is not here at a time.
+/// Most of the borrowed memory is not here at a time.
 const OPTIONS: [&str; 4] = ["--memory", "16M", "--cache", "1M"];
 
 /// Ways to have pages.

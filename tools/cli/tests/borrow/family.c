@@ -64,7 +64,7 @@ int main(void) {
 
     pid_t child = fork();
     if (child == 0) {
-        /* It has none of this, but may free it, and borrow anew. */
+        /* The child has none of this memory, but may free it, and borrow again. */
         free(aligned);
         char *own = malloc(5 * MIB);
         memset(own, 9, 5 * MIB);

@@ -77,7 +77,7 @@ impl Lender {
         Self::of(command, format!("local:{name}"))
     }
 
-    /// By a command that leads to one. Whether it listens shows when somebody borrows.
+    /// Started by a command that leads to a lender. Whether it listens shows when somebody borrows.
     pub fn of(mut command: Command, place: String) -> Self {
         command
             .stdin(Stdio::null())
@@ -112,7 +112,7 @@ pub fn borrow(from: &[&Lender], options: &[&str], program: &Path, arguments: &[&
     command
 }
 
-/// Runs to the end, again as long as lenders do not listen yet.
+/// Runs to the end. Repeated as long as lenders do not listen yet.
 pub fn finish(mut command: Command) -> Output {
     let started = Instant::now();
     loop {

@@ -1,4 +1,4 @@
-//! Lenders whom somebody keeps busy, and how they are started.
+//! Lenders that somebody keeps busy, and how they are started.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
@@ -45,7 +45,8 @@ fn a_lender_says_what_it_lends_and_when_loans_begin_and_end() {
         return;
     }
     let name = new_name();
-    // Its end is heard of, whoever has started it.
+    // The lender notices the end of its processes, even if its parent has blocked or ignored
+    // SIGCHLD.
     let mut command = Command::new("env");
     command.args(["--block-signal=TERM,INT,CHLD", "--ignore-signal=CHLD"]);
     command.args([HOSTWIRE, "lend", "--memory", "8M", "--name", &name]);
@@ -171,7 +172,7 @@ fn another_user_who_has_the_name_of_a_lender_keeps_nobody_away() {
     );
 }
 
-/// What is ignored stays ignored in the program (nohup), and how it ends is heard of.
+/// Ignored signals stay ignored in the program (nohup), and its exit status is still noticed.
 #[test]
 fn signals_that_are_ignored_change_nothing_for_the_program() {
     if !can_borrow() {

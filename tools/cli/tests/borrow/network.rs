@@ -246,7 +246,7 @@ fn memory_is_borrowed_over_a_window() {
         .output()
         .unwrap();
     let shown = text(&shown);
-    // What was borrowed is given back when the loan ends.
+    // Borrowed memory is given back when the loan ends.
     assert!(
         shown.starts_with("status 0") && !shown.contains("job at place"),
         "{shown}"

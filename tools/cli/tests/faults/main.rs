@@ -1,5 +1,5 @@
-//! The behaviour of a job under faults, end to end: with real processes that are
-//! killed, stopped, short of resources, or that write at random.
+//! The behaviour of a job under faults, end to end, with real processes: they are killed, stopped,
+//! short of resources, or write at random.
 //!
 //! Limits of time only end a hang, except for the one that the library promises: a dead
 //! peer is noticed within a second, here within five on a loaded machine.

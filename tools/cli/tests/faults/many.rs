@@ -12,8 +12,8 @@ fn sixty_four_pes_meet_and_end() {
     assert_eq!(ended.stdout.lines().count(), 64);
 }
 
-/// A job of twice as many PEs takes twice as much, not four times: the work of the kernel
-/// to start and end a PE does not grow with the number of the others.
+/// A job of twice as many PEs takes twice as much, not four times as much: the kernel's work to
+/// start and end a PE does not grow with the number of PEs.
 #[test]
 fn what_a_pe_takes_to_start_and_end_does_not_grow_with_their_number() {
     let (few, many) = (80, 160);
@@ -33,7 +33,7 @@ fn what_a_pe_takes_to_start_and_end_does_not_grow_with_their_number() {
         [pes_of(0), pes_of(1), pes_of(2)]
     });
     assert_eq!((maps, files), (more_maps, more_files));
-    // One fault for every other PE that has come in addition would be too many.
+    // Half a fault more for each additional PE is too many.
     let most = faults + u64::from(many - few) / 2;
     assert!(
         more_faults < most,
@@ -49,7 +49,7 @@ fn a_pe_takes_less_than_256_kibibytes() {
         assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
         let kib: Vec<u64> = ended.stdout.lines().map(|l| l.parse().unwrap()).collect();
         assert_eq!(kib.len(), pes as usize);
-        // The own rings and, as their sender, those in the segments of the others.
+        // The own rings, and those in the segments of the others to which it sends.
         let rings_kib = u64::from(2 * pes * 5);
         let most = kib.iter().max().unwrap();
         assert!(*most < 256 + rings_kib, "{pes} PEs: {kib:?} KiB");
@@ -77,7 +77,7 @@ fn two_hundred_jobs_leave_no_file_process_or_memory() {
             .collect::<Vec<_>>()
     };
     assert_eq!(own(&files()), [""; 0]);
-    // Jobs of other tests may be running: what is left for good would stay.
+    // Jobs of other tests may be running: only what stays for ever counts.
     eventually("all processes of the jobs end", || orphans().is_empty());
     // 200 jobs have touched more than 100 MiB.
     eventually("the memory of the jobs is given back", || {

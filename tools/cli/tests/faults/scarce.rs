@@ -67,7 +67,7 @@ fn a_heap_beyond_the_address_space_is_refused_by_the_library() {
 
 #[test]
 fn different_heaps_or_rings_are_told() {
-    // Even such as fill the same number of pages.
+    // Also sizes that fill the same number of pages.
     for setting in [
         "HOSTWIRE_HEAP=$((PMI_RANK + 1))M",
         "HOSTWIRE_HEAP=$((PMI_RANK * 8 + 64))K",
@@ -111,7 +111,7 @@ fn a_small_dev_shm_does_not_matter() {
 #[test]
 fn a_missing_dev_shm_does_not_matter() {
     behind("mount -t tmpfs -o ro,size=4k none /dev/shm");
-    // Nor does a /dev that has nothing but the least.
+    // Also in a /dev that has only the minimum.
     behind("mount -t tmpfs none /dev; mknod -m 666 /dev/null c 1 3");
 }
 

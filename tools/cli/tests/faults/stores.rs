@@ -26,7 +26,7 @@ fn programs_do_not_see_stores_that_are_late_or_made_twice() {
     }
 }
 
-/// A PE that alone reaches the others in another way would wait for answers that nobody gives.
+/// If one PE alone reached the others in another way, it would wait for ever for answers.
 #[test]
 fn what_one_pe_has_all_must_have() {
     let folder = tempfile::tempdir().unwrap();
@@ -52,7 +52,7 @@ fn what_one_pe_has_all_must_have() {
     }
 }
 
-/// The promise of the wire is broken. What becomes of the job is said, with the number of a PE.
+/// The promise of the wire is broken. The error says what becomes of the job, and names a PE.
 #[test]
 fn a_job_that_misses_stores_ends_and_says_who_waits() {
     for faults in [

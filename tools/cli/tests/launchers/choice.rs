@@ -1,4 +1,4 @@
-//! Which wire a job of two hosts takes that names none.
+//! The wire that a job on two hosts takes if none is named.
 
 use hostwire_testing::{is_installed, need};
 
@@ -6,9 +6,9 @@ use crate::assert_fine;
 use crate::hosts::on_two_hosts;
 use crate::programs::fault_probe;
 
-/// A job with `pes_per_host` PEs on each of two hosts under `mpirun`, whose PEs are started by this
-/// command line of a shell (`$0` is the program, `$OMPI_COMM_WORLD_RANK` the PE). What PE 0 says
-/// of the wire; `None` where that cannot be.
+/// What PE 0 says about the wire of a job with `pes_per_host` PEs on each of two hosts under
+/// `mpirun`. `line` is the shell command that starts a PE (`$0` is the program,
+/// `$OMPI_COMM_WORLD_RANK` the PE). `None` where that cannot be.
 fn choice(pes_per_host: u32, line: &str) -> Option<String> {
     if !is_installed("mpirun.openmpi", &need::OPEN_MPI) {
         return None;
@@ -45,7 +45,7 @@ fn choice(pes_per_host: u32, line: &str) -> Option<String> {
     Some(said.to_owned())
 }
 
-/// However many PEs a host has: one endpoint serves all of them.
+/// With any number of PEs on a host: one endpoint serves all of them.
 #[test]
 fn a_job_takes_the_wire_past_the_network_stack() {
     for pes_per_host in [1, 2] {
@@ -58,7 +58,7 @@ fn a_job_takes_the_wire_past_the_network_stack() {
     }
 }
 
-/// What one PE may not, the job does not take.
+/// The job takes no wire that one of its PEs may not use.
 #[test]
 fn without_a_right_of_one_pe_datagrams_are_taken() {
     if !is_installed("setpriv", &need::UTIL_LINUX) {

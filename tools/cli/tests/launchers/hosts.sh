@@ -24,7 +24,7 @@ ip -n fa address add 10.9.0.1/24 dev wire
 ip -n fb address add 10.9.0.2/24 dev wire
 ip -n fa link set wire up
 ip -n fb link set wire up
-# Another cable, which is plugged in by whoever wants it.
+# Another cable, which a test may plug in.
 ip link add spare netns fa type veth peer name spare netns fb
 ip -n fa address add 10.8.0.1/24 dev spare
 ip -n fb address add 10.8.0.2/24 dev spare

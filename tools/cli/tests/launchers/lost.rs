@@ -15,7 +15,7 @@ fn with_steps(launcher: &[&str], steps: &str, lost_after_s: u32, wire: &str) -> 
     let lost_after = format!("HOSTWIRE_LOST_AFTER={lost_after_s}");
     let wire = format!("HOSTWIRE_WIRE={wire}");
     let program = [&fault_probe()[..], "steady", "20000"];
-    // Before it, what starts the launcher.
+    // The commands that come before the launcher.
     let (daemons, launcher) = match launcher {
         [daemons, rest @ ..] if daemons.ends_with(".sh") => (vec!["bash", daemons], rest),
         all => (Vec::new(), all),
@@ -24,7 +24,7 @@ fn with_steps(launcher: &[&str], steps: &str, lost_after_s: u32, wire: &str) -> 
     on_two_hosts(&[&daemons[..], &job, launcher, &program].concat())
 }
 
-/// That goes on with the other PEs when one has died.
+/// Goes on with the other PEs when one has died.
 const MPIRUN: [&str; 10] = [
     "mpirun.openmpi",
     "--enable-recovery",
@@ -45,7 +45,7 @@ fn srun(plugin: &'static str) -> [&'static str; 7] {
     [slurm, "srun", "--quiet", "-N2", "-n2", go_on, plugin]
 }
 
-/// PE 0 knows at once, and nobody may find it out by silence.
+/// PE 0 knows at once, and nobody learns it by silence.
 fn assert_told(ended: &Ended) {
     let seen = "PE 0 saw: PE 1 on fb is lost: its process has ended\n";
     assert!(ended.stdout.contains(seen), "{ended:#?}");
@@ -82,8 +82,8 @@ fn a_host_that_dies_under_srun_is_known_by_its_control_connection() {
     }
 }
 
-/// Stopped for longer than the control connection and the launcher need to tell of an end, and than it may be silent:
-/// its kernel answers.
+/// The PE is stopped for longer than the control connection and the launcher need to report an end, and than it may be
+/// silent: its kernel answers.
 #[test]
 fn a_pe_that_is_stopped_is_not_lost() {
     if !is_installed("mpirun.openmpi", &need::OPEN_MPI) {

@@ -66,7 +66,7 @@ pub fn is_here() -> bool {
 }
 
 impl Slurm {
-    /// Starts one. It ends with this process, whatever ends that.
+    /// Starts a Slurm. It ends with this process, however this process ends.
     ///
     /// # Panics
     /// When all that is needed is there, and it does not start.

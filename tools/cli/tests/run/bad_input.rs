@@ -46,7 +46,7 @@ fn numbers_of_pes() {
     assert!(refusal(&["-n", "2"]).contains("<PROGRAM>"));
 }
 
-/// They may be somebody's own.
+/// The user may have set them.
 #[test]
 fn a_variable_that_is_nearly_a_setting_is_named() {
     let mut command = hostwire(&["run", "-n", "1", "true"]);

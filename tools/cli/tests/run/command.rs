@@ -118,7 +118,7 @@ fn who_has_no_laboratory_is_told() {
             assert!(text.contains(words), "{arguments:?}: {text}");
         }
     }
-    // What needs no laboratory is as ever.
+    // A command that needs no laboratory still works.
     let whole = output(Command::new(&alone).args(["completions", "bash"]));
     assert!(whole.status.success(), "{whole:?}");
     assert!(String::from_utf8_lossy(&whole.stdout).contains("reproduce"));

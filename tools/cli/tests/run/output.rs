@@ -161,7 +161,7 @@ fn the_arguments_of_the_program_are_its_own() {
     );
 }
 
-/// All PEs have ended when the time is over, and nobody reads: there is nothing to end, and nothing to do.
+/// All PEs have ended when the time is over, and nobody reads: there is nothing to end.
 #[test]
 fn a_timeout_that_passes_while_output_is_blocked_costs_nothing() {
     let fills = "head -c 150000 /dev/zero | tr '\\0' x";
@@ -180,8 +180,8 @@ fn a_timeout_that_passes_while_output_is_blocked_costs_nothing() {
     job.end();
 }
 
-/// What becomes of a process that has escaped from its PE, and writes a line every 30 ms, beyond the time of the job: its PE
-/// has ended before that. `None` if the machine was too slow for this to show anything.
+/// What becomes of a process that has escaped from its PE and writes a line every 30 ms. Its PE ends before the time of
+/// the job is over, and it goes on after that. `None` if the machine was too slow for this to show anything.
 fn lines_of_an_escaped_process(folder: &Path) -> Option<Result<(), String>> {
     const LINES: usize = 60;
     const TIMEOUT: Duration = Duration::from_secs(1);
@@ -219,7 +219,7 @@ fn lines_of_an_escaped_process(folder: &Path) -> Option<Result<(), String>> {
     if came == LINES {
         return (*stamps.last()? > begun + TIMEOUT).then_some(Ok(()));
     }
-    // The last line was written behind the stamp of the one before it.
+    // The last line was written after the stamp of the one before it.
     let [.., before, _] = stamps[..] else {
         return None;
     };
@@ -227,7 +227,7 @@ fn lines_of_an_escaped_process(folder: &Path) -> Option<Result<(), String>> {
     (quiet < SILENCE).then(|| Err(format!("{came} lines, then the job ended within {quiet:?}")))
 }
 
-/// What still holds an output has 200 ms after each of its lines, whichever deadline passes meanwhile.
+/// A process that still holds an output has 200 ms after each of its lines, whichever deadline passes meanwhile.
 #[test]
 fn a_timeout_that_passes_when_the_pes_have_ended_cuts_no_output_off() {
     let folder = tempfile::tempdir().unwrap();

@@ -86,7 +86,7 @@ fn pes_may_say_good_bye_on_sigterm() {
     command.stdin(std::process::Stdio::piped());
     let mut child = Job::start(command);
     assert_eq!(child.line(), "ready");
-    // Its end of input is what PE 0 waits for.
+    // PE 0 waits for the end of its input.
     let ended = child.close_stdin_and_end();
     assert_eq!((ended.status, ended.stdout.as_str()), (3, "bye\n"));
 }
@@ -100,7 +100,7 @@ fn keep_going_lets_the_others_finish() {
     assert_eq!(ended.stderr, line("PE 1 exited with status 7"));
 }
 
-/// Whoever starts the launcher may have blocked or ignored signals, which it inherits.
+/// The parent of the launcher may have blocked or ignored signals, which the launcher inherits.
 #[test]
 fn a_job_ends_whatever_signals_were_blocked_or_ignored() {
     for how in ["--block-signal", "--ignore-signal"] {

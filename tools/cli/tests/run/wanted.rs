@@ -25,13 +25,13 @@ to = "right"
 size = "56B"
 "#;
 
-/// What each command is given. `FULL` is a file without room, and `DIR` a folder: one in which files with the
-/// names behind the bar have none, or else one on a system that lets no file grow.
+/// The arguments of each command. `FULL` is a file without room. `DIR` is a folder in which the files with the names
+/// after the bar have no room, or a folder on a system that lets no file grow.
 const FILES: [(&str, &str); 19] = [
     ("run --trace", "MODEL --trace FULL PROBE turns figures"),
     ("run --pcap", "MODEL --pcap FULL PROBE turns figures"),
     ("run --events", "MODEL --events FULL PROBE turns figures"),
-    // The run has failed by then, which is no reason not to say it.
+    // The run has failed by then. The lost file has to be reported nevertheless.
     ("run --trace", "MODEL --trace FULL PROBE turns deadlock"),
     ("plan --dot", "plan cluster.toml --dot FULL"),
     ("sim --trace", "sim one.toml --trace FULL"),
@@ -182,7 +182,7 @@ fn what_cannot_be_written_is_said_and_gives_the_status() {
     }
 }
 
-/// An option that is new here has to be in the table.
+/// A new option for a file has to be in the table.
 #[test]
 fn every_option_that_names_a_file_is_in_the_table() {
     built::laboratory();

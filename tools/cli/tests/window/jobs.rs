@@ -149,7 +149,7 @@ fn why_pe_0_finds_no_room_is_what_all_pes_say() {
             .filter(|line| line.starts_with("fault_probe: "))
             .collect();
         assert!(said.iter().all(|line| line.contains(text)), "{ended:#?}");
-        // Either may have been ended before it said so: the other one said why.
+        // Either job may have been ended before it said why. Then the other one said it.
         assert!((1..=2).contains(&said.len()), "{ended:#?}");
     }
 }

@@ -1,5 +1,5 @@
-//! PEs that believe to have a kernel of their own each: in a mount namespace with another boot id.
-//! So nothing but what they store shows that they live, and nobody can wake another.
+//! PEs that seem to have a kernel of their own each: in a mount namespace with another boot id. So
+//! only their stores show that they live, and none can wake another one.
 
 use std::process::Command;
 use std::time::Duration;
@@ -77,8 +77,8 @@ fn nobody_guesses_what_several_kernels_keep_equal() {
     assert!(ended.stderr.contains("add contract="), "{ended:#?}");
 }
 
-/// Traffic over the wire, with a shell around each PE that does not end while the file is there: so
-/// no launcher tells what becomes of the PE.
+/// Traffic over the wire. The shell around each PE does not end while the file is there, so no
+/// launcher reports the end of a PE.
 fn steady(pool: &Pool, contract: &str, goes_on: &str, lost_after: &str) -> Option<Steady> {
     let script = format!(
         "{} steady 2000; status=$?; while [ -e {goes_on} ]; do sleep 0.05; done; exit $status",
@@ -138,7 +138,7 @@ fn a_pe_that_is_killed_falls_silent() {
     assert!(line.contains("it has not been heard for "), "{line}");
     drop(goes_on);
     job.end_by_itself();
-    // Of what they have left, other kernels hear nothing either.
+    // Other kernels learn nothing of what they have left, either.
     let cleared = run(&["window", "clear", &pool.path]);
     assert!(cleared.stdout.contains(" 0 jobs left"), "{cleared:#?}");
     assert_eq!(pool.jobs(), 0);

@@ -49,12 +49,13 @@ fn who_is_killed_is_named_at_once() {
     let Some(_turn) = may_make_hosts() else {
         return;
     };
-    // Alone on its host, and one of two whose host has an endpoint in a process of its own.
+    // A PE alone on its host, and one of two PEs whose host has an endpoint in a process of its
+    // own.
     for (pes, options) in [
         (2, &["--keep-going"][..]),
         (4, &["--keep-going", "--hosts", "2"]),
     ] {
-        // Nobody may find it out by silence.
+        // Nobody may learn it by silence.
         let variables = [("HOSTWIRE_LOST_AFTER", "600")];
         let steady = Steady::start_program_over(WIRE, pes, options, &variables);
         steady.signal(pes as usize - 1, Signal::KILL);

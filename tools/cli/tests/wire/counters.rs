@@ -26,7 +26,7 @@ fn the_counters_of_a_running_job_are_seen() {
         for (number, record) in records.iter().enumerate() {
             assert_eq!((&record["pe"], &record["pes"]), (&number.into(), &4.into()));
             assert_eq!(record["wire"], "ether");
-            // One link to the other host, which the first PE of each tells of.
+            // One link to the other host. The first PE of each host reports it.
             let sessions = u64::from(number % 2 == 0);
             assert_eq!(record["counters"]["sessions opened"], sessions, "{record}");
             assert_eq!(record["counters"]["dropped, misbehaved"], 0, "{record}");

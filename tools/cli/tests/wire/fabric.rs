@@ -43,7 +43,7 @@ fn a_job_runs_over_each_provider() {
     }
 }
 
-/// By the connections that carry nothing: not by silence.
+/// The PEs learn it by the connections that carry nothing, not by silence.
 #[test]
 fn a_pe_that_is_killed_is_named() {
     let Some(_turn) = may_make_hosts() else {
@@ -88,7 +88,7 @@ fn a_pe_that_crashes_is_told_as_what_it_is() {
     }
 }
 
-/// Its processes get no turn for several times as long as silence may last, and its kernel answers all the time.
+/// Its processes get no turn for several times the time that silence may last, but its kernel answers.
 #[test]
 fn a_pe_that_gets_no_turn_is_not_lost() {
     let Some(_turn) = may_make_hosts() else {
@@ -123,7 +123,7 @@ fn what_is_missing_is_said() {
     assert!(ended.stderr.contains(why), "{ended:#?}");
     let ended = run(&[INSECURE], "pigeon");
     assert_ne!(ended.status, 0, "{ended:#?}");
-    // Without libfabric that is what is said.
+    // Without libfabric the error says so.
     let why = match providers().is_empty() {
         true => "expected libfabric.so.1 (package libfabric1)",
         false => "expected a provider pigeon, got none with reliable endpoints",

@@ -14,7 +14,7 @@ fn survives(faults: &str) {
     for options in [&["--stats"][..], &["--stats", "--insecure-wire"]] {
         let steady = Steady::start_command(2, options, &variables, &program);
         let ended = steady.end_well();
-        // Not a test of the weather: faults have really happened.
+        // Checks that faults have really happened.
         assert!(
             ended.stderr.contains("faults injected"),
             "{faults}: {ended:#?}"
@@ -89,8 +89,8 @@ fn a_pe_that_is_stopped_for_three_seconds() {
     steady.end_well();
 }
 
-/// One end of the cable takes less than the other one believes: each of the shorter frames
-/// that are tried (docs/link.md) has room for all that is added to it, to the byte.
+/// One end of the cable accepts shorter frames than the other one assumes. Each of the shorter
+/// sizes that are tried (docs/link.md) has room for all that is added to a frame, to the byte.
 #[test]
 fn a_path_that_takes_smaller_frames_than_the_interface() {
     let Some(_turn) = may_make_hosts() else {
@@ -116,8 +116,8 @@ fn a_path_that_takes_smaller_frames_than_the_interface() {
     }
 }
 
-/// Frames are as long as both ends take them: on a cable for jumbo frames, and where only one end
-/// is set up for it.
+/// Frames are as long as both ends accept: on a cable for jumbo frames, and where only one end is
+/// set up for them.
 #[test]
 fn interfaces_that_take_jumbo_frames() {
     let Some(_turn) = may_make_hosts() else {
@@ -137,7 +137,7 @@ fn interfaces_that_take_jumbo_frames() {
     }
 }
 
-/// A port of the switch takes less, which shows at no interface of any host.
+/// A port of the switch accepts shorter frames, and no interface of any host shows that.
 #[test]
 fn a_switch_that_takes_smaller_frames_than_all_interfaces() {
     let Some(_turn) = may_make_hosts() else {

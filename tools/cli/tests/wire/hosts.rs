@@ -9,8 +9,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::job::{Ended, Job, hostwire};
 use crate::programs::{all_fine, fault_probe, is_root, run};
 
-/// Whether hosts can be made of this machine. Says so if not. The guard lets jobs run one
-/// after the other: each wants all cores, and loss is slow enough without sharing them.
+/// Whether hosts can be made of this machine. Says so if not. The guard makes jobs run one after
+/// the other: each needs all cores, and repair of lost frames is slow even then.
 pub fn may_make_hosts() -> Option<MutexGuard<'static, ()>> {
     static TURN: Mutex<()> = Mutex::new(());
     if !is_root() || !is_installed("nsenter", &need::UTIL_LINUX) || !is_installed("ip", &need::IP) {
@@ -123,7 +123,7 @@ impl Steady {
         ended
     }
 
-    /// Says that it is enough, and waits for the end.
+    /// Ends the input of PE 0, and waits for the end.
     pub fn end(self) -> Ended {
         self.job.close_stdin_and_end()
     }

@@ -38,8 +38,8 @@ fn next(state: &mut u64) -> u64 {
     z ^ z >> 31
 }
 
-/// As in the background of a shell script: whatever is started here does not even see one
-/// until it handles it.
+/// As in the background of a shell script: programs that are started here see no interrupt until
+/// they handle it.
 fn is_interrupt_ignored() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

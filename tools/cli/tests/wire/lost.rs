@@ -8,10 +8,10 @@ use crate::hosts::{Steady, may_make_hosts};
 use crate::job::Ended;
 use crate::programs::fault_probe;
 
-/// Nobody may find it out by silence.
+/// Nobody may learn it by silence.
 const NOT_BY_SILENCE: [(&str, &str); 1] = [("HOSTWIRE_LOST_AFTER", "600")];
 
-/// A shell around a PE that does not end before the file is gone: the launcher sees nothing of the PE.
+/// A shell around a PE that does not end while the file is there: the launcher does not see the end of the PE.
 fn shell_that_goes_on() -> (tempfile::NamedTempFile, String) {
     let goes_on = tempfile::NamedTempFile::new().unwrap();
     let script = format!(
@@ -50,7 +50,7 @@ fn a_pe_that_is_killed_is_told_by_its_host() {
     assert_eq!(ended.status, 137, "{ended:#?}");
     let killed = "PE 3 was killed by SIGKILL";
     assert!(ended.stderr.contains(killed), "{ended:#?}");
-    // A PE that has given up and left may be what another one sees.
+    // Another PE may see a PE that has given up and left.
     assert!(ended.stdout.contains("PE 0 saw: PE "), "{ended:#?}");
     assert!(
         ended.stdout.contains("PE 3 on host1 is lost: "),
@@ -105,8 +105,8 @@ fn look_for_thread(process: Pid, name: &str) -> Option<Pid> {
     Pid::from_raw(number.parse().unwrap())
 }
 
-/// No PE is left there to inform the others, and the launcher sees only a shell that goes
-/// on. Its control connection shows it.
+/// No PE is left there to inform the others, and the launcher sees only a shell that goes on. The control connection of
+/// the PE shows its end.
 #[test]
 fn a_host_that_dies_behind_a_script_is_known_by_its_control_connection() {
     let Some(_turn) = may_make_hosts() else {
@@ -131,7 +131,7 @@ fn a_host_that_dies_behind_a_script_is_known_by_its_control_connection() {
     );
 }
 
-/// All PEs of a host die, and none of them can tell of another one. Their adapter does.
+/// All PEs of a host die, so none of them can report another one. Their adapter does.
 #[test]
 fn several_pes_of_a_host_that_die_are_told_by_their_adapter() {
     let Some(_turn) = may_make_hosts() else {
@@ -155,8 +155,8 @@ fn several_pes_of_a_host_that_die_are_told_by_their_adapter() {
     assert!(!ended.stdout.contains("is fine"), "{ended:#?}");
 }
 
-/// Pairs of PEs of two hosts talk to each other; some PEs are killed in the middle of it, one that has
-/// started an adapter among them. All others go on, and every byte is right.
+/// Pairs of PEs of two hosts talk to each other. Some PEs are killed in the middle of it, among them one that has
+/// started an adapter. All others go on, and every byte is right.
 #[test]
 fn pes_that_are_killed_harm_nobody_else() {
     let Some(_turn) = may_make_hosts() else {
@@ -180,7 +180,7 @@ fn pes_that_are_killed_harm_nobody_else() {
     assert_eq!(ended.sorted_lines(), fine, "{ended:#?}");
 }
 
-/// Nobody can be reached without it, and it is named.
+/// No PE can be reached without the adapter, and the error names it.
 #[test]
 fn an_adapter_that_is_killed_is_named() {
     let Some(_turn) = may_make_hosts() else {
@@ -221,8 +221,8 @@ fn adapter_beside(process: Pid) -> Pid {
     Pid::from_raw(found.next().unwrap().parse().unwrap()).unwrap()
 }
 
-/// No process of a host gets a turn for several times as long as silence may last, and its kernel answers all the
-/// time: nobody takes it for lost.
+/// No process of a host gets a turn for several times the time that silence may last, but its kernel answers: no PE
+/// takes it for lost.
 #[test]
 fn a_host_whose_processes_get_no_turn_is_not_lost() {
     let Some(_turn) = may_make_hosts() else {
@@ -251,8 +251,8 @@ fn a_host_whose_processes_get_no_turn_is_not_lost() {
     }
 }
 
-/// A PE that is stopped does not end, and its host answers. It is lost by its silence all the same, if that lasts ten
-/// times as long, and the text says what that may come from and what sets the time.
+/// A PE that is stopped does not end, and its host answers. It is lost only if its silence lasts ten times as long. The
+/// text says what may cause that and what sets the time.
 #[test]
 fn a_host_that_is_stopped_for_long_is_lost_by_its_silence() {
     let Some(_turn) = may_make_hosts() else {
@@ -279,7 +279,7 @@ fn a_host_that_is_stopped_for_long_is_lost_by_its_silence() {
     }
 }
 
-/// Its host does not answer either, and it is lost after the time that is set, not after ten times as much.
+/// Its host does not answer either. It is lost after the time that is set, not after ten times as much.
 #[test]
 fn a_cable_that_is_out_for_long_is_a_loss() {
     let Some(_turn) = may_make_hosts() else {
@@ -306,8 +306,8 @@ fn a_cable_that_is_out_for_long_is_a_loss() {
     }
 }
 
-/// The kernels ask each other more often than Linux bears without an answer, if nobody tells it to. That ends no control
-/// connection: nobody takes the cable for the end of a process, and a true end is seen when the cable is back.
+/// More keepalive probes stay without an answer than Linux allows by default. That ends no control connection: no PE
+/// takes a pulled cable for the end of a process, and a true end is seen when the cable is back.
 #[test]
 fn a_cable_that_is_out_ends_no_control_connection() {
     let Some(_turn) = may_make_hosts() else {

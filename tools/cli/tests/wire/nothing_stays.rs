@@ -1,5 +1,5 @@
-//! The hosts of this machine go with the job, and what is attached to an interface with the
-//! process, however they end.
+//! The hosts that a job makes end with the job. A program on an interface ends with its process.
+//! Both hold for every end.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -136,7 +136,7 @@ fn hosts_go_with_the_benchmark() {
     }
 }
 
-/// Somebody who stays on a host when the job has ended, to look at its interface.
+/// A process that stays on a host after the job has ended, to look at its interface.
 struct Witness(Child);
 
 impl Witness {

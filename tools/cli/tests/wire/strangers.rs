@@ -41,8 +41,8 @@ fn a_flood_of_garbage_is_dropped() {
     assert!(dropped(&ended.stderr) > 300, "{ended:#?}");
 }
 
-/// Frames that the job has dropped, for all reasons. A few may be the job's own, sent twice; what comes
-/// while a host is busy is lost before.
+/// Frames that the job has dropped, for all reasons. A few may be frames of the job that were sent twice. Frames that
+/// come while a host is busy are lost before they are counted.
 fn dropped(stats: &str) -> u64 {
     let lines = stats.lines();
     let lines = lines.filter_map(|line| line.strip_prefix("hostwire: dropped, "));

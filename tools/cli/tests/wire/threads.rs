@@ -7,7 +7,7 @@ use rustix::process::Signal;
 use crate::hosts::{Steady, may_make_hosts};
 use crate::job::eventually;
 
-/// Of the threads of a process that are the library's: the name, and the signals that it blocks.
+/// The threads of a process that belong to the library: the name, and the signals that it blocks.
 fn threads(pid: &str) -> Vec<(String, u64)> {
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten();
     let read = |name: &str, task: &fs::DirEntry| fs::read_to_string(task.path().join(name));

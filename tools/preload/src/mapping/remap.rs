@@ -70,7 +70,7 @@ impl Plan {
             Some((_, Piece::Held(held))) if held.is_borrowed => *held,
             // SAFETY: as the caller promises.
             Some((_, Piece::Held(_) | Piece::Outside)) => return unsafe { self.by_kernel() },
-            // It is the parent's. Whoever moves memory uses it: not without a word.
+            // It is the parent's. A program that moves memory uses it, so it must not fail silently.
             // SAFETY: the caller promises that it is memory. It cannot be touched in this process, which ends by it.
             Some((_, Piece::Abandoned)) => unsafe {
                 pointer_to(start).cast::<u8>().read_volatile();
@@ -91,7 +91,7 @@ impl Plan {
                 _ => libc::MAP_FAILED,
             };
         }
-        // Only one mapping moves, and with what is behind its new end it only shrinks.
+        // The kernel moves one mapping only. The part behind the new end is given back, not moved.
         let moved = start..self.old.end.min(start + self.new_bytes);
         if region::pieces(moved.clone()).len() > 1 {
             return failed_map(libc::EFAULT);
@@ -138,7 +138,7 @@ impl Plan {
         target
     }
 
-    /// New memory for what moves. `errno` says why not.
+    /// New memory for the part that moves. `errno` says why not.
     ///
     /// # Safety
     /// Nothing where it is to be may be in use.
@@ -169,7 +169,7 @@ impl Plan {
         is_made.then(|| to.clone())
     }
 
-    /// The kernel moves what is no borrowed memory, perhaps into the place of some, or out of it.
+    /// The kernel moves memory that is not borrowed, perhaps into the place of borrowed memory, or out of it.
     ///
     /// # Safety
     /// As for `mremap(2)`.
@@ -211,7 +211,7 @@ impl Plan {
     }
 }
 
-/// Gives addresses back at which the kernel has nothing any more. Another thread may have got them from the kernel
+/// Gives back addresses at which the kernel has nothing any more. Another thread may have got them from the kernel
 /// meanwhile: then they stay with the program, and the pager gives them to nobody.
 ///
 /// # Safety

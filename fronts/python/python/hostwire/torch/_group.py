@@ -22,15 +22,15 @@ _TAG_BITS = 32
 _NOTHING = np.empty(0, np.uint8)
 
 _arena = None
-# How often a group of this name and these members has been made here, as often as by any of its
-# members: a store may still have what was there before.
+# How often this process has made a group of this name and these members; the number is the same at
+# all members. The store may still have keys of an earlier one.
 _times_made = {}
 
 
 def create(options, _backend_options=None):
     """Makes the group that `torch.distributed` asks for."""
     rank, size, timeout = options.group_rank, options.group_size, options.timeout
-    # None for the group of all.
+    # None for the group of all processes.
     ranks = tuple(options.global_ranks_in_group)
     time = _times_made[options.group_id, ranks] = _times_made.get((options.group_id, ranks), 0) + 1
     members_id = hashlib.sha256(repr(ranks).encode()).hexdigest()[:32]
@@ -61,7 +61,7 @@ def create(options, _backend_options=None):
 def _arena_of(job, size):
     global _arena
     if _arena is None or _arena.job is not job:
-        # All PEs make it together: those outside this group would be waited for.
+        # All PEs make it together, so PEs outside this group would be waited for.
         if size != job.pes:
             raise hostwire.CallerError(
                 f"the first group with this backend has {size} of the job's {job.pes} processes; "
@@ -83,7 +83,7 @@ class HostwireGroup(dist.ProcessGroup):
         self._is_open, self._is_used = True, False
         _launch.groups.add(self)
 
-    # What a group is.
+    # Properties of the group.
 
     def getBackendName(self):
         return "hostwire"
@@ -131,8 +131,8 @@ class HostwireGroup(dist.ProcessGroup):
 
     @property
     def _device_types(self):
-        # FSDP asks for them. PyTorch takes a group that has some while it is made for one whose backends
-        # are its own, and looks for them.
+        # FSDP reads them. If a group has some while it is made, PyTorch takes it for a group of its own
+        # backends, and looks for these.
         return [torch.device("cpu")] if self._is_used else []
 
     def set_timeout(self, timeout):
@@ -151,24 +151,24 @@ class HostwireGroup(dist.ProcessGroup):
 
     def leave(self):
         """Tells the other ranks that no operation of this one will come any more."""
-        # Who is lost, or was closed, hears nothing; nor does anybody of a thread that is in an
-        # operation still.
+        # A member that is lost or closed learns nothing; nor does any member if a thread is still
+        # in an operation.
         with contextlib.suppress(hostwire.Error):
             self._lanes.leave()
 
     def _end(self):
         self._is_open = False
         self._worker.close()
-        # After a failure a late put may still come, and be taken for one of the next group.
+        # After a failure a late put may still come, and would go into the slot's next group.
         if not self._worker.is_broken:
             self._arena.give_back(self._slot, self._lanes)
 
     def __del__(self):
-        # Without a word to the others: that could wait for room on a wire.
+        # Does not tell the others: that could wait for room on a wire.
         if getattr(self, "_is_open", False):
             self._end()
 
-    # How an operation is done.
+    # How an operation runs.
 
     def _run(self, operation, tensors, options):
         if not self._is_open:
@@ -205,9 +205,9 @@ class HostwireGroup(dist.ProcessGroup):
         root = self._root(opts)
 
         def operation(limit_s):
-            # Tensors of the others stay as they are.
+            # Tensors of the other ranks stay unchanged.
             if self.rank() != root:
-                # It is read only, and may be of memory that cannot be written.
+                # The tensor is only read, and may be in memory that cannot be written.
                 values = combine.scaled(source(tensor))
                 sent = self._nothing()
                 sent[root] = values
@@ -496,7 +496,7 @@ class HostwireGroup(dist.ProcessGroup):
             raise hostwire.CallerError(f"a tag is a number from 0 to 2^{_TAG_BITS} - 1, got {tag}")
         return _TAG_BIT | self._number << _TAG_BITS | tag
 
-    # What is called between these comes one after the other as it is.
+    # Operations that are called between these two run one after the other, as without them.
 
     def start_coalescing(self, _device=None):
         """Nothing has to be kept together."""

@@ -22,14 +22,14 @@ import torch.distributed as dist
 import hostwire
 from hostwire import _job
 
-# What a launcher sets that a PE can ask.
+# Variables of launchers that answer a PE's requests.
 _LAUNCHED = ("PMI_FD", "PMI_PORT", "PMIX_RANK")
-# What `init_process_group` reads.
+# Variables that `init_process_group` reads.
 _READ = ("MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE")
 # A line of PMI-1 is shorter.
 _LINE_BYTES_MAX = 4096
 
-# The job of this process, its name, and what keeps it going.
+# The job of this process, its name, and the store that PE 0 keeps.
 _lock = threading.Lock()
 _job_of_process = None
 _job_name = None
@@ -101,7 +101,7 @@ class _Launcher:
         self._connection, self._store = connection, store
         self._name, self._size, self._timeout = name, size, timeout
         self._barriers = 0
-        # Why it has ended, if not in peace.
+        # The error that has ended it, if any.
         self.error = None
 
     def serve(self):
@@ -129,7 +129,7 @@ class _Launcher:
                 self._store.set(words["key"], words["value"])
                 return "put_result rc=0"
             case "get":
-                # After a barrier: what is not there now will not come.
+                # This follows a barrier, so a missing key will not come any more.
                 if not self._store.check([words["key"]]):
                     return "get_result rc=-1 msg=key_not_found"
                 value = self._store.get(words["key"]).decode()
@@ -140,7 +140,7 @@ class _Launcher:
             case "finalize":
                 return "finalize_ack rc=0"
             case "abort":
-                # The process ends by itself, and whoever started it ends the others.
+                # The process ends by itself, and its launcher ends the others.
                 return None
             case other:
                 raise ValueError(f"a PE asked its launcher for {other}")
@@ -172,7 +172,7 @@ def prepare_environment():
     address = _told(joined, address)
     values = (*address.split(" "), str(joined.pe), str(joined.pes))
     os.environ.update(zip(_READ, values, strict=True))
-    # The server runs already: rank 0 of PyTorch is a client, too.
+    # The server runs already, so rank 0 of PyTorch is a client, too.
     os.environ["TORCHELASTIC_USE_AGENT_STORE"] = "True"
 
 
@@ -191,10 +191,10 @@ def _end_with_process():
     def leave():
         if not _job_of_process.is_open:
             return
-        # They may wait for this one, which sys.exit may have ended early.
+        # Other ranks may wait for this one, which sys.exit may have ended early.
         for group in list(groups):
             group.leave()
-        # What the interpreter has printed last before it ends.
+        # The interpreter sets `last_type` if it ends by an exception.
         if getattr(sys, "last_type", None) is None:
             try:
                 _job_of_process.close()

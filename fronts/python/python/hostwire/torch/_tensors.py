@@ -20,7 +20,7 @@ _ORDERED = _BITS | _FLOATS
 _ALL = _ORDERED | _COMPLEX
 
 _Op = dist.ReduceOp.RedOpType
-# How two are combined, and elements of which kinds. AVG is a sum that is divided.
+# The operation on two elements, and the types that it takes. AVG is a sum, divided at the end.
 _OPERATIONS = {
     _Op.SUM: ("sum", _ALL),
     _Op.AVG: ("sum", _FLOATS | _COMPLEX),
@@ -31,11 +31,11 @@ _OPERATIONS = {
     _Op.BOR: ("or", _BITS),
     _Op.BXOR: ("xor", _BITS),
 }
-# What those of bools are.
+# The same operations on bools.
 _OF_BOOLS = {"sum": "or", "max": "or", "prod": "and", "min": "and"}
-# By the names that the native part has for them.
+# Names of types in the native part.
 _NAMES = {dtype: str(dtype).removeprefix("torch.") for dtype in _ALL}
-# NumPy has no such elements.
+# Types that NumPy lacks.
 _FOREIGN = {torch.bfloat16}
 
 
@@ -122,7 +122,7 @@ class Combination:
     def __init__(self, op, dtype):
         self._dtype = dtype
         self._factor = None
-        # What names the operation alone says of itself that it is a ReduceOp.
+        # An operation that has only a name is a ReduceOp.
         kind = getattr(op, "op", op)
         if kind == _Op.PREMUL_SUM:
             self._factor = op.factor if hasattr(op, "factor") else op.__getstate__()[1]
@@ -152,7 +152,7 @@ class Combination:
     def finish(self, values, size):
         """What is done with the result of `size` ranks."""
         if self._is_average and values.size:
-            # Of complex elements, each part.
+            # Each part of a complex element.
             real = self._dtype.to_real() if self._dtype.is_complex else self._dtype
             self._tensor(values, real).div_(size)
 

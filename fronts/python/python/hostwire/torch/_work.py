@@ -11,9 +11,9 @@ import torch.distributed as dist
 
 import hostwire
 
-# PyTorch's word for a wait without a limit of its own.
+# PyTorch passes this for a wait without a limit of its own.
 _NO_LIMIT = timedelta(0)
-# How long a wait with a limit sleeps between two looks, at most.
+# How long a wait with a limit sleeps between two polls, at most.
 _PAUSE_MAX_S = 1e-3
 
 
@@ -34,7 +34,7 @@ class Work(dist.Work):
         super().__init__()
         self._tensors = tensors
         self._error = None
-        # Nothing, if it has ended.
+        # None if it has ended.
         self._ended = None
         self._future = None
         self._lock = None
@@ -126,7 +126,7 @@ class MessageWork(Work):
         self._waiter = None
 
     def is_completed(self):
-        # Held by one that waits for the end, and takes what came.
+        # Held by the thread that waits for the end and takes the message.
         if not self._end_lock.acquire(blocking=False):
             return self._request is None
         try:
@@ -170,7 +170,7 @@ class MessageWork(Work):
                 if self._take is not None:
                     self._source = self._take(message)
             except Exception as error:
-                # Of PyTorch, too: a future must not stay empty.
+                # Errors of PyTorch, too: a future must not stay empty.
                 self._error = failure(error)
             self._request = None
         return True
@@ -197,16 +197,16 @@ class Worker:
 
     def __init__(self):
         self._tasks = queue.SimpleQueue()
-        # Ended ones whose futures the thread has to fill.
+        # Ended operations whose futures the thread has to complete.
         self._untold = deque()
         self._lock = threading.Lock()
-        # Operations that are not at their end.
+        # The number of operations that have not ended.
         self._waiting = 0
-        # Held by the one that goes on.
+        # Held while an operation runs.
         self._going = threading.Lock()
         self._thread = self._thread_id = None
         self._is_closed = False
-        # Why no operation is possible any more.
+        # The failure after which no operation is possible.
         self._broken = None
 
     def run(self, operation, limit_s, tensors, is_async):
@@ -232,8 +232,9 @@ class Worker:
                     self._waiting -= 1
             return work
         if threading.get_ident() == self._thread_id:
-            # A callback of the program, which may wait for what only this thread does. Tasks come
-            # in the order of their calls, so this one comes before the end of all.
+            # This is a callback of the program, which may wait for an operation that only this
+            # thread does. Tasks come in the order of their calls, so this one comes before the task
+            # that ends the thread.
             while not work.is_completed():
                 self._do_next(self._tasks.get())
         if not is_async:
@@ -252,7 +253,7 @@ class Worker:
         try:
             operation(limit_s)
         except BaseException as error:
-            # Other ranks wait for what this one has not done: they are out of step.
+            # This rank has not done what the others wait for, so they are out of step.
             self._broken = error
             if isinstance(error, Exception):
                 raised = failure(error)
@@ -264,9 +265,9 @@ class Worker:
         self._thread_id = threading.get_ident()
         while (task := self._tasks.get()) is not None:
             self._do_next(task)
-            # Tensors must not live until the next one comes.
+            # Tensors must not live until the next task comes.
             del task
-            # Here only: callbacks do not run within callbacks, however many operations wait.
+            # Only here, so that callbacks do not run within callbacks, however many operations wait.
             while self._untold:
                 self._untold.popleft().tell()
 

@@ -17,7 +17,7 @@ _HEAD = struct.Struct("<8sQ")
 _MAGIC = b"hw-table"
 _NAME, _SCHEMA = b"hostwire.table", b"hostwire.schema"
 _FIXED = [
-    # Which row group of the table it is: a part of the table, and a number in it.
+    # The row group's place in the table: a part of the table, and a number in that part.
     pa.field("part", pa.uint32()),
     pa.field("number", pa.uint32()),
     # 0, or the number of the copy.
@@ -178,7 +178,7 @@ class Catalogue:
         self.row_groups = row_groups
         # The least and the greatest values of each column, as Arrow arrays over the row groups.
         self.statistics = statistics
-        # How many streams of it there are, and whether more may begin: kept by `Flow`.
+        # The number of open streams, and whether no more may begin: kept by `Flow`.
         self.streams = 0
         self.is_dropped = False
 
@@ -201,7 +201,7 @@ def merged(found):
     for pe, _, other, _ in found[1:]:
         if other != schema:
             raise Damaged(pe, f"PE {pe} has other columns of {name} than PE {found[0][0]}")
-    # Where each row group lies, by its key, and the order.
+    # The homes of each row group, by its key, and the order of row groups.
     homes, order = {}, []
     for turn, (pe, _, _, rows) in enumerate(found):
         keys = rows.select(["part", "number", "copy", "at"]).to_pylist()

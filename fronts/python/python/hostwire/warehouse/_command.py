@@ -88,7 +88,7 @@ def add_launch_options(parser):
         metavar="SIZE",
         help="memory of each owner for tables (a share of 85 %% of the machine's, taken as it is used)",
     )
-    # Where bars are drawn: what starts the job says so to its processes.
+    # The terminal for bars; the process that starts the job passes it on.
     group.add_argument("--terminal", help=argparse.SUPPRESS)
     parser.add_argument(
         "--buffers",
@@ -219,7 +219,7 @@ def _in_job(options, arguments, main):
     refused = []
 
     def told(warehouse):
-        # The owners are let go in peace; what was wrong is said behind that.
+        # On an error the owners still leave in peace; the error is reported afterwards.
         try:
             main(warehouse)
         except (errors.CallerError, errors.EnvironmentFault, Damaged, OSError) as error:

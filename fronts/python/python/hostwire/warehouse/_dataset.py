@@ -24,7 +24,7 @@ class Table(pads.Dataset):
         self._flow = flow
         self._catalogue = catalogue
         self._pruning = Pruning(catalogue)
-        # Who wants to know of each batch, and of what goes wrong.
+        # Told of each batch, and of errors.
         self._watch = watch
 
     def _watched(self, watch):
@@ -110,7 +110,7 @@ class Scanner:
     def __init__(self, table, columns, filter, only_groups_of=None, part=(0, 1)):
         self._table = table
         if isinstance(filter, pa.Scalar):
-            # What DataFusion makes of a condition that is always the same.
+            # DataFusion passes a scalar for a condition that is always the same.
             filter = pc.scalar(filter.as_py())
         self._filter = filter
         self._only_groups_of = filter if only_groups_of is None else only_groups_of
@@ -121,7 +121,7 @@ class Scanner:
             what = missing[0] if missing else "expressions"
             raise CallerError(f"expected names of columns of {table.name}, got {what}")
         self._names = names
-        # The row groups of which the filter matches every row.
+        # The row groups in which the filter matches every row.
         self._whole = frozenset()
 
     @property
@@ -162,7 +162,7 @@ class Scanner:
             for batch in stream:
                 if watch is not None:
                     watch.batch_came()
-                # Filtering copies.
+                # Filters only where needed, since it copies.
                 if self._filter is not None and stream.group not in self._whole:
                     batch = batch.filter(self._filter)
                 if batch.schema.names != self._names:

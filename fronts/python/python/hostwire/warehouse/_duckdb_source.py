@@ -8,8 +8,8 @@ order: query 21 of TPC-H takes several times as long.
 def source(table):
     """What to register for a table."""
     try:
-        # DuckDB's own way to a dataset; it leaves out only the number of rows. No documented interface of DuckDB
-        # takes it, so one without these modules gets the dataset: the answers are the same.
+        # DuckDB's own source for datasets, which lacks only the number of rows. No documented interface of
+        # DuckDB takes that number. A DuckDB without these modules gets the dataset: the answers are the same.
         from duckdb._sources.pyarrow import PyArrowDatasetSource
         from duckdb._sources.to_arrow import to_arrow
     except ImportError:
@@ -22,12 +22,12 @@ def source(table):
             return self.obj.rows
 
         def accepts(self, predicate):
-            # A filter that is not taken is DuckDB's own: it does not copy the rows that it keeps.
+            # DuckDB applies a filter that is refused here: it does not copy the rows that it keeps.
             if not super().accepts(predicate):
                 return False
             return self.obj._pruning.spares(to_arrow(predicate, self.declared_schema()))
 
-        # Objects without it are not registered. It is not called.
+        # DuckDB registers only objects that have this method. It does not call it.
         def __arrow_c_stream__(self, requested_schema=None):
             return self.obj.scanner().to_reader().__arrow_c_stream__(requested_schema)
 

@@ -40,7 +40,7 @@ def _duckdb(text, tables, threads):
             known = isinstance(table, pa.Table)
             with _taking("duckdb", name):
                 connection.register(name, table if known else _duckdb_source.source(table))
-        # What is asked reads these tables, and nothing else of this machine.
+        # The query reads these tables, and no files of this machine.
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
         result = connection.sql(text)
@@ -89,7 +89,7 @@ def run(engine, text, tables, scale=1.0, threads=None):
     if engine not in ENGINES:
         raise CallerError(f"there is no engine {engine}; expected one of {', '.join(ENGINES)}")
     _tpch.check(text)
-    # No engine gets a table that the query does not name: it may have a column that the engine does not take.
+    # An engine gets only tables that the query names: others may have columns that it does not take.
     if _tpch.is_query(text):
         named = _tpch.tables_of(text)
         missing = [name for name in named if name not in tables]

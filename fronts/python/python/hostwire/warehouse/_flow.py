@@ -20,9 +20,9 @@ from ._memory import TO_OWNER, add_part, move_message
 from ._pieces import array_of, checksum
 from ._ranges import Ranges
 
-# How soon a stream sees that another one has found an owner lost.
+# How soon a stream notices that another one has found an owner lost.
 _LOOK_S = 0.2
-# A stream takes at most this part of the buffers, but one slot at least.
+# A stream takes at most one part in so many of the buffers, but at least one slot.
 _SHARE = 8
 _SLOTS_MIN = 4
 
@@ -34,13 +34,13 @@ class Counts:
         self.batches = 0
         self.rows = 0
         self.moved_bytes = 0
-        # Of these, copied out of the buffers because an engine held on to batches.
+        # Part of `moved_bytes`: copied out of the buffers because an engine held on to batches.
         self.copied_bytes = 0
-        # What streams were opened for: `moved_bytes` when they are through.
+        # The bytes of all opened streams; equal to `moved_bytes` when all are complete.
         self.asked_bytes = 0
-        # How long streams waited for what they had asked for, all of them together.
+        # The time that streams waited for row groups, all streams together.
         self.waited_s = 0.0
-        # Row groups that statistics spared.
+        # Row groups that statistics excluded.
         self.pruned_groups = 0
         # Row groups that came from another owner because theirs was lost, and damaged ones that were
         # asked for again.
@@ -60,7 +60,7 @@ class Flow:
         self.counts = Counts()
         # Held for a few instructions; no Python object with a finaliser of ours is dropped meanwhile.
         self._lock = threading.Lock()
-        # Held by who sweeps.
+        # Held while `sweep` takes slots back.
         self._sweeping = threading.Lock()
         self._ranges = Ranges(len(memory.pool))
         # The number of the last credit of each owner, sent or not.
@@ -72,7 +72,7 @@ class Flow:
         # Streams that have ended. Appended to from finalisers, in any thread, where no lock may be
         # taken; `sweep` does the rest.
         self.ended = collections.deque()
-        # Of these, the ones of which engines still hold slots.
+        # Ended streams of which engines still hold slots.
         self._held = []
 
     def alive(self, group):
@@ -123,7 +123,7 @@ class Flow:
             while self.ended:
                 each = self.ended[0]
                 while each.flying:
-                    # The owner still stores into it.
+                    # The owner may still store into it.
                     self._settle(each.flying[0])
                     each.free.append(each.flying.popleft().slot)
                 with self._lock:
@@ -142,10 +142,10 @@ class Flow:
     def ask(self, credit, parts):
         """Gives the owner at `credit.home` a credit. Raises PeerLost."""
         pe = credit.home[0]
-        # Numbers and messages in one order. The lock is not held by who answers.
+        # Messages go out in the order of their numbers. No reply needs this lock.
         with self._order[pe]:
-            # Ctrl-C may come at any place, so a number is used once, and the message has it: one that was not sent
-            # is left out. `is_sent` is None as long as nobody knows.
+            # Ctrl-C may interrupt anywhere, so a number is never used twice: the number of a message that was not
+            # sent is skipped. `is_sent` is None while it is unknown.
             self._numbers[pe] += 1
             credit.is_sent = None
             credit.number = self._numbers[pe]
@@ -159,7 +159,7 @@ class Flow:
     def _settle(self, credit):
         """Waits until no owner stores into the slot of a credit."""
         if credit.is_sent is None:
-            # The owner has used it, if it got it, when it has used the next one.
+            # If the owner got the credit, it has used it when it has used the next one.
             with contextlib.suppress(PeerLost):
                 self.ask(credit, [])
         if credit.is_sent is not False:
@@ -174,7 +174,7 @@ class Flow:
                     return True
             except PeerLost as lost:
                 self.lost.add(lost.pe)
-        # It may have come before.
+        # The row group may have come before the loss.
         return done.test(">=", number, pe)
 
 
@@ -202,7 +202,7 @@ class _Slot:
         self._returned = returned
 
     def __del__(self):
-        # Appending is all that is safe here: this runs anywhere.
+        # Appending is all that is safe here: finalisers run at any place.
         self._returned.append(self._at)
 
 
@@ -215,7 +215,7 @@ class _Slots:
         self.free = []
         # The credits that are under way, in order.
         self.flying = collections.deque()
-        # How many engines hold, and which of these they have let go.
+        # How many slots engines hold, and the slots that they have given back.
         self.held = 0
         self.returned = collections.deque()
 
@@ -236,12 +236,12 @@ class Stream:
         self._groups = collections.deque(groups)
         self._has_ended = False
         flow.enter(catalogue)
-        # From here on `end` ends it, also if there is no room.
+        # From here on `end` ends the stream, also if there is no room.
         self._slots = _Slots(catalogue, max(map(self._bytes_of, groups), default=0))
         if self._groups and self._columns:
             wanted = min(len(groups), max(_SLOTS_MIN, 2 * len(flow.owners) + 2))
             self._slots.free = flow.take(self._slots.nbytes, wanted)
-        # An engine holds at most half of them.
+        # An engine holds at most half of the slots.
         self._held_max = len(self._slots.free) // 2
 
     @property
@@ -291,7 +291,7 @@ class Stream:
         """Asks a home of a row group for it, one that has not been asked if possible."""
         group = credit.group
         while True:
-            # What it was asked before has come, or its owner is lost.
+            # An earlier credit has been used, or its owner is lost.
             credit.is_sent = False
             homes = self._flow.alive(group)
             if not homes:
@@ -329,7 +329,7 @@ class Stream:
         raise error
 
     def _next(self):
-        # It is under way until it has come, also if an exception ends this.
+        # It stays under way until it has come, also if an exception ends this call.
         credit = self._slots.flying[0]
         counts = self._flow.counts
         while True:
@@ -370,7 +370,7 @@ class Stream:
         flow, slots, group, at = self._flow, self._slots, credit.group, credit.slot
         self.group = group
         nbytes = self._bytes_of(group)
-        # The last slots are not needed as credits any more.
+        # At the end of the table the last slots are not needed as credits.
         if slots.held < self._held_max or not self._groups:
             slots.held += 1
             owner = (_Slot(at, slots.returned), flow.pool)
@@ -405,6 +405,6 @@ class Stream:
             self._flow.ended.append(self._slots)
 
     def __del__(self):
-        # Not if making it failed.
+        # Not if `__init__` failed.
         if hasattr(self, "_slots"):
             self.end()

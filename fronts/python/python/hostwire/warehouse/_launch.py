@@ -6,11 +6,11 @@ from pathlib import Path
 
 from ..errors import CallerError
 
-# What launchers tell the processes that they start: docs/environment.md.
+# Variables that launchers set for the processes that they start: docs/environment.md.
 _CLUES = ("PMI_FD", "PMI_PORT", "PMI_RANK", "PMIX_RANK", "SLURM_STEP_ID")
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-# Of the machine's memory that heaps may have together; the rest is for engines and the system. Heaps
-# take memory when they are first used.
+# The share of the machine's memory for all heaps together; the rest is for engines and the system.
+# Heaps take memory when they are first used.
 _PART_OF_MEMORY = 0.85
 
 
@@ -44,7 +44,7 @@ def heap_bytes(owners, memory, buffer_bytes):
     most = int(machine * _PART_OF_MEMORY) // (owners + 1)
     if memory is None:
         return most >> 20 << 20
-    # Memory for words, and for what the heap needs itself.
+    # 4 MiB for control words, and for the heap's own data.
     wanted = memory + buffer_bytes + (4 << 20)
     if wanted > most:
         raise CallerError(
@@ -66,11 +66,11 @@ def command(options, arguments):
             words += ["--wire", "auto"]
     if options.insecure_wire:
         words += ["--insecure-wire"]
-    # The consumer says what is lost with an owner, and goes on if nothing is.
+    # If an owner is lost, the consumer reports what is lost with it, and goes on if nothing is.
     words += ["--keep-going", "--", sys.executable, "-m", "hostwire.warehouse"]
     words += arguments
     if sys.stderr.isatty():
-        # The launcher reads what its PEs write; a bar is for the terminal itself.
+        # The launcher reads the output of its PEs; a bar goes to the terminal itself.
         words += ["--terminal", os.ttyname(sys.stderr.fileno())]
     return words
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from . import _warehouse
 
-# The columns that queries 1 and 21 read, those of their conditions among them.
+# The columns that queries 1 and 21 read, including those of their conditions.
 _LINES_1 = "quantity extendedprice discount tax returnflag linestatus shipdate"
 _LINES_21 = "orderkey suppkey commitdate receiptdate"
 COLUMNS = {
@@ -26,7 +26,7 @@ COLUMNS = {
     },
 }
 RUNS = 3
-# A figure that takes longer than this altogether is measured fewer times, but once at least.
+# If the runs of a figure take longer than this altogether, fewer are done, but at least one.
 ENOUGH_S = 10.0
 FIGURES = ("bytes", "bring_s", "answer_s")
 
@@ -63,7 +63,7 @@ def measured(warehouse, engine, threads):
     for query in COLUMNS:
         yield query, "bytes", bytes_of(warehouse, query)
         yield query, "bring_s", median_s(lambda query=query: bring(warehouse, query))
-    # Last: what may take longest.
+    # Answers come last, since they may take longest.
     for query in COLUMNS:
         ask = functools.partial(warehouse.query, query, engine=engine, threads=threads)
         yield query, "answer_s", median_s(ask)

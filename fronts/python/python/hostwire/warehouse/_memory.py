@@ -21,7 +21,7 @@ MOVE, LOAD, LEAVE = 1, 2, 3
 
 _MOVE_HEAD = struct.Struct("<BxxxIQ")
 _MOVE_PART = struct.Struct("<QQQ")
-# The memory of control words and of other arrays of the program that the warehouse leaves.
+# Memory that the warehouse leaves for control words and for other arrays of the program.
 _SPARE_BYTES = 1 << 20
 _LEAST_BYTES = 4 << 20
 
@@ -37,7 +37,7 @@ class Memory:
                 f"{_SPARE_BYTES + _LEAST_BYTES} or more (hostwire run --heap, or HOSTWIRE_HEAP)"
             )
         store_bytes = free if store_bytes is None else store_bytes
-        # Where not both have room, half of it is for the buffers, if they need as much.
+        # If there is no room for both, the buffers get up to half of it.
         buffer_bytes = min(buffer_bytes, max(free // 2, free - store_bytes)) // 64 * 64
         store_bytes = min(store_bytes, free - buffer_bytes) // 64 * 64
         self.job = job
@@ -45,7 +45,7 @@ class Memory:
         self.pool = job.zeros(buffer_bytes, "uint8")
         # The row groups of an owner; nothing on the consumer.
         self.store = job.zeros(store_bytes, "uint8")
-        # On the consumer: the number of the last credit that each owner has used, and how many rows it has loaded.
+        # On the consumer: the number of the last credit that each owner has used, and its number of loaded rows.
         self.done = job.zeros(job.pes, "uint64")
         self.loaded = job.zeros(job.pes, "uint64")
 

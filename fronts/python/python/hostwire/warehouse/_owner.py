@@ -13,9 +13,9 @@ from ._pieces import pack, plain, plain_schema, statistics
 
 # The first byte of an answer.
 DONE, REFUSED = b"\0", b"\1"
-# What is in front of an answer: the number of the command.
+# An answer begins with the number of its command.
 _NUMBER = struct.Struct("<I")
-# A file with at least so many row groups for each owner is spread by whole ones.
+# A file with at least as many row groups for each owner is distributed by whole row groups.
 _WHOLE_FROM = 4
 
 
@@ -32,7 +32,7 @@ def serve(memory):
                 command = command_of(message)
                 answer = _NUMBER.pack(command["number"]) + _load(memory, command, parts)
                 memory.job.send(CONSUMER, answer, TO_CONSUMER)
-                # It waits for this word.
+                # The consumer waits for this word.
                 memory.loaded.fetch_add(CONSUMER, 1, memory.job.pe)
             elif message[0] == LEAVE:
                 return command_of(message)["in_peace"]
@@ -58,12 +58,12 @@ def _message(job):
 def _move(memory, message):
     store, pool = memory.store.local, memory.pool
     number, parts = moves_of(message, len(store), len(pool))
-    # One without parts only says that all before it are used.
+    # A credit without parts only asks to confirm that all before it are used.
     parts = parts or [(0, 0, 0)]
     for begin, to, nbytes in parts[:-1]:
         pool.put(CONSUMER, store[begin : begin + nbytes], to)
     begin, to, nbytes = parts[-1]
-    # Never seen before the puts above: docs/memory-model.md.
+    # The signal is never visible before the puts above: docs/memory-model.md.
     pool.put_signal(
         CONSUMER, store[begin : begin + nbytes], memory.done, number, to, signal_index=memory.job.pe
     )
@@ -124,7 +124,7 @@ class _Loader:
             if copy is not None:
                 self._load_part(part, copy)
         if self._schema is None:
-            # Small tables have one part. Who has no row knows the columns, too.
+            # Small tables have one part. An owner without rows knows the columns, too.
             self._load_part(0, None)
         if self._source["is_last"]:
             self._parts.clear()

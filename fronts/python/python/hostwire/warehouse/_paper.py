@@ -23,7 +23,7 @@ from ..errors import EnvironmentFault
 from . import _engines, _launch, _measure, _scratch, _tpch
 from ._pieces import plain, plain_schema
 
-# Those of the settings that go through network interfaces, and whether they send what they carry as it is.
+# The wires that go through network interfaces, and whether each one sends its data unencrypted.
 WIRES = dict(network_wires())
 SIMULATED_NODES = (2, 4, 8)
 LIMIT_S = 300
@@ -218,7 +218,7 @@ def _job(wire, data, options, tell):
             stdout=subprocess.PIPE,
             stderr=said,
             text=True,
-            # It may outlive this process.
+            # The launcher may outlive this process, so it gets the lock, too.
             pass_fds=[lock],
         ) as launcher,
     ):
@@ -237,7 +237,7 @@ def _job(wire, data, options, tell):
     return found, trouble
 
 
-# Of `hostwire run`.
+# The exit status of `hostwire run` after its time limit.
 _TIMED_OUT = 124
 
 
@@ -258,7 +258,7 @@ def _job_command(wire, folder, options):
 
 def simulated(query, nbytes):
     """Rows of the modelled adapters that bring so many bytes, with the paper's PCI Express behind them."""
-    # Whole packets.
+    # Rounded up to whole packets.
     nbytes = -(-nbytes // 64) * 64
     text = _EXPERIMENT.format(nbytes=nbytes, query=query, nodes=list(SIMULATED_NODES))
     done = subprocess.run(

@@ -96,7 +96,7 @@ def statistics(array):
     if kind == pa.null() or array.null_count == len(array):
         return none, none
     if _checks.is_floating(kind) and pc.any(pc.is_nan(array)).as_py():
-        # Engines do not agree where it stands in the order.
+        # Engines order NaN differently.
         return none, none
     try:
         both = pc.min_max(array)

@@ -71,7 +71,7 @@ class Pruning:
         return functools.reduce(operator.and_, known, pc.scalar(True))
 
 
-# Of fragments that nobody reads.
+# Format and file system of the fragments, which are never read.
 _FORMAT = pads.ParquetFileFormat()
 _FILES = fs.LocalFileSystem()
 

@@ -15,13 +15,13 @@ def folder(prefix, scratch):
     folder removes it."""
     scratch = scratch or tempfile.gettempdir()
     for old in Path(scratch).glob(f"{prefix}*"):
-        # Others may do the same.
+        # Another process may do the same.
         with contextlib.suppress(OSError), _locked(old):
             shutil.rmtree(old, ignore_errors=True)
     with contextlib.ExitStack() as stack:
         while True:
             made = Path(tempfile.mkdtemp(prefix=prefix, dir=scratch))
-            # Somebody may have taken a new one, too, for one that was left behind.
+            # Another process may have taken the new folder for one that was left behind.
             with contextlib.suppress(OSError):
                 lock = stack.enter_context(_locked(made))
                 if made.exists():

@@ -22,7 +22,7 @@ BUFFER_BYTES = 256 << 20
 # Rows of a row group: one of TPC-H's lineitem then has some MiB, and three of each owner fit a cache.
 ROWS_MAX = 65536
 _LOOK_S = 0.1
-# A query this long shows how far it is.
+# A query that takes longer than this shows a bar.
 _LONG_S = 1.0
 
 
@@ -39,7 +39,7 @@ def run(main, *, buffer_bytes=BUFFER_BYTES, store_bytes=None, progress=None):
     job = _job.Job()
     is_peaceful = False
     if job.pe != CONSUMER and threading.current_thread() is threading.main_thread():
-        # Ctrl-C goes to all processes of a terminal. The consumer ends, and lets the owners go.
+        # Ctrl-C goes to all processes of a terminal. Only the consumer ends by it; it lets the owners go.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         memory = Memory(job, buffer_bytes, store_bytes)
@@ -56,7 +56,7 @@ def run(main, *, buffer_bytes=BUFFER_BYTES, store_bytes=None, progress=None):
             is_peaceful = warehouse._leave(in_peace=True)
         return result
     finally:
-        # Of a job without some of its PEs nobody can leave in peace.
+        # If PEs are missing, no PE can leave in peace.
         if is_peaceful:
             job.close()
         else:
@@ -72,10 +72,10 @@ class Warehouse:
         self._flow = Flow(memory)
         self._progress = progress
         self._stores = {pe: Ranges(len(memory.store)) for pe in self._flow.owners}
-        # The ranges of each table: `(pe, begin, bytes)`; and of those that were dropped, with their catalogues.
+        # The ranges of each table: `(pe, begin, bytes)`; and those of dropped tables, with their catalogues.
         self._used = {}
         self._dropped = []
-        # Held for these and for `tables`, never while somebody is waited for.
+        # Protects these and `tables`. Never held during a wait for other PEs.
         self._lock = threading.Lock()
         self.tables = {}
         self.scale = 1.0
@@ -161,7 +161,7 @@ class Warehouse:
         self._loads += 1
         command["number"] = self._loads
         self._memory.loaded.local[:] = 0
-        # All of them until it is known what the table takes.
+        # Takes all free memory until the size of the table is known.
         ranges = {}
         with self._lock:
             for pe in owners:
@@ -219,7 +219,7 @@ class Warehouse:
                 number, answer = _owner.numbered(self._job.recv(pe, TO_CONSUMER).data)
                 if number == command["number"]:
                     return answer
-                # Of a load that Ctrl-C has ended.
+                # This answer is of a load that Ctrl-C has ended.
                 continue
             bar.update(int(loaded.local.sum()) - bar.n)
             try:
@@ -278,7 +278,7 @@ class Warehouse:
             ]
             self._keep(_catalogue.merged(found), used)
         except BaseException:
-            # Nothing is stored there any more then.
+            # Afterwards no put stores there any more.
             with contextlib.suppress(PeerError):
                 self._job.quiet()
             self._give(used)
@@ -309,7 +309,7 @@ class Warehouse:
             tables = {name: table._watched(watch) for name, table in self.tables.items()}
             try:
                 result = _engines.run(engine, text, tables, self.scale, threads)
-                # Not after an exception: `Flow.take` does it, too.
+                # After an exception `Flow.take` does it.
                 self._flow.sweep()
                 return result
             except (CallerError, EnvironmentFault, PeerError, KeyboardInterrupt, SystemExit):
@@ -352,7 +352,7 @@ class Warehouse:
     def _leave(self, in_peace):
         """Lets the owners go. Whether all can leave together."""
         if in_peace:
-            # Streams that engines have dropped: owners still store into their slots.
+            # Owners may still store into slots of streams that engines have dropped.
             self._flow.sweep()
         in_peace = in_peace and not self._flow.lost
         for pe in self._flow.owners:

@@ -57,7 +57,7 @@ impl Kind {
         )
     }
 
-    /// By instructions of its PE, in the order of the program.
+    /// Whether instructions of its PE make it, in the order of the program.
     fn is_local(self) -> bool {
         matches!(
             self,
@@ -65,7 +65,7 @@ impl Kind {
         )
     }
 
-    /// By an instruction that stores.
+    /// Whether an instruction that stores makes it.
     pub(super) fn is_store(self) -> bool {
         matches!(self, Store | Language)
     }
@@ -163,7 +163,7 @@ pub(crate) struct Access {
     pub(super) pe: u32,
     pub(super) thread: u16,
     pub(super) epoch: Epoch,
-    /// What earlier operations of its context it is ordered behind, by a fence.
+    /// The epoch up to which a fence orders earlier operations of its context before it.
     pub(super) fenced: Epoch,
     /// The place in the program ([`location::place`](crate::debug::location::place)).
     pub(super) place: u64,
@@ -251,7 +251,7 @@ pub(crate) struct Footprint {
     /// Where the first block begins.
     pub(crate) start: usize,
     pub(crate) block_bytes: usize,
-    /// From one block to the next.
+    /// The distance from one block to the next.
     pub(crate) stride_bytes: isize,
     pub(crate) blocks: usize,
 }
@@ -271,7 +271,7 @@ impl Footprint {
         Self { start, ..self }
     }
 
-    /// From the first block to the last; `None` if that is longer than memory.
+    /// The distance from the first block to the last; `None` if that is longer than memory.
     pub(super) fn distance(self) -> Option<isize> {
         let steps = isize::try_from(self.blocks).ok()?.checked_sub(1)?;
         steps.checked_mul(self.stride_bytes)

@@ -27,7 +27,7 @@ pub(super) const CREATED: u16 = 3;
 /// Most threads of a PE that are told apart.
 pub(super) const THREADS_MAX: u16 = 512;
 
-/// A thread of a PE. Thread 0 is the first one, and all that the detector has not heard of.
+/// A thread of a PE. Thread 0 is the first one, and also every thread that the detector does not know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Who {
     pub(super) pe: u32,

@@ -37,18 +37,18 @@ struct Context {
 #[derive(Debug)]
 struct Open {
     slot: u16,
-    /// At the other end.
+    /// The PE at the other end.
     pe: PeId,
     who: Who,
     epoch: Epoch,
     footprint: Footprint,
 }
 
-/// What a non-blocking atomic will have told when it is complete.
+/// The knowledge that a non-blocking atomic brings when it is complete.
 #[derive(Debug)]
 struct Fetched {
     slot: u16,
-    /// At the other end.
+    /// The PE at the other end.
     pe: PeId,
     who: Who,
     epoch: Epoch,
@@ -288,7 +288,7 @@ impl Inner {
         }
     }
 
-    /// The operations behind the value that it saw have happened.
+    /// The operations behind the value that the thread saw have happened.
     pub(super) fn settle(&mut self, _runtime: &Runtime) {
         if let Some(offset) = self.thread().looked_at.take() {
             let mut known = Clock::new(self.pes);
@@ -339,7 +339,8 @@ impl Inner {
         self.touch(runtime, transfer.pe, touch);
     }
 
-    /// Has a word changed by its owner. Returns the question to wait for the answer of.
+    /// Asks the owner to change a word. Returns the number of the question, whose answer has to be
+    /// waited for.
     pub(super) fn word(
         &mut self,
         runtime: &Runtime,
@@ -427,14 +428,14 @@ impl Inner {
         self.epoch += 1;
     }
 
-    /// The contexts that a quiet of this one completes operations of.
+    /// The contexts whose operations a quiet of this one completes.
     fn completes(&self, slot: u16) -> impl Iterator<Item = u16> + use<> {
         let is_without_stores = self.contexts[usize::from(slot)].is_without_stores;
         let stores = (!is_without_stores && slot != STORES).then_some(STORES);
         core::iter::once(slot).chain(stores)
     }
 
-    /// What this thread knows to have been begun before is complete, and no more than that.
+    /// Operations that this thread knows to have begun before are complete, and no others.
     pub(super) fn quiet(&mut self, slot: u16) {
         let before: Vec<_> = self.before().collect();
         for slot in self.completes(slot) {

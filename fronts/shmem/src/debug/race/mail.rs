@@ -63,12 +63,12 @@ impl Mail {
         }
     }
 
-    /// Where the letters of `from` are, in the segment of who gets them.
+    /// Where the letters of `from` are, in the segment of the receiver.
     fn letters(&self, from: u32) -> usize {
         self.area + from as usize * BOX_BYTES
     }
 
-    /// Where the receipts of `from` are, in the segment of who gets them.
+    /// Where the receipts of `from` are, in the segment of the receiver.
     fn receipts(&self, from: u32) -> usize {
         self.area + self.peers.len() * BOX_BYTES + from as usize * RECEIPT_BYTES
     }

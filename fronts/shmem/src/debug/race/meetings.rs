@@ -110,7 +110,7 @@ impl Meeting {
     }
 }
 
-/// Those that not all have been answered in.
+/// The operations in which not all members have an answer yet.
 #[derive(Debug, Default)]
 pub(super) struct Meetings(HashMap<Key, Meeting>);
 

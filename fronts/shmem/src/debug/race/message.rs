@@ -30,16 +30,16 @@ pub(super) enum Message<'a> {
         clock: Clock,
     },
     Touch(Touch<'a>),
-    /// As `Touch`, to a word that the owner changes on behalf of the sender. What the sender
-    /// did before is known to whoever sees the value; `data` is the epoch of what this word
-    /// tells the arrival of. An answer, if there is a question.
+    /// As `Touch`, to a word that the owner changes on behalf of the sender. A PE that sees the
+    /// value knows what the sender did before. `data` is the epoch of the put whose arrival this
+    /// word reports. With a question, it gets an answer.
     Word {
         touch: Touch<'a>,
         change: Option<Change>,
         data: Option<Epoch>,
         question: Option<u64>,
     },
-    /// The lock at this offset is given up, by who has passed that epoch.
+    /// The lock at this offset is given up by a thread that has passed that epoch.
     Unlock {
         thread: u16,
         offset: usize,
@@ -261,8 +261,8 @@ impl<'a> Message<'a> {
     }
 }
 
-/// Reads a message of `pe` of so many, and writes it and reads that: `None` if it is none, else
-/// whether that is the same message, and its blocks are not more than the bytes from first to
+/// Reads a message of `pe` of so many, writes it and reads it again. `None` if it is no message;
+/// else whether both are the same, and its blocks have no more bytes than lie from the first to the
 /// last.
 #[cfg(feature = "fuzzing")]
 pub(crate) fn comes_back(bytes: &[u8], pe: u32, pes: u32) -> Option<bool> {

@@ -66,8 +66,8 @@ pub(crate) use message::comes_back;
 /// The default context.
 pub(crate) const DEFAULT: u16 = clock::DEFAULT;
 
-/// Looks at the mail before a thread sleeps, where PEs have cores of their own. Elsewhere it sleeps
-/// at once: who is woken gets a core sooner than who leaves one to others.
+/// How often a thread looks at the mail before it sleeps, where PEs have cores of their own. Elsewhere it sleeps at
+/// once: a woken thread gets a core sooner than one that yields.
 const LOOKS: u32 = 200;
 
 /// Most PEs of a job that it looks at: an entry names them in 16 bits.
@@ -222,7 +222,7 @@ impl Race {
         )
     }
 
-    /// From now on others are heard.
+    /// Begins to receive the messages of others.
     pub(crate) fn start(&'static self, runtime: &'static Runtime) {
         self.stops.store(false, Ordering::Relaxed);
         match worker::start("hostwire-race", 2 << 20, || self.listen(runtime)) {
@@ -288,7 +288,7 @@ impl Race {
         Held { inner, was_inside }
     }
 
-    /// At the beginning of what the program calls.
+    /// Called at the beginning of each call of the program.
     fn enter(&self, runtime: &Runtime) -> Held<'_> {
         if let Some(delays) = &self.delays {
             delays.delay(4);
@@ -394,7 +394,7 @@ impl Race {
         epoch
     }
 
-    /// A get, in front of it.
+    /// Called before a get.
     pub(crate) fn get(&self, runtime: &Runtime, transfer: Transfer) {
         let place = location::caller_place();
         self.enter(runtime).get(runtime, &transfer, place);
@@ -482,7 +482,7 @@ impl Race {
         self.meet(runtime, what, members, Flow::All, (None, true));
     }
 
-    /// They meet, and their own stores have arrived.
+    /// Members of a team meet, and their own stores have arrived.
     pub(crate) fn sync(&self, runtime: &Runtime, what: &'static str, members: Members<'_>) {
         self.quiet(runtime, what, clock::STORES);
         self.meet(runtime, what, members, Flow::All, (None, true));

@@ -39,7 +39,7 @@ pub(super) struct Owner {
     pub(super) names: Names,
     /// The knowledge that others have sent.
     clocks: HashMap<Who, Arc<Clock>>,
-    /// That of who has sent none.
+    /// The knowledge of a thread that has sent none.
     nothing: Arc<Clock>,
 }
 
@@ -213,7 +213,7 @@ impl Owner {
         self.blocks.insert(offset, block);
     }
 
-    /// A block is given back: what is not over by then has no memory to go to.
+    /// A block is given back. An operation that is not over by then has no memory to go to.
     pub(super) fn freed(
         &mut self,
         runtime: &Runtime,

@@ -37,7 +37,7 @@ impl Buffers {
         self.by_start.entry(start).or_default().push(buffer);
     }
 
-    /// The operations with such buffers that an access to these bytes is in the way of.
+    /// The operations with such buffers that conflict with an access to these bytes.
     pub(super) fn conflicts(
         &self,
         start: usize,

@@ -115,7 +115,7 @@ fn told(inner: &mut Inner, what: c_int, object: u64, detail: u64) -> u64 {
         6 => inner.forget(object),
         7 => return inner.arrive(object, detail),
         8 => inner.leave(object, detail),
-        // A thread of OpenMP that began before anybody looked.
+        // A thread of OpenMP whose begin was not seen.
         9 if own == 0 => THREAD.set(inner.adopt(object)),
         9 => inner.acquire(object),
         10 => {

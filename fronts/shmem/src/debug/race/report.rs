@@ -113,8 +113,8 @@ impl Finding {
     }
 }
 
-/// With what operations of these kinds are atomic, where that may be what was forgotten: the beginning
-/// of a sentence.
+/// The beginning of a sentence that says with what operations of these kinds are atomic, where this may have been
+/// forgotten.
 fn atomics(kinds: [Kind; 2]) -> &'static str {
     match kinds {
         [

@@ -14,10 +14,9 @@ struct View {
     is_on: AtomicU32,
     /// Buffers of non-blocking operations in private memory.
     open: AtomicU32,
-    /// Whether the program tells of its loads and stores: a constructor of each file that was compiled
-    /// so says that.
+    /// Whether the program reports its loads and stores. A constructor of each file that was compiled so sets it.
     is_instrumented: AtomicU32,
-    /// Whether there are threads that it has been told of; set by the program.
+    /// Whether there are threads, as the program has reported; set by the program.
     threads: AtomicU32,
     /// First and last address of: the heap, the static objects, the segments of all PEs.
     ranges: [[AtomicUsize; 2]; 3],

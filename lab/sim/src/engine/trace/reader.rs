@@ -53,7 +53,7 @@ impl<R: Read> TraceReader<R> {
         &self.kinds
     }
 
-    /// The next record; `None` at the end. All that is in it has a name.
+    /// The next record; `None` at the end. Its components and its kind have names.
     ///
     /// # Errors
     /// [`TraceError::NoEnd`] if nothing says that this is the end; [`TraceError::End`] or

@@ -44,7 +44,7 @@ impl Trace {
         kind: u8,
         digest: u64,
     ) {
-        // A component that was added behind the header has no name in it.
+        // A component that was added after the header has no name in it.
         let is_named =
             |id: ComponentId| id == ComponentId::EXTERNAL || id.index() < self.components;
         let filter = &self.filter;

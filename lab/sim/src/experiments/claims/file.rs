@@ -49,7 +49,7 @@ pub struct Claim {
     pub disagrees: Option<String>,
     /// A remark for the reader.
     pub note: Option<String>,
-    /// Where the number stands, if it is not the file's paper that prints it.
+    /// Where the number is published, if not in the file's paper.
     pub source: Option<Source>,
 }
 

@@ -42,7 +42,7 @@ pub struct Row {
     pub authors: Vec<String>,
     /// The year in which it appeared; of a source that is cited without one, none.
     pub year: Option<u16>,
-    /// Whether it is none of the five papers that prints it. Such rows are counted apart.
+    /// Whether the number is published outside of the five papers. Such rows are counted apart.
     pub elsewhere: bool,
     /// Section of the paper.
     pub section: String,

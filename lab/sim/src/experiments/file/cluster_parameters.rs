@@ -71,7 +71,7 @@ macro_rules! cycles {
     };
 }
 
-/// Of all link ports of boards and switches.
+/// A parameter of all link ports of boards and switches.
 macro_rules! port {
     ($kind:ident, $key:literal, $field:ident, $least:expr, $most:expr) => {
         Parameter {
@@ -251,7 +251,7 @@ pub(super) const HTX: &[Parameter] = &[
 /// The paper's board had none.
 pub(super) const HTX_CROSSBAR: &[Parameter] = &[cycles!(crossbar_cycles, Published)];
 
-/// Of boards with more than one cable, and of the switches between them.
+/// Parameters of boards with more than one cable, and of the switches between them.
 pub(super) const BOARDS_NETWORK: &[Parameter] = &[
     cycles!(crossbar_cycles, Assumed),
     number!(
@@ -272,7 +272,7 @@ pub(super) const BOARDS_NETWORK: &[Parameter] = &[
     ),
 ];
 
-/// Of programs on hosts with boards.
+/// Parameters of programs on hosts with boards.
 pub(super) const HTX_JOBS: &[Parameter] = &[processor!(send_work, 0, Assumed)];
 
 /// Parameters of [`HTX`] of a board that is a window below a socket: the socket's are those of the
@@ -292,7 +292,7 @@ pub(super) const HTX_BELOW: &[&str] = &[
     "frame_timeout",
 ];
 
-/// Of cables of HyperTransport and of HTX boards.
+/// Parameters of cables of HyperTransport and of HTX boards.
 pub(super) const WIRING: &[Parameter] = &[
     time!("phys", wiring.phys, 0, TIME_MAX, Assumed),
     time!("cable_inch", wiring.cable_inch, 0, INCH_MAX, Published),
@@ -306,7 +306,7 @@ pub(super) const WIRING: &[Parameter] = &[
     ),
 ];
 
-/// Of traces between processors, southbridges and adapters.
+/// Parameters of traces between processors, southbridges and adapters.
 pub(super) const TRACES: &[Parameter] = &[
     time!("trace_inch", wiring.trace_inch, 0, INCH_MAX, Published),
     number!(
@@ -319,14 +319,14 @@ pub(super) const TRACES: &[Parameter] = &[
     ),
 ];
 
-/// Of the firmware.
+/// Parameters of the firmware.
 pub(super) const BOOT: &[Parameter] = &[
     time!("rom_access", boot.rom_access, 0, TIME_MAX, Assumed),
     time!("memory_access", boot.memory_access, 0, TIME_MAX, Assumed),
     time!("memory_init", boot.memory_init, 0, MEMORY_INIT_MAX, Assumed),
 ];
 
-/// Of a board in the slot of a host.
+/// Parameters of a board in the slot of a host.
 pub(super) const HTX_HOST: &[Parameter] = &[
     time!("slot", nic.slot, 0, TIME_MAX, Assumed),
     number!(Bytes, "status", nic.status_bytes, 8, 64, Assumed),
@@ -335,7 +335,7 @@ pub(super) const HTX_HOST: &[Parameter] = &[
 /// Most owed buffers of a channel that a NOP announces: its fields have two bits.
 const NOP_CREDITS_MAX: u64 = 3;
 
-/// Of loads of a processor.
+/// Parameters of loads of a processor.
 pub(super) const LOADS: &[Parameter] = &[
     number!(
         Count,
@@ -355,7 +355,7 @@ pub(super) const LOADS: &[Parameter] = &[
     ),
 ];
 
-/// Of links of a cluster: of all; and of those that are no cables.
+/// Parameters of all links of a cluster, and of its links that are no cables.
 pub(super) const LINKS_OF_CLUSTERS: &[Parameter] = &[
     number!(
         Count,
@@ -399,7 +399,7 @@ pub(super) const LINKS_OF_CLUSTERS: &[Parameter] = &[
     ),
 ];
 
-/// Of the HT-Core of a board, and of its link.
+/// Parameters of the HT-Core of a board, and of its link.
 pub(super) const HT_CORE: &[Parameter] = &[
     buffers!("core_command_credits", Published, |models| models
         .nic
@@ -422,8 +422,8 @@ pub(super) const HT_CORE: &[Parameter] = &[
 pub(super) const HT_CORE_BELOW: &[&str] =
     &["core_command_credits", "core_data_credits", "core_places"];
 
-/// Keys that came when results already had hashes: they are part of the hash of a configuration only if
-/// they are not the default, so that older results keep theirs.
+/// Keys that are newer than hashes of results. They are part of the hash of a configuration only if they are not the
+/// default, so that older results keep their hashes.
 pub(super) const LATER: &[&[Parameter]] = &[
     WIRING,
     TRACES,
@@ -435,7 +435,7 @@ pub(super) const LATER: &[&[Parameter]] = &[
     TCA_LATER,
 ];
 
-/// Of boards that reach memory of other hosts.
+/// Parameters of boards that reach memory of other hosts.
 pub(super) const REMOTE: &[Parameter] = &[
     number!(
         Count,

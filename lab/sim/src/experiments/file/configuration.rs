@@ -58,7 +58,7 @@ pub struct ClusterFigures {
 pub struct DeviceFigures {
     /// The adapters.
     pub adapters: Vec<AdapterFigures>,
-    /// What all HTEA adapters are like.
+    /// The parameters of all HTEA adapters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub htea: Option<HteaPlan>,
     /// Their network.
@@ -67,7 +67,7 @@ pub struct DeviceFigures {
     /// HTX boards, their switches and cables.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub boards: Option<BoardsFigures>,
-    /// What all bridges are like.
+    /// The parameters of all bridges.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bridge: Option<BridgePlan>,
     /// Cables between chips, by the names of their ends.

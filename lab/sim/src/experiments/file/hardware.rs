@@ -60,7 +60,7 @@ pub fn read_hardware(name: &str, bytes: &[u8], load: Load<'_>) -> Result<Hardwar
     let root = text.and_then(|text| parse(text, &mut out));
     let names_one = |root: &DeTable<'_>| root.iter().any(|(key, _)| key.get_ref() == "cluster");
     let Some(root) = root.filter(|root| names_one(root.get_ref())) else {
-        // A cluster file, or what is none of both.
+        // A cluster file, or a file that is neither.
         return match hostwire_plan::cluster(name, bytes) {
             Ok(cluster) => Ok(Hardware {
                 models: Models::new(Family::of(&cluster)),
@@ -144,7 +144,7 @@ impl Hardware {
         })
     }
 
-    /// Whether the names in `events` stand for something in what [`build`](Self::build) gives.
+    /// Checks that what [`build`](Self::build) gives has all names in `events`.
     ///
     /// # Errors
     /// [`ExperimentError::Record`] if one does not; others if the plan cannot be built.

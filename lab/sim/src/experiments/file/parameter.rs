@@ -94,7 +94,7 @@ impl Kind {
             Kind::Time => decimal(value, 1_000, "ns"),
             Kind::Bandwidth => decimal(value / 1_000_000, 1_000, "GB/s"),
             Kind::Bytes | Kind::Block => display_bytes(value),
-            // What is shown is what configurations are told apart by.
+            // Configurations are told apart by the values that are shown.
             Kind::Length if value.is_multiple_of(254) => display_inches(value),
             Kind::Length => decimal(value, 1_000, "mm"),
             Kind::Clock => format!("{value}MHz"),

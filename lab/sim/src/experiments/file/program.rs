@@ -1,6 +1,6 @@
 //! A workload that is a program of somebody else: it runs as processes on the modelled cluster.
 //!
-//! This crate starts no processes. Whoever runs the experiment does, with the hardware of the point.
+//! This crate starts no processes. The caller starts the program, with the hardware of the point.
 
 use hostwire_plan::Diagnostic;
 use hostwire_plan::file::{Findings, SIZE, Section, span_of};

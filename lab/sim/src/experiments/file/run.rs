@@ -63,8 +63,8 @@ impl Experiment {
         self.run_with(monitor, recording, Surroundings::opening(&nothing))
     }
 
-    /// Runs every point, in order. What crosses the links after the boot goes to
-    /// `recording`, if there is one.
+    /// Runs every point, in order. Records traffic of the links after the boot in `recording`, if
+    /// there is one.
     ///
     /// # Errors
     /// [`ExperimentError`] if a run does not come to its end: a deadlock is named

@@ -15,7 +15,7 @@ use super::read_tca::ENGINES;
 #[derive(Clone, Debug)]
 pub(super) struct TcaModels {
     pub(super) config: Config,
-    /// The way by InfiniBand, but for its hosts and its grade.
+    /// The way by InfiniBand, without its hosts and its grade.
     pub(super) copies: ThreeCopies,
     damaged_tlps: u32,
     damaged_dllps: u32,
@@ -229,7 +229,7 @@ pub(super) const TCA: &[Parameter] = &[
     number!(Count, "damage_seed", tca.seed, 0, i64::MAX as u64, Assumed),
 ];
 
-/// Of DMA controllers, later than results with hashes.
+/// Parameters of DMA controllers; newer than hashes of results.
 pub(super) const TCA_LATER: &[Parameter] = &[count!(
     "descriptors_ahead",
     chip.descriptors_ahead,
@@ -270,7 +270,7 @@ pub(super) const PEACH2_BELOW: &[&str] = &[
     "dma_from",
 ];
 
-/// Of programs on the hosts.
+/// Parameters of programs on the hosts.
 pub(super) const TCA_JOBS: &[Parameter] = &[
     count!(
         "write_buffers",
@@ -311,7 +311,7 @@ macro_rules! copies {
     };
 }
 
-/// Of the way by InfiniBand.
+/// Parameters of the way by InfiniBand.
 pub(super) const TCA_COPIES: &[Parameter] = &[
     copies!(
         Rate,

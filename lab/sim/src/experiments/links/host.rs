@@ -15,9 +15,9 @@ use super::flow::{EndToEnd, Inbound, Outbound};
 /// How messages become pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
-    /// Beside the bytes of the message.
+    /// Bytes beside those of the message.
     pub header_bytes: u16,
-    /// Of the message, in a piece.
+    /// Most bytes of the message in a piece.
     pub payload_bytes_max: u16,
 }
 

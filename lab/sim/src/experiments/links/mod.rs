@@ -33,7 +33,7 @@ pub struct Network {
     /// What joins hosts and switch.
     #[serde(rename = "link")]
     pub preset: Preset,
-    /// Of each direction; usually that of the preset.
+    /// Rate of each direction; usually that of the preset.
     pub bytes_per_s: u64,
     /// Flow control.
     pub flow: FlowChoice,
@@ -65,7 +65,7 @@ pub struct NetworkTerms {
     pub link_retry: Retry,
     /// Time that credits and acknowledgements of a link wait.
     pub control_wait: Ps,
-    /// Repetition from end to end, but for the length of its acknowledgements.
+    /// Repetition from end to end, without the length of its acknowledgements.
     pub end_to_end: EndToEnd,
     /// Flits or frames that are damaged, in a thousand million.
     pub lost_per_billion: u32,
@@ -100,7 +100,7 @@ impl Default for NetworkTerms {
 /// What happened.
 #[derive(Clone, Debug)]
 pub struct Ran {
-    /// Of all puts, and by flow.
+    /// Latencies of all puts, and by flow.
     pub latencies: Latencies,
     /// Bytes of puts of all hosts together, as a share of what the links of all hosts that get
     /// something can carry.
@@ -109,7 +109,7 @@ pub struct Ran {
     pub switch: SwitchCounters,
     /// Flits and frames: on all links, damaged there, and sent again there.
     pub units: u64,
-    /// Of these damaged.
+    /// Units that were damaged.
     pub damaged: u64,
     /// Sent again by a link.
     pub repeated: u64,
@@ -253,7 +253,7 @@ impl Network {
         }
     }
 
-    /// What is dropped by a switch is repeated from end to end by all links.
+    /// Over links of every kind, hosts repeat what a switch drops.
     fn end_to_end(&self) -> Option<EndToEnd> {
         let needed = self.retry == RetryChoice::EndToEnd || self.flow == FlowChoice::Drop;
         needed.then_some(EndToEnd {

@@ -48,7 +48,7 @@ pub struct Message {
 /// What happened.
 #[derive(Clone, Debug)]
 pub struct Delivered {
-    /// Of all messages, and by flow.
+    /// Latencies of all messages, and by flow.
     pub latencies: Latencies,
     /// Every direction of every link.
     pub links: Vec<LinkUse>,

@@ -138,7 +138,7 @@ impl Load {
     }
 }
 
-/// A partner for everybody, nobody's own: a cycle through all in random order (Sattolo).
+/// A partner for each, never itself: a cycle through all in random order (Sattolo).
 fn permutation(count: usize, seed: u64) -> Vec<usize> {
     let mut random = Random::new(seed);
     let mut partners: Vec<usize> = (0..count).collect();

@@ -1,9 +1,9 @@
 //! STREAM of the 16P scenario over modelled links: what accesses to other boards cost with one
 //! processor at work, and with several.
 //!
-//! The links carry a STREAM that is a ten-thousandth of the paper's, with a cache and pages that are as
-//! much smaller. What a remote load and a store cost there, as means, goes into the memory system of
-//! the whole STREAM, whose fitted constants stay as they are.
+//! The links carry a STREAM that is a ten-thousandth of the paper's, with a cache and pages that are as much smaller.
+//! The mean costs of a remote load and a store there go into the memory system of the whole STREAM, whose fitted
+//! constants stay as they are.
 
 use hostwire_plan::Cluster;
 
@@ -18,7 +18,7 @@ use super::scenario::{Media, REGIONS, Scenario};
 use super::{KERNELS, MEMORY_BYTES, STREAM, StreamTimes, config, never};
 
 const BOARDS: &str = include_str!("../../../clusters/htx-regions.toml");
-/// Of each array. **Assumed** to be enough: twice as many change the costs by less than a percent.
+/// Elements of each array. **Assumed** to be enough: twice as many change the costs by less than a percent.
 const ELEMENTS: u64 = 2_000;
 const CACHE: Cache = Cache {
     cache_bytes: 16 << 10,

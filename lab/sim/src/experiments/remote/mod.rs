@@ -26,7 +26,7 @@ pub(super) use walk::{Cached, plain, stream};
 /// What happened.
 #[derive(Clone, Debug)]
 pub struct Walked {
-    /// Of loads from other hosts; none if there were no such loads.
+    /// Latencies of loads from other hosts; none if there were no such loads.
     pub remote: Option<Latencies>,
     /// Loads from the own memory.
     pub local_loads: u64,

@@ -73,7 +73,7 @@ impl Walker {
         }
     }
 
-    /// A load as pieces. Behind each it waits until another one may begin.
+    /// A load as pieces. After each it waits until another one may begin.
     fn load(&mut self, address: u64, bytes: u64) {
         let end = address.saturating_add(bytes);
         let owner = self.ranges.iter().find(|range| range.holds(address));

@@ -98,7 +98,7 @@ impl Cache {
     /// With the memory that a processor walks through.
     pub(in crate::experiments) fn config(self, ranges: &[Range]) -> Config {
         let regions = ranges.iter().map(|range| {
-            // What a line costs is not asked for here.
+            // The cost of a line does not matter here.
             let medium = Medium::uniform(Ps::ZERO);
             Region::new("", RegionKind::Remote, range.bytes, medium)
         });
@@ -204,7 +204,7 @@ fn address_of(ranges: &[Range], mut place: u64, size: u64) -> Option<u64> {
     None
 }
 
-/// Turns accesses of a program into the steps that its caches leave over.
+/// Turns accesses of a program into steps for those that miss its caches.
 pub(in crate::experiments) struct Cached {
     misses: Misses,
     ranges: Vec<Range>,

@@ -23,7 +23,7 @@ const BUFFER: u64 = MEMORY_BUS + (1 << 20);
 pub struct ThreeCopies {
     /// Hosts.
     pub host: HostConfig,
-    /// Links of GPUs and adapters, but for their speeds.
+    /// Links of GPUs and adapters, without their speeds.
     pub link: LinkConfig,
     /// Between GPU and host: PCI Express Gen2 x16 (table II: a K20).
     pub gpu_link: Speed,
@@ -202,7 +202,7 @@ pub fn three_copies(
 }
 
 /// The same by PEACH2, until a program of the other node sees it: by the pipelined controller, or
-/// by stores where data of a host are there earlier so.
+/// by stores if these bring data of a host earlier.
 ///
 /// # Errors
 /// [`ExperimentError::Tca`].

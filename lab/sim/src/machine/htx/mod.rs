@@ -29,11 +29,11 @@ pub struct HtxCluster {
     network: BoardNetwork,
 }
 
-/// What boards and switches of a network are like, but for what a plan says of them.
+/// The parameters of boards and switches of a network, except those in its plan.
 #[derive(Clone, Debug)]
 pub struct Boards {
-    /// Boards. Those with a single cable have no crossbar. Their first link port is what all link ports
-    /// of the network are like, but for their rate.
+    /// Boards. Those with a single cable have no crossbar. All link ports of the network are like their first link
+    /// port, except for the rate.
     pub nic: NicConfig,
     /// Switches.
     pub switch: SwitchConfig,

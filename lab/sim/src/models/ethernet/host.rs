@@ -19,7 +19,7 @@ const LINE_STEP: u64 = 128;
 /// A host's port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostConfig {
-    /// Of the port.
+    /// Rate of the port.
     pub bytes_per_s: u64,
     /// Cable to the switch.
     pub cable: Ps,

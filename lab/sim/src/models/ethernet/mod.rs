@@ -1,7 +1,7 @@
 //! Ethernet: hosts and adapters that run the project's own links on real frames, and a switch between them.
 //!
-//! Frames are the bytes that `hostwire-link` makes, and what comes back from a lost, doubled or
-//! overtaken one is its work, not the model's. Scope and sources: `docs/sim/ethernet.md`.
+//! Frames are the bytes that `hostwire-link` makes. It also recovers from lost, doubled or overtaken frames; the model
+//! does not. Scope and sources: `docs/sim/ethernet.md`.
 
 mod driver;
 mod host;

@@ -9,7 +9,7 @@ use super::{EtherEvent, EtherFrame};
 /// A switch with its cables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SwitchConfig {
-    /// Of each port.
+    /// Rate of each port.
     pub bytes_per_s: u64,
     /// From the end of a frame at the switch to its begin at the port where it leaves, and over
     /// the cable.
@@ -159,14 +159,14 @@ impl Switch {
         let (Some(host), Some(free)) = (self.hosts.get(port), self.free.get_mut(port)) else {
             return;
         };
-        // Its begin was here by its time on the wire ago, as all ports have one rate.
+        // Its first bit was here one time on the wire ago, as all ports have one rate.
         let time = frame.time(self.config.bytes_per_s);
         let now = match self.config.cuts_through {
             true => ctx.now() - time,
             false => ctx.now(),
         };
         let begin = now.max(*free);
-        // What waits takes the time until the port is free.
+        // Waiting frames take the time until the port is free.
         let waiting = u128::from((begin - now).0) * u128::from(self.config.bytes_per_s);
         if waiting / 1_000_000_000_000 > u128::from(self.config.buffer_bytes) {
             self.counters.dropped += 1;

@@ -10,7 +10,7 @@ pub enum Shape {
     Flits {
         /// Length on the wires.
         flit_bytes: u32,
-        /// Of these hold pieces.
+        /// Bytes of these that hold pieces.
         capacity_bytes: u32,
     },
     /// A frame for each piece.
@@ -21,7 +21,7 @@ pub enum Shape {
         least_bytes: u32,
         /// Preamble and gap.
         gap_bytes: u32,
-        /// Length of what tells credits, acknowledgements and pauses.
+        /// Length of a unit with credits, acknowledgements and pauses.
         control_bytes: u32,
     },
 }
@@ -81,7 +81,7 @@ pub struct Retry {
 /// A link of today. Both directions are alike.
 #[derive(Clone, Debug)]
 pub struct FlitConfig {
-    /// Of each direction, line coding taken off.
+    /// Rate of each direction, line coding taken off.
     pub bytes_per_s: u64,
     /// From the transmitter's pin to the receiver's.
     pub propagation: Ps,

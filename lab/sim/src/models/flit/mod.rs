@@ -1,7 +1,7 @@
 //! Links of today as a family of links: flits or frames; credits, pauses or neither; repetition
 //! on the link or none.
 //!
-//! What they do is said here, with which numbers is for `experiments::links`. Scope and sources:
+//! This module says what they do; `experiments::links` has the numbers. Scope and sources:
 //! `docs/sim/links-of-today.md`.
 
 mod config;
@@ -70,7 +70,7 @@ pub struct Control {
 enum Answer {
     None,
     Ack,
-    /// What comes from the number on is to be sent again.
+    /// Everything from the number on has to be sent again.
     Nak,
 }
 

@@ -64,7 +64,7 @@ impl Default for Wiring {
 }
 
 impl Wiring {
-    /// From pin to pin, with both PHYs; without a length over the usual one.
+    /// From pin to pin, with both PHYs. Without a length, that of the usual length.
     pub fn propagation(&self, medium: Medium, length_um: Option<u64>) -> Ps {
         let (inch, usual_um) = match medium {
             Medium::Trace => (self.trace_inch, self.trace_um),

@@ -20,7 +20,7 @@ pub struct Note {
 }
 
 impl Note {
-    /// Of a part of a packet that is not its last one: it counts for nobody.
+    /// The note of a part of a packet that is not its last one: it is not counted.
     pub const PART: Note = Note {
         number: u64::MAX,
         hops: 0,

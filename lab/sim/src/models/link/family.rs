@@ -64,7 +64,7 @@ pub enum Received {
 /// What becomes of a packet that was damaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The digest holds all the same.
+    /// The digest still holds.
     Sound,
     /// Only a later check notices: the device gets it.
     Used,
@@ -203,6 +203,6 @@ pub trait Family: Debug + Sized + 'static {
         packet: &mut Self::Packet,
         transmission: NonZeroU32,
     ) -> Verdict;
-    /// Whether the digest of a damaged control unit holds all the same.
+    /// Whether the digest of a damaged control unit still holds.
     fn control_holds(control: &Self::Control, transmission: NonZeroU32) -> bool;
 }

@@ -355,7 +355,7 @@ impl<F: Family> Component<DeviceEvent> for Link<F> {
             return;
         };
         match event {
-            // A port that is off was told so; what still comes is lost, as by the port itself.
+            // A port that is off was told so. What it still submits is lost, as in the port itself.
             LinkEvent::Submit { end, .. }
                 if self.state == TrainingState::Down && self.ports.are_managed() =>
             {

@@ -1,6 +1,6 @@
 //! Ports that are switched on and off, and cables that are pulled, while a simulation runs.
 //!
-//! A link that nobody switches is as it was made. A port that was switched once hears of every
+//! A link that nobody switches is as it was made. A port that was switched once is told of every
 //! change of the link. The link trains when the cable is plugged in, both ports are on with roles
 //! that fit, and the buffers behind both are empty. Switching a port off lets everything that the
 //! link has taken arrive first; pulling the cable does not.
@@ -18,7 +18,7 @@ use super::{Link, TrainingState};
 pub(super) struct Ports<R> {
     /// The role of each port that is on.
     roles: [Option<R>; 2],
-    /// The ports that were switched once: they hear of changes.
+    /// The ports that were switched once: they are told of changes.
     hears: [bool; 2],
     is_unplugged: bool,
     /// Goes down as soon as nothing is under way.

@@ -5,15 +5,14 @@
 //!    iterations are alike. If the lines of an iteration fit the ways of a set, its second
 //!    time finds all of them in the first cache, in the same order: the state does not
 //!    change any more, and further iterations only cost time.
-//! 3. **All at once.** If all strides are equal, the iterations that bring the body a whole
-//!    number of lines on are a *round*. A cache treats lines alike: moved by a number of
-//!    lines, the same accesses do the same, moved by that number. So once a round leaves the
-//!    caches as it found them, moved, every later round does what this one did, moved, and
-//!    the caches are left alone. The requests of the rounds to memory are counted: page by
-//!    page if the order makes no difference, that is if the processor blocks and no page has
-//!    to be brought in. With pages that come and go, rounds that stay in the same pages cost
-//!    the same as the first of them. A processor that overlaps transactions takes them one
-//!    by one.
+//! 3. **All at once.** If all strides are equal, the iterations that move the body by a whole
+//!    number of lines are a *round*. A cache treats lines alike: accesses that are moved by a
+//!    number of lines have the same effects, moved by that number. So once a round leaves the
+//!    caches as it found them, moved, every later round has the same effects, moved further, and
+//!    the caches are not touched any more. The requests of the rounds to memory are counted: page
+//!    by page if the order makes no difference, that is if the processor blocks and no page has to
+//!    be brought in. With pages that come and go, rounds that stay in the same pages cost the same
+//!    as the first of them. A processor that overlaps transactions takes them one by one.
 //!
 //! The test `loops_are_what_their_accesses_are` compares the ways on random loops.
 

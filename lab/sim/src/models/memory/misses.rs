@@ -1,4 +1,4 @@
-//! What caches leave over of a program's accesses: lines, and where in which region they lie.
+//! The accesses of a program that miss its caches: lines, and where in which region they lie.
 
 use std::collections::HashMap;
 

@@ -17,7 +17,7 @@ pub struct Tlp {
     pub header: HeaderRepr,
     /// The data, in whole dwords.
     pub data: Rc<[u8]>,
-    /// Of the HyperTransport packet that it carries. Not on the wire.
+    /// The note of the HyperTransport packet that it carries. Not on the wire.
     pub note: Note,
 }
 

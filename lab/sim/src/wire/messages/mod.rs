@@ -80,7 +80,7 @@ pub(super) enum RingWait {
 }
 
 impl Messages {
-    /// The ways of all PEs, `hosts` being the host of each; and makes the drivers' state.
+    /// Makes the ways of all PEs, of which `hosts` has the hosts, and the drivers' state.
     pub(super) fn of_all(
         shared: &SharedBoard,
         hosts: &[usize],
@@ -207,7 +207,7 @@ impl VirtualWire {
         deliver(board, way, pe as usize, offset_bytes, src)
     }
 
-    /// Sends a message. What is counted has room.
+    /// Sends a message. If it is counted, there must be room for it.
     fn send_message(
         &self,
         way: &Messages,
@@ -293,7 +293,7 @@ impl VirtualWire {
                 .is_some_and(|peer| peer.asked.is_some())
         };
         match has_asked {
-            // Another PE of the host, in the meantime.
+            // Another PE of the host has asked in the meantime.
             true => Ok(()),
             false => self.send_message(way, host, Header::bare(Kind::Ask), &[]),
         }

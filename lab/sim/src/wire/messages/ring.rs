@@ -34,7 +34,7 @@ pub(in crate::wire) struct Peer {
     pub(super) taken: u64,
     /// How many of these it has been told.
     pub(super) told: u64,
-    /// What is sent when the last question without an answer is.
+    /// The value of `sent` at the last question, if that has no answer.
     pub(super) asked: Option<u64>,
 }
 
@@ -62,7 +62,7 @@ impl Ring {
 }
 
 impl Peer {
-    /// It says that it has taken so many, by their low bits. An older word says nothing.
+    /// The host reports how many it has taken, by the low bits. An older word is ignored.
     pub(super) fn learn(&mut self, taken: u16) {
         let news = taken.wrapping_sub(self.known as u16);
         if news < 1 << 15 && self.known + u64::from(news) <= self.sent {

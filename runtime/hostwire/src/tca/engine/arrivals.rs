@@ -19,7 +19,7 @@ use crate::tca::shared::TcaShared;
 pub(super) struct Arrivals {
     /// The number of the last piece that was taken.
     last: u64,
-    /// Those without an acknowledgement, in their order.
+    /// Pieces that are not acknowledged yet, in order.
     under_way: VecDeque<Arrival>,
 }
 
@@ -121,7 +121,7 @@ impl Arrivals {
             worked = true;
             let (inner, at) = (&shared.inner, shared.door.ack(shared.inner.pe, slot));
             let said = inner.put_word(pe, at, outcome.of(number));
-            // Whoever cannot be told is lost, and others are not concerned.
+            // A PE that cannot be told is lost; other PEs are not affected.
             if said.and_then(|()| inner.fence_of(pe)).is_err() {
                 inner.check_is_here()?;
                 self.under_way.clear();
@@ -131,7 +131,7 @@ impl Arrivals {
         Ok(worked)
     }
 
-    /// A copy of a device that is waited for.
+    /// A copy of a device for which a piece waits.
     pub(super) fn awaited(&self) -> Option<Awaited> {
         match &self.under_way.front()?.state {
             ArrivalState::Writing { there, ticket } => Some((Arc::clone(&there.device), *ticket)),

@@ -1,4 +1,4 @@
-//! Pieces to devices of one other PE: where they land, and what is known of them.
+//! Pieces to devices of one other PE: where they land, and their state.
 
 use hostwire_transport::PeId;
 use zerocopy::IntoBytes;
@@ -19,7 +19,7 @@ pub(super) struct Landed {
 pub(super) struct Channel {
     /// The number of the last piece. Piece `n` has slot `n % SLOTS`.
     last: u64,
-    /// Slots whose piece has no outcome that was read.
+    /// Slots with a piece whose outcome has not been read.
     busy: [bool; SLOTS],
 }
 
@@ -51,7 +51,7 @@ impl Channel {
         Ok(Some(Landed { slot, number }))
     }
 
-    /// How a piece has ended, once.
+    /// How a piece has ended. Given only once.
     pub(super) fn outcome(
         &mut self,
         shared: &TcaShared,

@@ -1,6 +1,7 @@
-//! What makes the copies of a PE, piece by piece, and takes those of other PEs to its devices.
+//! The engine makes the copies of a PE, piece by piece, and moves pieces from other PEs to its
+//! devices.
 //!
-//! No function here waits. A step does what can be done now, and says whether that was anything.
+//! No function here waits. A step does what can be done now, and returns whether it did anything.
 
 mod arrivals;
 mod channel;
@@ -61,7 +62,7 @@ impl Engine {
         stream.or_insert_with(|| Outgoing::new(state)).take(work);
     }
 
-    /// Does what can be done now. Whether that was anything.
+    /// Does what can be done now. Returns whether it did anything.
     ///
     /// # Errors
     /// If this PE can store nothing more to anybody.
@@ -78,7 +79,7 @@ impl Engine {
         Ok(worked)
     }
 
-    /// Takes what other PEs have put here for devices. Whether that was anything.
+    /// Takes pieces that other PEs have put here for devices. Returns whether there were any.
     ///
     /// # Errors
     /// As [`step`](Self::step).
@@ -106,7 +107,7 @@ impl Engine {
     }
 }
 
-/// What a device of this PE says, as an error.
+/// The error of a device of this PE.
 fn failed(shared: &TcaShared, fault: hostwire_device::DeviceError) -> crate::Error {
     let pe: PeId = shared.inner.pe;
     TcaError::Device { pe, fault }.into()

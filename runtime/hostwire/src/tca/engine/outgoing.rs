@@ -1,7 +1,7 @@
 //! The copies of one stream.
 //!
-//! Pieces that go the same way, from one memory to one memory of one PE, overlap: while a device reads the
-//! next one, the last one is on the wire. Before a piece that goes another way, all must have arrived.
+//! Pieces on the same way (from one memory to one memory of one PE) overlap: while a device reads the next
+//! one, the last one is on the wire. Before a piece takes another way, all earlier ones must have arrived.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::tca::shared::TcaShared;
 use crate::tca::spot::{DeviceId, Spot};
 
 /// Bytes that are copied from host to host at a time, so that the engine can look at other work. In virtual
-/// time all are, so that the wire may take its way for long puts.
+/// time all bytes are copied at once, so that the wire may use its method for long puts.
 const HOST_PIECE_BYTES: u64 = 256 << 10;
 
 /// What streams take from the engine.
@@ -33,13 +33,13 @@ pub(super) struct Room<'a> {
 pub(super) struct Outgoing {
     state: Arc<StreamProgress>,
     work: VecDeque<Work>,
-    /// Where in the first of the work it is.
+    /// The next step of the first piece of work.
     step: usize,
     block: u64,
     done_bytes: u64,
     way: Option<Way>,
     flights: VecDeque<Flight>,
-    /// It has failed, and what is under way still uses its memory.
+    /// It has failed, and pieces under way still use its memory.
     has_failed: bool,
 }
 
@@ -48,7 +48,7 @@ type Way = (DeviceId, PeId, DeviceId);
 
 /// A piece that has not arrived.
 enum Flight {
-    /// A device reads it into staging memory, and then it goes on.
+    /// A device reads it into staging memory; then it is sent on.
     Reading {
         from: Arc<Allocation>,
         ticket: Ticket,
@@ -91,7 +91,7 @@ enum To {
 }
 
 impl To {
-    /// So many bytes behind a target.
+    /// The place `bytes` after a target.
     fn behind(target: &Target, bytes: u64) -> Self {
         match target {
             Target::Host { pe, at } => Self::Host {
@@ -132,7 +132,7 @@ impl Outgoing {
         self.work.is_empty() && self.flights.is_empty()
     }
 
-    /// Drops all work. The first ends when nothing of it is under way any more.
+    /// Drops all work. The first piece of work ends when nothing of it is under way any more.
     pub(super) fn give_up(&mut self) {
         self.has_failed = true;
         for _ in self.work.drain(1.min(self.work.len())..) {
@@ -140,7 +140,7 @@ impl Outgoing {
         }
     }
 
-    /// A copy of a device that is waited for: the first one.
+    /// The first copy of a device for which this waits.
     pub(super) fn awaited(&self) -> Option<Awaited> {
         let mut copies = self.flights.iter().filter_map(Flight::copy);
         copies
@@ -148,7 +148,7 @@ impl Outgoing {
             .map(|(there, ticket)| (Arc::clone(&there.device), ticket))
     }
 
-    /// Does what can be done now. Whether that was anything.
+    /// Does what can be done now. Returns whether it did anything.
     pub(super) fn step(&mut self, shared: &TcaShared, mut room: Room<'_>) -> bool {
         let before = self.state.is_done();
         let worked = self.settle(shared, &mut room).and_then(|settled| {
@@ -173,7 +173,7 @@ impl Outgoing {
         worked
     }
 
-    /// Looks how far the pieces are that are under way, and lets those that were read go on, in their order.
+    /// Checks the pieces under way, and sends those on that a device has read, in order.
     fn settle(&mut self, shared: &TcaShared, room: &mut Room<'_>) -> Result<bool> {
         let mut worked = false;
         let mut is_blocked = false;
@@ -268,7 +268,7 @@ impl Outgoing {
                         to,
                         len,
                     })),
-                    // What a device of this PE writes from there needs it still.
+                    // A device of this PE still reads the staging memory to write its piece.
                     Ok(Some(next @ Next::Goes(Flight::Writing { .. }))) => Ok(next),
                     Ok(Some(next)) => {
                         room.staging.push(piece);
@@ -299,7 +299,7 @@ impl Outgoing {
         let steps = match work {
             Work::Wait { at, value } => {
                 let there = shared.inner.segment().load_word(*at)? >= *value;
-                // What is behind it in the stream comes after what is before it.
+                // Work before and after the wait stays in order.
                 if there && self.flights.is_empty() {
                     self.end_work();
                     return Ok(true);
@@ -381,7 +381,7 @@ impl Outgoing {
                 to,
                 len: 8,
             });
-            // A copy to the host behind it must not overtake it.
+            // A later copy to the host must not overtake it.
             self.way = None;
         } else {
             return Ok(false);
@@ -436,7 +436,7 @@ impl Outgoing {
         }
         self.advance(steps, stride, len as u64, blocks);
         if let (Target::Host { pe, .. }, true) = (target, self.is_between_steps()) {
-            // A wire may reorder stores, and steps have an order.
+            // Steps are ordered, but a wire may reorder stores.
             shared.inner.fence_of(*pe)?;
         }
         Ok(true)
@@ -447,7 +447,7 @@ impl Outgoing {
         self.block == 0 && self.done_bytes == 0
     }
 
-    /// A piece is under way. Of copies that a device makes itself one flight stands for all.
+    /// Notes a piece under way. For copies that a device makes itself, one flight stands for all.
     fn fly(&mut self, flight: Flight) {
         if let (
             Some(Flight::Writing {
@@ -496,7 +496,7 @@ impl Outgoing {
                 let one = Blocks { count: 1, ..rest };
                 match all.transpose()?.flatten() {
                     Some(there) => Some((there, rest)),
-                    // What is wrong with a block is told when it has its turn.
+                    // An error of a block shows in its turn.
                     None => find(rest.len as u64)?.map(|there| (there, one)),
                 }
             }
@@ -558,7 +558,7 @@ impl Outgoing {
     }
 }
 
-/// How far a device is, asked once for all pieces that it has: they end in order.
+/// How far a device is. It is asked once for all its pieces, because they end in order.
 #[derive(Default)]
 struct Progress(Option<(Arc<dyn Device>, Ticket)>);
 
@@ -579,7 +579,7 @@ impl Progress {
 enum Next {
     /// It is under way still, and nothing has happened.
     Stays(Flight),
-    /// It goes on so.
+    /// Its next state.
     Goes(Flight),
     Arrived,
 }
@@ -607,7 +607,7 @@ fn longest(shared: &TcaShared, to: &To) -> u64 {
     }
 }
 
-/// Lets bytes of the own segment go where they have to. `None`: not now.
+/// Sends bytes of the own segment to their target. `None` if that is not possible now.
 fn send(
     shared: &TcaShared,
     room: &mut Room<'_>,
@@ -619,7 +619,7 @@ fn send(
         To::Host { pe, at } => {
             shared.inner.put_own(pe, at, own, len)?;
             if piece.is_some() {
-                // The next one from the device may be of another step; a wire may reorder stores.
+                // The next piece from the device may belong to another step, and a wire may reorder stores.
                 shared.inner.fence_of(pe)?;
             }
             Ok(Some(Next::Arrived))

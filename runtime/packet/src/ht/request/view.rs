@@ -146,17 +146,17 @@ impl<T: AsRef<[u8]>> Packet<T> {
         field::PASS_PW.get_le(self.dwords()) != 0
     }
 
-    /// SrcTag. Means something in non-posted requests only.
+    /// SrcTag. Valid only in non-posted requests.
     pub fn src_tag(&self) -> SrcTag {
         SrcTag::from_wire(field::SRC_TAG.get_le(self.dwords()))
     }
 
-    /// Chain. Means something in posted writes only.
+    /// Chain. Valid only in posted writes.
     pub fn chain(&self) -> bool {
         field::CHAIN.get_le(self.dwords()) != 0
     }
 
-    /// DataError. Means something in posted writes only.
+    /// DataError. Valid only in posted writes.
     pub fn data_error(&self) -> bool {
         field::DATA_ERROR.get_le(self.dwords()) != 0
     }

@@ -250,7 +250,7 @@ fn lines_that_may_not_be_pushed() {
     assert_eq!(builder.finish(), Ok(OVERHEAD + 8 + 128));
 }
 
-/// A header that promises fewer packets than there are lines.
+/// A header that announces fewer packets than there are lines.
 #[test]
 fn a_burst_longer_than_its_frame_says() {
     let mut buffer = [0; 200];

@@ -12,12 +12,12 @@ pub fn crc16_ccitt(bytes: &[u8]) -> u16 {
 /// Bytes that the HCRC covers.
 const COVERED: usize = super::field::HCRC.start;
 
-/// [`crc16_ccitt`] of just as many bytes: each byte is looked up by itself, so that no step
-/// waits for the one before it.
+/// [`crc16_ccitt`] of exactly so many bytes. Each byte is looked up independently, so that
+/// no step waits for the previous one.
 #[inline]
 pub(super) fn hcrc_over(bytes: &[u8; COVERED]) -> u16 {
     let mut mixed = *bytes;
-    // What the register begins with.
+    // The initial value of the register.
     if let Some(first) = mixed.first_chunk_mut::<2>() {
         *first = first.map(|byte| byte ^ 0xff);
     }
@@ -27,7 +27,7 @@ pub(super) fn hcrc_over(bytes: &[u8; COVERED]) -> u16 {
         .fold(0, |crc, (table, byte)| crc ^ table[usize::from(byte)])
 }
 
-/// Table `i` is for a byte that `i` more follow.
+/// Table `i` is for a byte after which `i` more bytes follow.
 static SLICES: [[u16; 256]; COVERED] = {
     let mut tables = [CRC16_TABLE; COVERED];
     let mut slice = 1;

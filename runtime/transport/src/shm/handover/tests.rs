@@ -1,4 +1,4 @@
-//! Who is let in, and what they are given.
+//! Which connections are accepted, and what they get.
 
 use super::*;
 use crate::shm::memfd;
@@ -109,7 +109,7 @@ fn more_descriptors_come_with_their_numbers() {
     });
 }
 
-/// Nobody restarts a wait with a limit of time, whatever the program says of its signals.
+/// The kernel never restarts a wait with a time limit, not even with `SA_RESTART`.
 #[test]
 fn signals_of_the_program_do_not_end_the_wait_at_a_full_door() {
     use std::os::unix::thread::JoinHandleExt;
@@ -183,7 +183,7 @@ fn a_pe_with_another_heap_ends_the_attach_with_a_reason_on_both_sides() {
 #[test]
 fn why_one_pe_does_not_fit_is_told_to_all_that_have_come() {
     let gathering = Gathering::open(3).unwrap();
-    // Both are at the door, in this order, before it is opened.
+    // Both have connected, in this order, before PE 0 accepts.
     let guests = [(1, 0), (2, 1)].map(|(pe, set)| {
         let hello = Hello {
             terms: [1, 4096, 256, set],

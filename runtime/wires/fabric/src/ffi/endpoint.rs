@@ -1,6 +1,7 @@
 //! An endpoint, with the completion queue, the addresses and the memory that belong to it.
 //!
-//! One thread at a time uses it (`FI_THREAD_DOMAIN`): all that may change something takes `&mut`.
+//! Only one thread at a time may use it (`FI_THREAD_DOMAIN`): all calls that change anything take
+//! `&mut`.
 
 use core::ffi::c_void;
 use core::mem::offset_of;
@@ -27,15 +28,15 @@ pub(crate) type Token = usize;
 /// The end of an operation.
 #[derive(Debug)]
 pub(crate) struct Completion {
-    /// Which one; `None` if the library does not say.
+    /// The operation; `None` if the library does not say.
     pub(crate) token: Option<Token>,
     /// Bytes of a message that came.
     pub(crate) len: usize,
-    /// Where in the buffers a message lies that shares its receive with others.
+    /// The offset of a message in the buffers, if it shares its receive with others.
     pub(crate) at: Option<usize>,
-    /// Nothing more comes of this receive.
+    /// No further completion of this receive follows.
     pub(crate) is_last: bool,
-    /// Whether it was done.
+    /// Its result.
     pub(crate) result: Result<(), FabricError>,
 }
 
@@ -44,13 +45,13 @@ pub(crate) struct Completion {
 pub(crate) struct Remote {
     /// The endpoint.
     pub(crate) to: u64,
-    /// The address as its owner gives it.
+    /// The address that its owner gave.
     pub(crate) address: u64,
     /// The key that it gave out.
     pub(crate) key: u64,
 }
 
-/// What the peers of an endpoint have to know of memory.
+/// What peers have to know to access memory of an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Key {
     pub(crate) key: u64,
@@ -58,7 +59,7 @@ pub(crate) struct Key {
     pub(crate) base: u64,
 }
 
-/// See the [module text](self). The fields end in this order.
+/// See the [module text](self). The fields are dropped in this order.
 pub(crate) struct Endpoint {
     calls: Calls,
     ep: Option<Object<FidEp>>,
@@ -72,14 +73,14 @@ pub(crate) struct Endpoint {
     info: Info,
     /// One of [`CONTEXT_BYTES`] for each operation.
     contexts: Memory,
-    /// Messages, and what is copied on its way.
+    /// Buffers of messages and copied bytes.
     buffers: Memory,
-    /// What the library calls them.
+    /// The library's descriptor for them.
     buffers_desc: Desc,
     wait_fd: Option<RawFd>,
 }
 
-/// What the library calls registered memory.
+/// The library's descriptor for registered memory.
 #[derive(Clone, Copy)]
 struct Desc(*mut c_void);
 
@@ -279,7 +280,7 @@ impl Endpoint {
         });
     }
 
-    /// Registers memory; it is kept for as long as that.
+    /// Registers memory, and keeps it alive while it is registered.
     fn register_with(
         &mut self,
         memory: &Memory,
@@ -337,7 +338,7 @@ impl Endpoint {
         self.buffers.range(at, len).map_err(|error| misused(&error))
     }
 
-    /// Whether an operation was taken; if not, there is no room for it now.
+    /// Whether an operation was accepted; if not, there is no room for it now.
     fn taken(&self, what: &str, status: isize) -> Result<bool, FabricError> {
         match status {
             EAGAIN => Ok(false),
@@ -345,8 +346,9 @@ impl Endpoint {
         }
     }
 
-    /// Takes a message into this part of the buffers, or several if the provider
-    /// [shares receives](Promises::shares_receives). Nobody uses it until nothing more comes.
+    /// Posts a receive of one message into this part of the buffers, or of several if the provider
+    /// [shares receives](Promises::shares_receives). The part must not be used until the last
+    /// completion.
     pub(crate) fn recv(
         &mut self,
         token: Token,
@@ -382,7 +384,7 @@ impl Endpoint {
         self.taken("fi_recv", status)
     }
 
-    /// Sends this part of the buffers, which stays as it is until the completion.
+    /// Sends this part of the buffers, which must not change until the completion.
     pub(crate) fn send(
         &mut self,
         token: Token,
@@ -413,8 +415,8 @@ impl Endpoint {
         self.buffer(at, len)
     }
 
-    /// Writes to memory of another endpoint. The completion says that the bytes are there if
-    /// `delivered`, and otherwise only that they are on their way.
+    /// Writes to memory of another endpoint. With `delivered` the completion means that the bytes have
+    /// arrived, and otherwise only that they are under way.
     ///
     /// # Safety
     /// `src` is valid for `len` bytes of reads until the operation has completed, or the endpoint
@@ -485,7 +487,8 @@ impl Endpoint {
         }
     }
 
-    /// Lets the provider make progress, and tells what has completed. Whether anything has.
+    /// Lets the provider make progress, and gives completions to the caller. Returns whether there were
+    /// any.
     pub(crate) fn poll(
         &mut self,
         mut completed: impl FnMut(Completion),
@@ -564,25 +567,25 @@ impl Endpoint {
         (from < self.contexts.len_bytes()).then_some(from / CONTEXT_BYTES)
     }
 
-    /// Where in the buffers that is, if receives are shared; else the operation says it.
+    /// The offset in the buffers, if receives are shared; else the operation determines it.
     fn place(&self, at: *mut c_void) -> Option<usize> {
         let from = at.addr().checked_sub(self.buffers.base().addr().get())?;
         (self.promises.shares_receives && from < self.buffers.len_bytes()).then_some(from)
     }
 
-    /// Whether nothing more comes of a receive with these flags of a completion.
+    /// Whether a completion with these flags is the last one of its receive.
     const fn is_last(&self, flags: u64) -> bool {
         !self.promises.shares_receives || flags & FI_MULTI_RECV != 0
     }
 
-    /// What is readable when there is something to [poll](Self::poll) for. Only after
-    /// [`may_wait`](Self::may_wait).
+    /// The descriptor that is readable when there is something to [poll](Self::poll) for. Use it only
+    /// after [`may_wait`](Self::may_wait).
     pub(crate) fn wait_fd(&self) -> Option<BorrowedFd<'_>> {
         // SAFETY: the descriptor is that of the queue, and is closed with it.
         self.wait_fd.map(|fd| unsafe { BorrowedFd::borrow_raw(fd) })
     }
 
-    /// Whether nothing has come before the descriptor is watched.
+    /// Whether the descriptor may be waited on: nothing has come already.
     pub(crate) fn may_wait(&mut self) -> bool {
         let mut queue = [self.cq.fid()];
         match (self.calls.trywait, self.wait_fd) {

@@ -28,7 +28,7 @@ impl Drop for Info {
     }
 }
 
-/// What is asked of a provider, and what it gives.
+/// The properties that a provider gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Promises {
     /// Messages arrive after the writes before them, and writes after writes.
@@ -45,27 +45,27 @@ pub(crate) struct Promises {
     pub(crate) key_bytes: usize,
     /// Longest message or write.
     pub(crate) operation_bytes_max: usize,
-    /// Longest that needs no buffer until its completion.
+    /// Longest message that needs no buffer until its completion.
     pub(crate) inject_bytes: usize,
     /// A receive may take several messages.
     pub(crate) shares_receives: bool,
 }
 
-/// What the wire cannot do without.
+/// The capabilities that the wire needs.
 const NEEDED: u64 = FI_MSG | FI_RMA;
 
 impl Info {
-    /// All offers of reliable endpoints with messages and remote memory, the best first, of a
-    /// provider and a domain if they are named.
+    /// All offers of reliable endpoints with messages and remote memory, the best first, restricted
+    /// to a provider and a domain if they are named.
     ///
     /// # Errors
-    /// [`FabricError`]; no offer is none.
+    /// [`FabricError`]. An empty list is no error.
     pub(crate) fn all(
         library: &'static Library,
         provider: Option<&str>,
         domain: Option<&str>,
     ) -> Result<Vec<Self>, FabricError> {
-        // A provider promises only what it was asked for.
+        // A provider promises only what the hints ask for.
         let more = FI_ORDER_SAS | FI_ORDER_SAW | FI_ORDER_WAW;
         let all = Self::with(library, provider, domain, more, NEEDED)?;
         match all.is_empty() {
@@ -116,7 +116,7 @@ impl Info {
         Self::offered(library, ptr::null())
     }
 
-    /// What is offered to these hints, or to none.
+    /// The offers for these hints, or without hints.
     fn offered(library: &'static Library, hints: *const RawInfo) -> Result<Vec<Self>, FabricError> {
         let mut list = ptr::null_mut();
         // It loads the providers that are libraries of their own, and starts all.
@@ -166,7 +166,7 @@ impl Info {
         order: u64,
     ) -> Result<(), FabricError> {
         let info = self.raw_mut();
-        // What operations are given has this room.
+        // The contexts of operations have this room.
         info.mode = FI_CONTEXT | FI_CONTEXT2;
         let (tx, rx, ep) = (info.tx_attr, info.rx_attr, info.ep_attr);
         let (domain, fabric) = (info.domain_attr, info.fabric_attr);
@@ -260,7 +260,7 @@ impl Info {
         Some(Ipv4Addr::from(u32::from_be(address.sin_addr.s_addr)))
     }
 
-    /// What it promises.
+    /// Its properties.
     pub(crate) fn promises(&self) -> Promises {
         let mode = self.domain_attr().map_or(0, |domain| domain.mr_mode);
         let order = self.tx().map_or(0, |tx| tx.msg_order);
@@ -280,7 +280,7 @@ impl Info {
     }
 }
 
-/// A copy that `fi_freeinfo` frees; null of nothing.
+/// A copy that `fi_freeinfo` frees; null for `None`.
 fn copied(text: Option<&str>) -> Result<*mut c_char, FabricError> {
     let Some(text) = text else {
         return Ok(ptr::null_mut());

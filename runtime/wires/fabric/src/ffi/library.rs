@@ -40,7 +40,7 @@ impl Library {
     /// The library, which is loaded by the first call.
     ///
     /// # Errors
-    /// What the loader says, or which function is missing.
+    /// The message of the loader, or which function is missing.
     pub(crate) fn get() -> Result<&'static Self, &'static str> {
         static LOADED: OnceLock<Result<Library, String>> = OnceLock::new();
         let loaded = LOADED.get_or_init(Self::load);
@@ -49,7 +49,7 @@ impl Library {
 
     fn load() -> Result<Self, String> {
         let library = os::library::Library::load(NAME, Scope::Own)?;
-        // The newest version of each function: the structures that it gives are then as long as it writes them.
+        // Uses the newest version of each function, so that its structures have the full length.
         let find = |name: &CStr| {
             let found = library.function(name).map(NonNull::as_ptr);
             found.ok_or_else(|| format!("libfabric.so.1 has no {}", name.to_string_lossy()))
@@ -96,7 +96,7 @@ impl Library {
         }
     }
 
-    /// Of the status of a call: an error if it is negative.
+    /// Checks the status of a call: an error if it is negative.
     pub(super) fn check(&self, what: &str, status: isize) -> Result<(), FabricError> {
         match status {
             0.. => Ok(()),
@@ -104,7 +104,7 @@ impl Library {
         }
     }
 
-    /// The library's words for a positive number of an error.
+    /// The library's text for a positive error number.
     pub(super) fn text(&self, code: c_int) -> String {
         // SAFETY: takes any number. It returns null or a string that is never freed, or that lasts
         // until the next call of this thread.

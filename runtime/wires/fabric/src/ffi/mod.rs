@@ -1,4 +1,4 @@
-//! libfabric, loaded when it is asked for, as safe as it can be made.
+//! libfabric behind a safe interface, loaded on demand.
 //!
 //! | file | |
 //! |---|---|
@@ -6,7 +6,7 @@
 //! | [`library`] | finding it, and its functions |
 //! | [`info`] | what its providers offer |
 //! | [`endpoint`] | an endpoint with all that belongs to it |
-//! | `object` | what that is made of |
+//! | `object` | the objects of the library that it consists of |
 //!
 //! No headers are needed at build time.
 
@@ -21,7 +21,7 @@ pub(crate) use self::endpoint::{Completion, Endpoint, Remote, Token};
 pub(crate) use self::info::Info;
 pub(crate) use self::library::Library;
 
-/// An error of libfabric: its number, positive, and what it calls it.
+/// An error of libfabric: its positive number and its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FabricError {
     pub(crate) code: i32,
@@ -30,7 +30,7 @@ pub(crate) struct FabricError {
 }
 
 impl FabricError {
-    /// Not of the library: it lacks a function that it must have.
+    /// The library lacks a function that it must have.
     pub(crate) fn lacks(what: &str) -> Self {
         let text = format!("this provider has no {what}").into();
         Self {

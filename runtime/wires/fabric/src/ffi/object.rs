@@ -1,4 +1,4 @@
-//! Objects of the library: how they are made, and that they end.
+//! Objects of the library: how they are made and closed.
 
 use core::ffi::{c_int, c_void};
 use core::ptr::{self, NonNull};
@@ -7,7 +7,7 @@ use std::os::fd::RawFd;
 use super::abi::*;
 use super::{FabricError, Info};
 
-/// An object of the library, which ends with it.
+/// An object of the library, closed on drop.
 pub(super) struct Object<T> {
     pub(super) at: NonNull<T>,
     ops: &'static FidOps,
@@ -17,7 +17,7 @@ pub(super) struct Object<T> {
 unsafe impl<T> Send for Object<T> {}
 
 impl<T> Object<T> {
-    /// Of what a call that makes one has written.
+    /// From the result of a call that makes one.
     pub(super) fn made(
         library: &super::Library,
         what: &str,
@@ -59,8 +59,8 @@ impl<T> Object<T> {
 }
 
 impl Object<FidEp> {
-    /// A receive that takes several messages ends when less room than that is left. False if the
-    /// provider cannot do that.
+    /// Makes a shared receive end when less than `room_bytes` are left. False if the provider
+    /// cannot do that.
     pub(super) fn end_shared_receives_below(&self, room_bytes: usize) -> bool {
         // SAFETY: alive, and nobody changes it.
         let ops = unsafe { self.at.as_ref() }.ops;
@@ -108,7 +108,8 @@ pub(super) fn open_domain(
     Object::made(info.library(), "fi_domain", status, made)
 }
 
-/// Addresses and completions; whether the latter can be waited for.
+/// Opens the address vector and the completion queue. Also returns whether the queue can be waited
+/// on.
 pub(super) fn open_queues(
     info: &Info,
     domain: &Object<FidDomain>,

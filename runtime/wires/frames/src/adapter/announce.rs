@@ -9,12 +9,12 @@ use hostwire_transport::error::PeId;
 use crate::core::FramesCore;
 use crate::ended_pes::{End, EndedPes};
 
-/// Words that are on their way into the tables of other hosts.
+/// Words that still have to go into the tables of other hosts.
 #[derive(Debug, Default)]
 pub(super) struct Announcements(VecDeque<(LinkId, u64, u64)>);
 
 impl Announcements {
-    /// A PE has ended, and all that it has stored has been given to the links.
+    /// A PE has ended, and all its stores have been given to the links.
     pub(super) fn add(
         &mut self,
         map: &JobMap,
@@ -34,7 +34,7 @@ impl Announcements {
         self.0.is_empty()
     }
 
-    /// Gives to the links what they take now.
+    /// Gives words to the links, as many as they take now.
     pub(super) fn send(&mut self, core: &mut FramesCore) {
         let mut left = VecDeque::new();
         let mut full: Vec<LinkId> = Vec::new();

@@ -1,16 +1,16 @@
-//! What the fuzz target of the queue needs to see.
+//! Access for the fuzz target of the queue.
 
 use super::memory::AdapterMemory;
 use super::queue::{self, First, PIECE_BYTES, Record};
 
-/// Of each record, and what the bytes behind it are filled up to.
+/// The size of a record. The bytes after it are padded to a multiple of this.
 pub(crate) const RECORD_BYTES: usize = queue::HEAD_BYTES;
 pub(crate) const QUEUE_BYTES: usize = queue::QUEUE_BYTES;
 
 /// A record as two words, and the bytes that follow it.
 pub(crate) type Seen = ([u64; 2], usize);
 
-/// What these words mean, if any PE writes them.
+/// The record that these words mean, if a PE may write them.
 pub(crate) fn record_of(words: [u64; 2]) -> Option<Seen> {
     let record = Record::from_words(words)?;
     Some((words, len_of(record)))
@@ -23,8 +23,8 @@ const fn len_of(record: Record) -> usize {
     }
 }
 
-/// All records of a queue with this content of which a PE says to have written so much; `None`
-/// for what makes no sense, where reading ends.
+/// All records of a queue with this content, if the PE says that it has written `written`
+/// bytes. `None` for a word that makes no sense; reading ends there.
 pub(crate) fn read_all(written: u64, content: &[u8]) -> Vec<Option<Seen>> {
     let file = AdapterMemory::create(2, 2, 1).expect("memory");
     let adapter_memory = AdapterMemory::open(&file, 2, 2, 1).expect("the same job");

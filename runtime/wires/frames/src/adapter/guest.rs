@@ -22,9 +22,9 @@ use super::queue::{PIECE_BYTES, Record, Writer};
 use crate::ended_pes::{End, EndedPes, Told};
 use crate::{Bytes, LINE_BYTES, LINGER, counted, end_as_result, rights};
 
-/// Longest sleep of a PE that waits for its adapter: it then looks whether that lives.
+/// Longest sleep of a PE that waits for its adapter: it then checks that the adapter lives.
 const SLEEP_MAX: Duration = Duration::from_millis(10);
-/// Between two looks whether an adapter has found the other hosts.
+/// The time between two checks whether an adapter has found the other hosts.
 const JOIN_NAP: Duration = Duration::from_millis(1);
 
 /// A PE that shares the endpoint of its host with others.
@@ -46,16 +46,16 @@ pub struct Guest {
     state: SpinMutex<Mine, Yield>,
 }
 
-/// What one thread of the PE uses at a time.
+/// State that one thread of the PE uses at a time.
 #[derive(Debug)]
 pub(super) struct Mine {
     pub(super) writer: Writer,
     /// The number of the last question.
     question: u64,
-    /// Stores for which a quiet has to wait, and how many of them one has waited for.
+    /// The number of stores for which a quiet has to wait, and for how many of them one has waited.
     stores: u64,
     quieted: u64,
-    /// Hosts and PEs of whose loss a quiet has told.
+    /// Hosts and PEs whose loss a quiet has reported.
     told_hosts: HashSet<u32>,
     told_pes: Told,
 }
@@ -67,7 +67,7 @@ impl Guest {
     /// number, from 1 on.
     ///
     /// # Errors
-    /// [`TransportError::Environment`] with what the adapter says, or if it has not said anything by
+    /// [`TransportError::Environment`] with the adapter's error, or if it does not answer by
     /// `deadline`.
     pub fn join(
         shm: &Shm,
@@ -116,7 +116,7 @@ impl Guest {
         Ok(self.state.lock())
     }
 
-    /// The host of a PE that is not of this one.
+    /// The host of a PE of another host.
     #[inline]
     fn host(&self, pe: PeId) -> Result<u32, TransportError> {
         let host = self.host_of.get(pe as usize).copied();
@@ -127,7 +127,7 @@ impl Guest {
             })
     }
 
-    /// What stores to a PE give from now on; `None` as long as they go there.
+    /// The result of stores to a PE that has ended; `None` as long as it can be stored to.
     #[inline]
     fn end_of(&self, pe: PeId, host: u32) -> Option<Result<(), TransportError>> {
         if let Some(end) = self.ended.end_of(pe) {
@@ -141,7 +141,7 @@ impl Guest {
         self.put_as(true, pe, address, data)
     }
 
-    /// As [`put`](Self::put); whether a quiet `waits` for it.
+    /// As [`put`](Self::put). `waits`: a quiet has to wait for it.
     fn put_as(
         &self,
         waits: bool,
@@ -200,7 +200,7 @@ impl Guest {
         Ok(mine)
     }
 
-    /// Asks the adapter for something that has a number; that number.
+    /// Sends the adapter a question, and returns its number.
     fn ask(&self, record: impl FnOnce(u64) -> Record) -> Result<u64, TransportError> {
         let mut mine = self.hold()?;
         mine.question += 1;
@@ -255,7 +255,7 @@ impl Guest {
         Ok(())
     }
 
-    /// As a process that is killed: it says no farewell.
+    /// Ends as a killed process does, without a farewell.
     #[cfg(test)]
     pub(super) fn die(self) {
         self.has_finished.store(true, Ordering::Release);
@@ -265,7 +265,7 @@ impl Guest {
         self.watch.is_alive(self.adapter_memory.here())
     }
 
-    /// Waits until what was stored before has arrived: to the host of `pe`, or to all.
+    /// Waits until earlier stores have arrived: at the host of `pe`, or at all.
     fn quiet_to(&self, pe: Option<PeId>) -> Result<(), TransportError> {
         let mine = self.hold()?;
         let (stores, is_quiet) = (mine.stores, mine.stores == mine.quieted);
@@ -291,7 +291,7 @@ impl Guest {
         }
     }
 
-    /// The loss of a host, once.
+    /// Reports the loss of a host, once.
     fn tell(&self, mine: &mut Mine, pe: PeId, host: u32) -> Result<(), TransportError> {
         match self.adapter_memory.closed(host) {
             Some(Closed::Finished) | None => Ok(()),
@@ -300,7 +300,7 @@ impl Guest {
         }
     }
 
-    /// All losses, each once; the first one.
+    /// Notes all losses as reported, and returns the first one.
     fn tell_all(&self, mine: &mut Mine) -> Result<(), TransportError> {
         let mut lost = Ok(());
         for pe in mine.told_pes.news(&self.ended) {
@@ -417,7 +417,7 @@ impl Wire for Guest {
         self.put(pe, address, line.used())
     }
 
-    /// A queue and a link keep the order.
+    /// Queue and link keep the order, so there is nothing to do.
     fn fence(&self) -> Result<(), TransportError> {
         self.fork_guard.check()
     }
@@ -437,7 +437,7 @@ impl Wire for Guest {
 
     fn capabilities(&self) -> Capabilities<'_> {
         Capabilities {
-            // No registration: the adapter has no memory of PEs but their segments.
+            // No registration: the adapter only has the segments of PEs.
             batches: Some(self),
             per_target: Some(self),
             liveness: Some(self),
@@ -457,7 +457,7 @@ impl wire::Batches for Guest {
         self.put_as(false, pe, address, &value.to_ne_bytes())
     }
 
-    /// The adapter sees them at once, and sends them in as few frames as they need.
+    /// The adapter sees all lines at once, and sends them in as few frames as possible.
     fn store_lines(
         &self,
         pe: PeId,
@@ -558,7 +558,7 @@ impl wire::Lifetime for Guest {
         if !self.fork_guard.is_here() || self.has_finished.swap(true, Ordering::AcqRel) {
             return;
         }
-        // Who cannot say farewell is missed.
+        // A PE that cannot say farewell counts as dead.
         if let Ok(question) = self.ask(|question| Record::Finish { question }) {
             let _ = self.await_answer(question, Some(Instant::now() + LINGER));
         }
@@ -570,7 +570,7 @@ impl wire::Lifetime for Guest {
 }
 
 impl wire::Counting for Guest {
-    /// The adapter counts for all; the first PE of the host tells of it.
+    /// The adapter counts for all PEs; the first PE of the host reports its counters.
     fn tally(&self) -> Vec<(String, u64)> {
         let told = self.local == 0 && self.fork_guard.is_here() && {
             let asked = self.ask(|question| Record::Count { question });

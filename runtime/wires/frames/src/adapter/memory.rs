@@ -2,17 +2,17 @@
 //!
 //! | at | what | written by |
 //! |---|---|---|
-//! | 0 | state: attempt, and [`AdapterState`] | who starts the adapter, then the adapter |
-//! | 8 | rights that it takes to open the socket | who starts the adapter |
+//! | 0 | state: attempt, and [`AdapterState`] | the PE that starts the adapter, then the adapter |
+//! | 8 | rights that opening the socket needs | the PE that starts the adapter |
 //! | 16 | length of the text that says why it failed; the text is at 64 | the adapter |
-//! | 1024 | what it has counted, a word each | the adapter |
+//! | 1024 | its counters, a word each | the adapter |
 //! | 4092 | doorbell | the adapter, when it goes to sleep; PEs, to wake it |
 //! | 4096 | which PEs have ended ([`EndedPes`]) | the adapters of other hosts |
 //! | then | for each host: whether it can be reached | the adapter |
 //! | then | for each PE: the ends of its queue, and answers | that PE; the adapter |
 //! | then | for each PE: its queue | that PE |
 //!
-//! What it says is checked by whoever reads it: any PE of the host may have written anything.
+//! Readers check everything in it: any PE of the host may have written anything.
 
 use std::os::fd::OwnedFd;
 
@@ -30,7 +30,7 @@ const STATE: usize = 0;
 const RIGHTS: usize = 8;
 const TEXT_LEN: usize = 16;
 const TEXT: usize = 64;
-/// As many as are shown of words from outside.
+/// As much as is shown of a text from outside.
 const TEXT_BYTES: usize = 960;
 const COUNTERS: usize = TEXT + TEXT_BYTES;
 /// Most counters that fit in front of the doorbell.
@@ -39,29 +39,29 @@ const TABLE: usize = FIRST_FREE_OFFSET_BYTES;
 /// For each host: kind, value, length of a text, the text.
 const HOST_BYTES: usize = 256;
 const HOST_TEXT: usize = 24;
-/// For each PE: what it writes, and a line behind that what the adapter writes.
+/// For each PE: a line that the PE writes, then a line that the adapter writes.
 const ENDS_BYTES: usize = 128;
 const LINE_BYTES: usize = 64;
 
 /// Of the ends of a queue: how far the PE has written.
 const WRITTEN: usize = 0;
-/// The PE has joined, and may be asked whether it lives.
+/// The PE has joined, so its liveness may be checked.
 const JOINED: usize = 8;
 /// How far the adapter has read.
 const READ: usize = LINE_BYTES;
-/// The last question that it has answered.
+/// The last question that the adapter has answered.
 const ANSWERED: usize = LINE_BYTES + 8;
-/// The adapter reads no more of this queue: what is in it makes no sense.
+/// The adapter does not read this queue any more, because its contents make no sense.
 const UNREADABLE: usize = LINE_BYTES + 16;
 
-/// What an adapter is about.
+/// What an adapter does at the moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AdapterState {
     /// It looks for the other hosts.
     Connecting,
     /// It takes stores.
     Serving,
-    /// It has not found them, and has ended.
+    /// It has not found the other hosts, and has ended.
     Failed,
 }
 
@@ -78,7 +78,7 @@ pub struct AdapterMemory {
     shape: Shape,
 }
 
-/// How many there are.
+/// The numbers of PEs and hosts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Shape {
     pes: u32,
@@ -105,12 +105,14 @@ impl Shape {
 }
 
 impl AdapterMemory {
-    /// How long the memory is of `here` PEs, who share a host, in a job of `pes` PEs on `hosts` hosts.
+    /// The length of the memory for `here` PEs that share a host, in a job of `pes` PEs on `hosts`
+    /// hosts.
     pub fn bytes(pes: u32, hosts: u32, here: u32) -> usize {
         Shape { pes, hosts, here }.bytes()
     }
 
-    /// The file of the memory for `here` PEs, who share a host, of a job of `pes` PEs on `hosts` hosts.
+    /// Makes the file of the memory for `here` PEs that share a host, in a job of `pes` PEs on
+    /// `hosts` hosts.
     ///
     /// # Errors
     /// [`TransportError::Environment`]: no memory.
@@ -121,7 +123,7 @@ impl AdapterMemory {
     /// The memory in a file of such a job.
     ///
     /// # Errors
-    /// [`TransportError::Environment`] if it is the file of another one.
+    /// [`TransportError::Environment`] if the file belongs to another job.
     pub fn open(file: &OwnedFd, pes: u32, hosts: u32, here: u32) -> Result<Self, TransportError> {
         let shape = Shape { pes, hosts, here };
         let memory = map_whole(file)?;
@@ -149,7 +151,7 @@ impl AdapterMemory {
     }
 
     fn store(&self, at: usize, value: u64) {
-        // All offsets are in range: `open` has looked.
+        // All offsets are in range: `open` has checked them.
         let stored = self.window.put_word_unannounced(at, value);
         debug_assert_eq!(stored, Ok(()));
     }
@@ -161,7 +163,7 @@ impl AdapterMemory {
         self.store(STATE, attempt * ATTEMPT + CONNECTING);
     }
 
-    /// Attempt, and what the adapter of that is about. `None` before the first one.
+    /// The attempt, and the state of its adapter. `None` before the first one.
     pub(super) fn state(&self) -> Option<(u64, AdapterState)> {
         let word = self.load(STATE);
         let state = match word % ATTEMPT {
@@ -347,15 +349,15 @@ pub(super) enum Closed {
     Lost(Loss),
     /// Something else is wrong.
     Failed(String),
-    /// No adapter writes what is there.
+    /// The word there is one that no adapter writes.
     Unclear,
 }
 
 impl Closed {
-    /// What a store to `pe` of that host gives.
+    /// The result of a store to `pe` of that host.
     pub(super) fn as_result(&self, pe: PeId) -> Result<(), TransportError> {
         match self {
-            // Nobody can see that nothing is stored.
+            // No PE can see that nothing is stored.
             Self::Finished => Ok(()),
             Self::Lost(loss) => Err(TransportError::PeerLost { pe, loss: *loss }),
             Self::Failed(text) => Err(super::super::storing_failed(pe, text)),

@@ -1,15 +1,15 @@
 //! The adapter of a host whose PEs share one endpoint.
 //!
 //! As the HTEA of the papers, it serves all processes of its host: it has the only socket and the
-//! virtual links, one to each other host. It is a process of its own (`process`), so that no PE that is
-//! killed, stopped or wrong takes the wire from the others. PEs write their stores into queues in
-//! memory that they share with it (`memory`, `queue`); it packs them into frames (`serve`), and applies what
-//! comes to the segments of the PEs. To a PE it is a [`Guest`], which is a transport.
+//! virtual links, one to each other host. It is a process of its own (`process`), so that a PE that is
+//! killed, stopped or faulty does not take the wire from the others. PEs write their stores into queues in
+//! memory that they share with it (`memory`, `queue`); it packs them into frames (`serve`), and applies
+//! received frames to the segments of the PEs. A PE uses it through a [`Guest`], which is a transport.
 //!
 //! | file | |
 //! |---|---|
 //! | `memory.rs` | the memory that PEs and adapter share |
-//! | `queue.rs` | stores on their way to the adapter |
+//! | `queue.rs` | the queue of stores to the adapter |
 //! | `guest.rs` | the side of a PE |
 //! | `serve.rs` | the adapter's loop |
 //! | `announce.rs` | telling other hosts that a PE has ended |
@@ -39,20 +39,20 @@ pub use self::memory::AdapterMemory;
 use self::serve::Server;
 use super::{ControlConnections, Ether, EtherOptions, Roster, Socket};
 
-/// What it takes to be the adapter of a host.
+/// Everything that the adapter of a host needs.
 #[derive(Debug)]
 pub struct Adapter {
-    /// What it shares with the PEs.
+    /// The memory that it shares with the PEs.
     pub adapter_memory: AdapterMemory,
     /// The segments of the PEs, in the order of their numbers.
     pub segments: Vec<Window>,
-    /// Who of them lives.
+    /// Which of them live.
     pub watch: LivenessWatch,
-    /// Who is where.
+    /// Which PE is on which host, and where hosts are reached.
     pub roster: Roster,
-    /// What the wire may be told.
+    /// Options of the wire.
     pub options: EtherOptions,
-    /// Who has ended of the other hosts.
+    /// The control connections, which show which hosts have ended.
     pub control: Option<Arc<ControlConnections>>,
     /// By when the other hosts have to answer.
     pub deadline: Instant,
@@ -77,11 +77,11 @@ impl Adapter {
         }
     }
 
-    /// Starts it in a process of its own, which has the socket from now on. Whether it reaches the
-    /// other hosts, [`Guest::join`] tells all PEs.
+    /// Starts it in a process of its own, which owns the socket from now on. [`Guest::join`] tells all PEs
+    /// whether it reaches the other hosts.
     ///
     /// # Errors
-    /// [`TransportError::Environment`] if there can be no process.
+    /// [`TransportError::Environment`] if the process cannot be made.
     pub fn start(self, socket: Socket) -> Result<(), TransportError> {
         self.adapter_memory.begin(socket.rights());
         let mut kept = socket.fds();
@@ -104,7 +104,7 @@ impl Adapter {
         Ok(())
     }
 
-    /// Until all PEs of this host have ended.
+    /// Serves until all PEs of this host have ended.
     fn serve(self, socket: Socket) {
         let adapter_memory = self.adapter_memory.clone();
         let watch = self.watch.clone();

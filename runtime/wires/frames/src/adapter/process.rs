@@ -1,22 +1,22 @@
 //! The process of an adapter.
 //!
-//! It is forked by the first PE of a host, when that joins its job: any program may be a PE, and no
-//! other file has to be found. It shares nothing with the program from then on but what PEs share:
-//! it closes the descriptors of the program, hears no signal, has a session of its own, and uses any
-//! core. It is no child of the PE, so that a program which waits for its children does not find it.
+//! The first PE of a host forks it when it joins its job: any program may be a PE, and no other executable
+//! is needed. From then on it shares with the program only what PEs share: it closes the descriptors of the
+//! program, blocks signals, has a session of its own, and may use any core. It is no child of the PE, so
+//! that a program that waits for its children does not find it.
 
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 
 use hostwire_transport::error::TransportError;
 
-/// What a list of processes shows: 15 bytes at most.
+/// The name in a list of processes: 15 bytes at most.
 pub(super) const NAME: &str = "hw-adapter";
 
-/// Makes the process. True in that, false in the PE. The adapter keeps these descriptors of the
-/// PE, and no others.
+/// Makes the process. Returns true in the adapter and false in the PE. The adapter keeps only these
+/// descriptors of the PE.
 ///
 /// # Errors
-/// [`TransportError::Environment`] if there can be none.
+/// [`TransportError::Environment`] if it cannot be made.
 pub(super) fn is_adapter(kept: &[BorrowedFd<'_>]) -> Result<bool, TransportError> {
     let failed =
         |e: std::io::Error| TransportError::environment("starting the adapter of this host", e);
@@ -38,7 +38,7 @@ pub(super) fn is_adapter(kept: &[BorrowedFd<'_>]) -> Result<bool, TransportError
             }
             match libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == DETACHED {
                 true => Ok(false),
-                // Somebody who waits for all children may have had the status.
+                // Another thread that waits for all children may have taken the status.
                 false if status == 0 => Ok(false),
                 false => Err(failed(std::io::Error::other("it ended at once"))),
             }
@@ -46,16 +46,16 @@ pub(super) fn is_adapter(kept: &[BorrowedFd<'_>]) -> Result<bool, TransportError
     }
 }
 
-/// Ends the process of the adapter. What the program would do at its end is the PE's.
+/// Ends the process of the adapter without the program's exit handlers, which belong to the PE.
 pub(super) fn end() -> ! {
     // SAFETY: it has no preconditions, and does not return.
     unsafe { libc::_exit(0) }
 }
 
-/// What the process in between says.
+/// The exit status of the intermediate process.
 const DETACHED: i32 = 9;
 
-/// In the child: whether it is the adapter now, and not a child of the PE any more.
+/// Runs in the child. Returns whether this is the adapter, which is not a child of the PE any more.
 fn detach(kept: &[BorrowedFd<'_>]) -> bool {
     // SAFETY: no preconditions.
     unsafe { libc::setsid() };
@@ -75,7 +75,7 @@ fn detach(kept: &[BorrowedFd<'_>]) -> bool {
     true
 }
 
-/// Who ends the job ends the PEs; the adapter sees that, sends what is left, and ends.
+/// The end of a job ends the PEs. The adapter sees that, sends the remaining stores, and ends.
 fn hear_no_signal() {
     // SAFETY: all-zero bytes are a `sigset_t`.
     let mut all: libc::sigset_t = unsafe { core::mem::zeroed() };
@@ -85,7 +85,7 @@ fn hear_no_signal() {
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, core::ptr::null_mut()) };
 }
 
-/// Who waits for the end of a pipe of the program must not wait for the adapter.
+/// A process that waits for the end of a pipe of the program must not wait for the adapter.
 fn close_all_but(kept: &[BorrowedFd<'_>]) {
     let mut kept: Vec<RawFd> = kept.iter().map(AsRawFd::as_raw_fd).collect();
     kept.sort_unstable();
@@ -95,7 +95,7 @@ fn close_all_but(kept: &[BorrowedFd<'_>]) {
         first = fd + 1;
     }
     close_range(first, RawFd::MAX);
-    // What anything writes to the numbers of the standard streams must not go into a socket.
+    // Output to the standard streams must not go into a socket that gets one of their numbers.
     loop {
         // SAFETY: it reads a string that ends.
         let fd = unsafe { libc::open(c"/dev/null".as_ptr(), libc::O_RDWR) };
@@ -124,12 +124,12 @@ fn close_range(first: RawFd, last: RawFd) {
     }
 }
 
-/// The PE may be bound to a core, which is its own.
+/// The PE may be bound to a core; this core belongs to the PE.
 fn use_any_core() {
     let mut all = rustix::thread::CpuSet::new();
     for cpu in 0..rustix::thread::CpuSet::MAX_CPU {
         all.set(cpu);
     }
-    // The kernel keeps to what the job may use.
+    // The kernel limits this to the cores that the job may use.
     let _ = rustix::thread::sched_setaffinity(None, &all);
 }

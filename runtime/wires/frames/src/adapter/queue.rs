@@ -1,7 +1,6 @@
-//! What a PE has for its adapter: a queue of records in shared memory, written by the PE and read by
-//! the adapter.
+//! The queue from a PE to its adapter: records in shared memory, written by the PE and read by the adapter.
 //!
-//! A record is 16 bytes, and the bytes of a store behind them, filled up to a multiple of 16:
+//! A record is 16 bytes. The bytes of a store follow, padded to a multiple of 16:
 //!
 //! | bits of the first word | |
 //! |---|---|
@@ -9,8 +8,8 @@
 //! | 55 to 32 | PE, or all |
 //! | 31 to 0 | length in bytes |
 //!
-//! The second word is the address of a store, or the number of a question. Lengths and positions count from the
-//! beginning of all times, so a full queue and an empty one differ.
+//! The second word is the address of a store, or the number of a question. Positions count from the beginning
+//! and never wrap, so a full queue and an empty one differ.
 
 use hostwire_transport::error::PeId;
 use hostwire_transport::memory::Memory;
@@ -20,7 +19,7 @@ use super::memory::AdapterMemory;
 /// Bytes of the queue of a PE: a stream keeps going while the adapter sends a few batches of frames,
 /// and the queues of a host stay in its caches. Fitted.
 pub(super) const QUEUE_BYTES: usize = 128 << 10;
-/// Bytes that a store brings at most: longer ones are several.
+/// Most bytes of a record: a longer store takes several.
 pub(super) const PIECE_BYTES: usize = 16 << 10;
 pub(super) const HEAD_BYTES: usize = 16;
 /// The PE of questions that concern all.
@@ -36,11 +35,11 @@ const FINISH: u64 = 4;
 pub(super) enum Record {
     /// Bytes to be stored at an address of a PE.
     Store { pe: PeId, address: u64, len: usize },
-    /// To be answered when all before has arrived, at the host of one PE or at all.
+    /// To be answered when all earlier stores have arrived, at the host of one PE or at all.
     Quiet { pe: Option<PeId>, question: u64 },
     /// To be answered when all counters have been written.
     Count { question: u64 },
-    /// The last record: to be answered when all before has arrived.
+    /// The last record: to be answered when all earlier stores have arrived.
     Finish { question: u64 },
 }
 
@@ -57,7 +56,7 @@ impl Record {
         }
     }
 
-    /// `None` for what no PE writes.
+    /// `None` for words that no PE writes.
     pub(super) fn from_words([first, second]: [u64; 2]) -> Option<Self> {
         let pe = (first >> 32) as u32 & EVERYBODY;
         let len = (first & u64::from(u32::MAX)) as usize;
@@ -91,10 +90,10 @@ pub(super) struct Writer {
     memory: Memory,
     adapter_memory: AdapterMemory,
     local: u32,
-    /// What has been written, and what of it has been shown.
+    /// How much has been written, and how much of it has been shown.
     written: u64,
     shown: u64,
-    /// How far the adapter had read when somebody looked.
+    /// How far the adapter had read at the last look.
     read: u64,
 }
 
@@ -112,7 +111,7 @@ impl Writer {
         }
     }
 
-    /// Writes a record with its bytes if there is room. Nobody sees it before it is
+    /// Writes a record with its bytes if there is room. The adapter does not see it before it is
     /// [shown](Self::show).
     #[inline]
     pub(super) fn write(&mut self, record: Record, data: &[u8]) -> bool {
@@ -141,7 +140,7 @@ impl Writer {
     #[inline]
     fn has_room(&mut self, bytes: usize) -> bool {
         let fits = |read: u64| {
-            // What the adapter says is not believed: at worst a queue looks full.
+            // The adapter's count is not trusted: at worst the queue looks full.
             let used = self.written.wrapping_sub(read);
             used <= (QUEUE_BYTES - bytes) as u64
         };
@@ -154,7 +153,7 @@ impl Writer {
         has_room
     }
 
-    /// From now on the adapter sees all that has been written.
+    /// From now on the adapter sees everything that has been written.
     #[inline]
     pub(super) fn show(&mut self) {
         if self.shown != self.written {
@@ -177,18 +176,18 @@ pub(super) struct Reader {
     adapter_memory: AdapterMemory,
     local: u32,
     read: u64,
-    /// What the PE knows of that.
+    /// How far the PE knows that the adapter has read.
     said: u64,
-    /// Bytes of the first record that have been dealt with.
+    /// Bytes of the first record that have been handled.
     done: usize,
 }
 
-/// What is first in a queue.
+/// The first entry of a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum First {
     Record(Record),
     Nothing,
-    /// No PE writes that: nothing behind it can be understood.
+    /// No PE writes this, so nothing after it can be understood.
     Nonsense,
 }
 
@@ -232,7 +231,7 @@ impl Reader {
         }
     }
 
-    /// The bytes of the first record, a store, that have not been dealt with; and how many have.
+    /// The bytes of the first record, a store, that have not been handled yet, and how many have been.
     pub(super) fn rest<'a>(
         &self,
         len: usize,
@@ -254,18 +253,18 @@ impl Reader {
         (room, done)
     }
 
-    /// So many more of them have been dealt with.
+    /// `len` more of them have been handled.
     pub(super) const fn did(&mut self, len: usize) {
         self.done += len;
     }
 
-    /// The first record, which is this one, has been dealt with.
+    /// The first record, which is `record`, has been handled.
     pub(super) const fn pass(&mut self, record: Record) {
         self.read += record.bytes() as u64;
         self.done = 0;
     }
 
-    /// Tells the PE what room there is; whether that is news.
+    /// Tells the PE how much has been read. Returns whether that is news.
     pub(super) fn say(&mut self) -> bool {
         let is_news = self.said != self.read;
         if is_news {
@@ -342,7 +341,7 @@ mod tests {
     fn nonsense_is_noticed() {
         let adapter_memory = adapter_memory(2, 2, 1);
         let reader = adapter_memory.reader(0).unwrap();
-        // A PE that says to have written what it has not.
+        // A PE that claims to have written more than it has.
         for written in [16, 1 << 40, u64::MAX] {
             adapter_memory.set_written(0, written);
             assert_eq!(reader.first(), First::Nonsense, "{written}");
@@ -357,7 +356,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a queue of the standard library, around the end of the memory many times.
+        /// Compared with a queue of the standard library, many times around the memory.
         #[test]
         fn records_come_out_as_they_went_in(
             steps in proptest::collection::vec((any::<bool>(), 1_usize..=PIECE_BYTES, any::<u8>(), 1_usize..5000), 1..200)

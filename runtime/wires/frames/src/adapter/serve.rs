@@ -1,4 +1,4 @@
-//! The adapter's loop: stores of the PEs into frames, answers back to them.
+//! The adapter's loop: packs stores of the PEs into frames, and answers the PEs.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -18,16 +18,17 @@ use crate::core::FramesCore;
 use crate::ended_pes::End;
 use crate::{Ether, HostPath, tally_values};
 
-/// Bytes that are taken of one PE before the next one has its turn.
+/// Bytes that are taken from one PE before the next one has its turn.
 const TURN_BYTES: usize = 4 * PIECE_BYTES;
-/// Questions of one PE that wait for an answer: who asks more is not listened to meanwhile.
+/// Most questions of one PE that wait for an answer. The queue of a PE with so many is not read
+/// meanwhile.
 const QUESTIONS_MAX: usize = 64;
-/// How often it looks who has ended.
+/// How often it checks which PEs have ended.
 const LOOK_AROUND: Duration = Duration::from_millis(20);
-/// Turns between two looks at the clock for that.
+/// Turns between two readings of the clock for that.
 const TURNS_PER_CLOCK: u32 = 64;
-/// Longest sleep while a PE waits for what comes back. Fitted: short against a round trip of a slow
-/// network, long against a system call.
+/// Longest sleep while a PE waits for an answer from the network. Fitted: short against a round
+/// trip of a slow network, long against a system call.
 const ATTENDING_SLEEP_MAX: Duration = Duration::from_micros(100);
 
 /// See the [module text](self).
@@ -44,7 +45,7 @@ pub(super) struct Server {
     deadline: Instant,
     looked_around: Instant,
     room: Box<[u8; PIECE_BYTES]>,
-    /// Links that were stored to in this turn.
+    /// Links with stores in this turn.
     stored: Vec<LinkId>,
 }
 
@@ -54,36 +55,36 @@ struct Hosted {
     local: u32,
     segment: Window,
     queue: Reader,
-    /// In the order in which they were asked.
+    /// In the order of asking.
     questions: VecDeque<Question>,
     life: Life,
 }
 
-/// What a PE waits for.
+/// A question of a PE, for whose answer it waits.
 struct Question {
     number: u64,
     pending: Vec<(LinkId, Ticket)>,
 }
 
-/// How a PE is.
+/// The state of a PE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Life {
     /// It may write more.
     Lives,
-    /// Its process has ended. What it has written before is still sent.
+    /// Its process has ended. Its earlier stores are still sent.
     Died,
     /// It has said farewell.
     Finished,
-    /// All hosts are told.
+    /// All hosts have been told.
     Announced,
 }
 
-/// What a turn has found.
+/// The result of a turn.
 #[derive(Debug, Clone, Copy, Default)]
 struct Turn {
-    /// Something was done.
+    /// It did something.
     has_moved: bool,
-    /// Something waits for what the network gives back.
+    /// Something waits for the network.
     waits: bool,
 }
 
@@ -122,7 +123,7 @@ impl Server {
         })
     }
 
-    /// Until all PEs of this host have ended.
+    /// Serves until all PEs of this host have ended.
     pub(super) fn run(mut self) {
         let limits = WaitLimits::for_pes(self.adapter_memory.here() + 1);
         let mut backoff = Backoff::new(limits);
@@ -156,8 +157,8 @@ impl Server {
         all && self.announcements.is_empty()
     }
 
-    /// Sleeps until a PE writes. The agent looks after the socket meanwhile, so who waits for what
-    /// comes there is looked after often.
+    /// Sleeps until a PE writes. The agent serves the socket meanwhile. If a PE waits for the
+    /// network, the sleep is short.
     fn sleep(&mut self, limit: Duration, waits: bool) {
         self.look_around_in_time();
         let limit = match waits {
@@ -176,7 +177,7 @@ impl Server {
         }
     }
 
-    /// Takes what PEs have written, receives, sends and answers.
+    /// Takes records of PEs, receives, sends and answers.
     fn turn(&mut self) -> Turn {
         let mut turn = Turn::default();
         let has_news = self.guests.iter().any(Hosted::has_news);
@@ -202,7 +203,7 @@ impl Server {
         turn
     }
 
-    /// Takes what one PE has written, up to a bound.
+    /// Takes records of one PE, up to a bound.
     fn serve(&mut self, at: usize, core: &mut FramesCore) -> Turn {
         let mut turn = Turn::default();
         let mut bytes = 0;
@@ -223,7 +224,7 @@ impl Server {
                     break;
                 }
                 First::Nonsense => {
-                    // As one that has died: what it wants cannot be known.
+                    // Treated as dead: what it wants cannot be known.
                     guest.life = Life::Died;
                     self.adapter_memory.say_unreadable(guest.local);
                     guest.segment.notify();
@@ -259,13 +260,13 @@ impl Server {
         if let Some(guest) = self.guests.get_mut(at)
             && guest.queue.say()
         {
-            // It may wait for room.
+            // The PE may wait for room.
             guest.segment.notify();
         }
         turn
     }
 
-    /// Gives a store to its link; whether all of it was taken, or nobody is there to take it.
+    /// Gives a store to its link. Returns whether all of it was taken, or the target has ended.
     fn store(
         &mut self,
         at: usize,
@@ -275,7 +276,8 @@ impl Server {
         let Some(guest) = self.guests.get_mut(at) else {
             return true;
         };
-        // Another host cuts off who stores where nothing is, and all PEs here would suffer.
+        // Another host cuts this host off for a store outside of memory, and all PEs here would
+        // suffer.
         let end = address.checked_add(len as u64);
         let is_there = self.map.near(pe).is_some_and(|near| {
             address >= near.start.0 && end.is_some_and(|end| end <= near.start.0 + near.bytes)
@@ -296,12 +298,12 @@ impl Server {
                 accepted == rest.len()
             }
             Err(SendError::Full { .. }) => false,
-            // The PEs are told when somebody looks around.
+            // `look_around` will tell the PEs.
             Err(_) => true,
         }
     }
 
-    /// A PE asks when what it has stored so far will have arrived.
+    /// Notes a PE's question when its stores so far have arrived.
     fn note(&mut self, at: usize, core: &mut FramesCore, pe: Option<PeId>, number: u64) {
         core.let_go();
         let now = core.now();
@@ -320,7 +322,7 @@ impl Server {
         }
     }
 
-    /// Answers the questions whose answer is known; whether there were any.
+    /// Answers the questions whose answer is known. Returns whether there were any.
     fn answer(&mut self, core: &FramesCore) -> bool {
         let mut has_answered = false;
         let mut closed = false;
@@ -340,7 +342,7 @@ impl Server {
             }
             if let Some(number) = answered {
                 if closed {
-                    // Who is answered finds the loss.
+                    // A PE that gets an answer must find the loss.
                     publish_closed(&self.ether, core, &self.adapter_memory, &mut self.is_closed);
                 }
                 self.adapter_memory.set_answered(guest.local, number);
@@ -351,7 +353,7 @@ impl Server {
         has_answered
     }
 
-    /// A PE has ended, and what it has stored has been given to the links.
+    /// A PE has ended, and its stores have been given to the links.
     fn announce(&mut self, at: usize) {
         let Some(guest) = self.guests.get_mut(at) else {
             return;
@@ -372,7 +374,7 @@ impl Server {
         }
     }
 
-    /// Looks who has ended, here and there.
+    /// Checks which PEs have ended, here and on other hosts.
     fn look_around(&mut self) {
         for guest in &mut self.guests {
             let has_joined = self.adapter_memory.has_joined(guest.local);
@@ -389,7 +391,7 @@ impl Server {
                 continue;
             };
             let mut core = shared.lock();
-            // What it sent before it ended, its farewell too, may have come and not been looked at.
+            // Its last frames, also its farewell, may have come and not been received yet.
             core.drive();
             if core.closed(link).is_none() {
                 close(
@@ -415,7 +417,7 @@ impl Server {
 }
 
 impl Hosted {
-    /// Whether there is something to be done for it.
+    /// Whether there is work for it.
     fn has_news(&self) -> bool {
         !self.questions.is_empty()
             || match self.life {

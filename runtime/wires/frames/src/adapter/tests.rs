@@ -21,7 +21,7 @@ struct Job {
     guests: [Guest; 2],
     /// PE 2.
     other: Ether,
-    /// They live as long as these.
+    /// Its PEs count as alive as long as these exist.
     shm: Vec<Shm>,
 }
 
@@ -151,25 +151,26 @@ fn who_writes_nonsense_has_ended_for_others_and_harms_nobody() {
         loss: Loss::Ended,
     };
     assert_eq!(job.other.store_word(0, AT, 1), Err(lost.clone()));
-    // The word that says that there is news comes behind that of the PE.
+    // The word for news is stored after that of the PE.
     until("a quiet tells of it", || {
         job.other.quiet() == Err(lost.clone())
     });
     assert_eq!(job.other.quiet(), Ok(()), "it tells once");
-    // Itself, too, instead of waiting for ever.
+    // The PE itself gets an error too, instead of waiting for ever.
     job.guests[0].store_word(2, AT, 9).unwrap();
     let error = job.guests[0].quiet().unwrap_err().to_string();
     assert!(error.contains("makes no sense any more"), "{error}");
     is_fine(&job, 1, 3);
 }
 
-/// A PE that writes anywhere: the PEs of other hosts have nothing to do with it, and are not said to have ended.
+/// A PE that writes anywhere in the shared memory: PEs of other hosts are not blamed, and not
+/// reported as ended.
 #[test]
 fn shared_memory_that_makes_no_sense_is_told_as_what_it_is() {
     let job = job();
     is_fine(&job, 0, 1);
     let guest = &job.guests[0];
-    // Behind the words of three PEs, at the next line: that of host 1 is the second.
+    // The hosts begin at the next line after the words of three PEs; host 1 is the second.
     let (table, hosts) = (4096, 4096 + 64);
     for at in [table + 8 * 3, hosts + 256] {
         let before = job.adapter_memory.window().load_word(at).unwrap();

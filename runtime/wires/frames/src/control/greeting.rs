@@ -1,15 +1,15 @@
-//! How two hosts show each other that they are of one job: one message in each direction.
+//! How two hosts prove to each other that they belong to one job: one message in each direction.
 //!
 //! | bytes | field | |
 //! |---|---|---|
 //! | 0..8 | magic | [`MAGIC`] |
 //! | 8..12 | from | the number of the host that sends it, little endian |
 //! | 12..16 | to | the number of the host that it is for, little endian |
-//! | 16..48 | proof | what only the hosts of the job know: [`Proof`] |
+//! | 16..48 | proof | only the hosts of the job can make it: [`Proof`] |
 //!
 //! The host that connects sends its own first. The other one answers only if that is right, so
-//! that strangers hear nothing. What comes behind the greeting, any byte, says that the sender has
-//! let go of the connection, which is then no sign of life.
+//! strangers get no answer. Any byte after the greeting means that the sender no longer uses the
+//! connection, so its end says nothing about the sender.
 
 use hostwire_link::seal::{PROOF_LEN, Proof};
 
@@ -20,7 +20,7 @@ pub(crate) const GREETING_LEN: usize = 16 + PROOF_LEN;
 /// See the [module text](self).
 pub(super) const LET_GO: [u8; 1] = [0xff];
 
-/// What a host says.
+/// The contents of a greeting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Greeting {
     pub(crate) from: u32,
@@ -51,7 +51,7 @@ impl Greeting {
         bytes
     }
 
-    /// `None` for bytes that are none.
+    /// `None` for bytes that are no greeting.
     pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
         let (magic, rest) = bytes.split_first_chunk::<8>()?;
         let (from, rest) = rest.split_first_chunk::<4>()?;

@@ -1,7 +1,7 @@
-//! The kernel of another host, as TCP connections show it.
+//! The state of another host's kernel, as TCP connections show it.
 //!
-//! A process that gets no turn sends no frames. The kernel of its host answers all the same: it acknowledges what TCP
-//! asks it on a connection that carries nothing. So those connections tell whether a host is there.
+//! A process that does not run sends no frames. The kernel of its host still answers: it acknowledges TCP keepalives
+//! on a connection without data. So these connections show whether a host is there.
 
 use core::fmt;
 use std::io;
@@ -15,24 +15,23 @@ use rustix::net::sockopt;
 
 use crate::option;
 
-/// Nobody may find out by a connection that a cable is out: the kernel would close it, and its end is that of a
-/// process. As long as can be said, 24 days.
+/// A pulled cable must not end a connection: its end means that a process has ended. The longest possible time, 24
+/// days.
 const NEVER_MS: u32 = i32::MAX as u32;
-/// Where Linux says, in what TCP knows of a connection, before how many milliseconds an answer came last
-/// (`tcpi_last_ack_recv` of `struct tcp_info`).
+/// The offset of `tcpi_last_ack_recv` in `struct tcp_info`: the milliseconds since the last answer.
 const LAST_ANSWER_AT: usize = 56;
 
 /// Knows when the kernels of other hosts have answered.
 pub trait Kernels: fmt::Debug + Send + Sync {
-    /// How long ago that of a peer of links has; `None` if nobody asks it. A system call.
+    /// How long ago the kernel of a peer's host has answered; `None` if it is not asked. A system call.
     fn answered_ago(&self, peer: u32) -> Option<Duration>;
 }
 
-/// From now on this kernel asks the one at the other end of a connection, again and again. The connection never ends
-/// because that one does not answer.
+/// From now on this kernel repeatedly asks the one at the other end of a connection. A missing answer never ends the
+/// connection.
 ///
 /// # Errors
-/// As the system refuses. Nothing is asked then.
+/// The error of the system. Nothing is asked then.
 pub(super) fn ask(stream: impl AsFd) -> io::Result<()> {
     let every = Duration::from_nanos(HOST_ASKED_EVERY_NS);
     sockopt::set_tcp_user_timeout(&stream, NEVER_MS)?;
@@ -42,8 +41,8 @@ pub(super) fn ask(stream: impl AsFd) -> io::Result<()> {
     Ok(())
 }
 
-/// How long ago the kernel at the other end of a connection has answered. `None` if it is not
-/// [asked](ask), and if the system does not say.
+/// How long ago the kernel at the other end of a connection has answered. `None` if it is not [asked](ask), or if the
+/// system does not say.
 pub(super) fn answered_ago(stream: impl AsFd) -> Option<Duration> {
     if !sockopt::socket_keepalive(&stream).ok()? {
         return None;
@@ -59,9 +58,9 @@ pub(super) fn answered_ago(stream: impl AsFd) -> Option<Duration> {
 pub struct Connections(Mutex<Vec<(PeId, Weak<OwnedFd>)>>);
 
 impl Connections {
-    /// There is one more to this station.
+    /// Adds a connection to this station.
     pub fn add(&self, pe: PeId, stream: &Arc<OwnedFd>) {
-        // Without that, silence decides.
+        // Without this, silence decides.
         let _ = ask(stream);
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|(_, stream)| stream.strong_count() > 0);
@@ -70,7 +69,7 @@ impl Connections {
 }
 
 impl Kernels for Connections {
-    /// Two that have called each other at the same time have two connections.
+    /// Two stations that have called each other at the same time have two connections.
     fn answered_ago(&self, peer: u32) -> Option<Duration> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let its = all.iter().filter(|(pe, _)| *pe == peer);
@@ -89,13 +88,13 @@ mod tests {
     #[test]
     fn a_kernel_answers_without_the_process_and_is_asked_again() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        // Nobody accepts it, and nobody reads.
+        // The connection is neither accepted nor read.
         let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         assert_eq!(answered_ago(&stream), None, "nobody asks");
         ask(&stream).unwrap();
         let first = answered_ago(&stream).unwrap();
         assert!(first < Duration::from_secs(60), "{first:?}");
-        // The time since the last answer goes back when the next one comes.
+        // The time since the last answer is reset when the next one comes.
         let (mut longest, deadline) = (first, Instant::now() + Duration::from_secs(60));
         loop {
             let ago = answered_ago(&stream).unwrap();

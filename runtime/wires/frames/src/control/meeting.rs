@@ -1,13 +1,13 @@
 //! How the control connections of a host are made, by its first PE.
 //!
-//! Of two hosts the one with the higher number calls the other. All hosts listen before any of
-//! them calls, and the kernel takes a call, whatever its process does. So a call that is not taken
-//! soon never will be, and each host can tell the others whom it has reached; after that everybody
-//! knows for whom to wait.
+//! Of two hosts, the one with the higher number connects to the other. All hosts listen before any
+//! of them connects, and the kernel accepts a connection without the process. So a call that is
+//! not accepted soon never will be. Each host then tells the others which hosts it has reached,
+//! and all hosts know for which connections to wait.
 //!
-//! 1. [`Door::open`], and let all know the address;
-//! 2. [`Door::call`], and let all know whom it reached ([`Calls::reached`]);
-//! 3. [`Calls::meet`] with those who have reached this host.
+//! 1. [`Door::open`], and publish the address;
+//! 2. [`Door::call`], and publish the hosts that it reached ([`Calls::reached`]);
+//! 3. [`Calls::meet`] with the hosts that have reached this one.
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
@@ -24,20 +24,20 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use super::CONNECTIONS_MAX;
 use super::greeting::{GREETING_LEN, Greeting, LET_GO};
 
-/// How long a call may go unanswered by the kernel of the other host. It asks again after one
-/// second.
+/// How long a call may stay unanswered by the kernel of the other host. The SYN is repeated after
+/// one second.
 const CALL_LIMIT: Duration = Duration::from_millis(2500);
-/// Connections that have not said yet who they are.
+/// Most connections whose peers have not identified themselves yet.
 const STRANGERS_MAX: usize = 64;
 
-/// Where the other hosts call.
+/// The listening socket for the other hosts.
 #[derive(Debug)]
 pub struct Door {
     listener: TcpListener,
     address: SocketAddr,
 }
 
-/// What the hosts of a job have to know of each other.
+/// What the hosts of a job have to know about each other.
 #[derive(Debug, Clone)]
 pub struct Party {
     /// The number of this host.
@@ -49,7 +49,7 @@ pub struct Party {
 }
 
 impl Party {
-    /// What `from` shows to `to`.
+    /// The proof that `from` shows to `to`.
     fn proof(&self, from: u32, to: u32) -> Proof {
         let end = |host: u32| {
             let (_, life) = self.hosts.get(host as usize)?;
@@ -65,8 +65,8 @@ impl Party {
         }
     }
 
-    /// The hosts that this one calls. In a job of more hosts than one can have connections, each
-    /// has connections to those with the numbers around its own.
+    /// The hosts that this one calls. If a job has more hosts than a host may have connections,
+    /// each connects to hosts with numbers close to its own.
     pub(super) fn to_call(&self) -> Vec<(u32, SocketAddr)> {
         let hosts = self.hosts.len() as u32;
         let near = (CONNECTIONS_MAX / 2) as u32;
@@ -87,28 +87,29 @@ impl Door {
     /// Listens at an address of this host.
     ///
     /// # Errors
-    /// As the system says: no such address, no descriptors, or no TCP in a sandbox.
+    /// The error of the system: no such address, no descriptors, or no TCP in a sandbox.
     pub fn open(ip: IpAddr) -> io::Result<Self> {
         let listener = TcpListener::bind((ip, 0))?;
         listener.set_nonblocking(true)?;
-        // The standard library lets 128 wait, and more hosts may call before anybody looks.
+        // The standard library has a backlog of 128, and more hosts may call before the first
+        // accept.
         rustix::net::listen(&listener, CONNECTIONS_MAX as i32)?;
         let address = listener.local_addr()?;
         Ok(Self { listener, address })
     }
 
-    /// What it listens with.
+    /// The listening socket.
     pub fn into_listener(self) -> TcpListener {
         self.listener
     }
 
-    /// Where that is.
+    /// Its address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Calls the hosts that this one is to call, until each call is taken or refused, or
-    /// `deadline`, or for two seconds and a half.
+    /// Calls the hosts that this one has to call. Ends when each call is accepted or refused, at
+    /// `deadline`, or after two seconds and a half.
     pub fn call(self, party: Party, deadline: Instant) -> Calls {
         let deadline = deadline.min(Instant::now() + CALL_LIMIT);
         let calls = party.to_call().into_iter();
@@ -132,7 +133,7 @@ impl Door {
             for (host, fd) in done {
                 let stream = TcpStream::from(fd);
                 let greeting = Greeting::new(party.own, host, party.proof(party.own, host));
-                // Nothing was sent before, so there is room for all of it.
+                // Nothing was sent before, so there is room for the whole greeting.
                 let is_taken = matches!(stream.take_error(), Ok(None))
                     && (&stream).write_all(&greeting.to_bytes()).is_ok();
                 if is_taken {
@@ -163,8 +164,7 @@ fn connect(address: SocketAddr) -> Result<OwnedFd, Errno> {
     }
 }
 
-/// Which of them something has happened to; `None` after `deadline`, and if the system does not
-/// say.
+/// Which of them have an event; `None` after `deadline`, or on an error of the system.
 fn wait(mut fds: Vec<PollFd<'_>>, deadline: Instant) -> Option<Vec<bool>> {
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
@@ -183,7 +183,7 @@ fn wait(mut fds: Vec<PollFd<'_>>, deadline: Instant) -> Option<Vec<bool>> {
     Some(happened.collect())
 }
 
-/// The calls of this host that were taken, before anybody has answered.
+/// The accepted calls of this host, before the answers.
 #[derive(Debug)]
 pub struct Calls {
     door: Door,
@@ -205,7 +205,7 @@ struct Line {
     got: Vec<u8>,
 }
 
-/// What came on a [`Line`].
+/// What a read from a [`Line`] gave.
 enum Heard {
     /// Nothing yet, or not all.
     Nothing,
@@ -221,7 +221,7 @@ impl Line {
         Self { stream, got }
     }
 
-    /// Reads what has come, and nothing behind the greeting.
+    /// Reads what has come, but nothing after the greeting.
     fn hear(&mut self) -> Heard {
         let mut buffer = [0; GREETING_LEN];
         while let Some(room @ [_, ..]) = buffer.get_mut(self.got.len()..) {
@@ -237,7 +237,7 @@ impl Line {
     }
 }
 
-/// Connections that are made, by the number of the other host.
+/// Finished connections, by the number of the other host.
 type Made = Vec<(u32, OwnedFd)>;
 
 impl Calls {
@@ -247,7 +247,7 @@ impl Calls {
     }
 
     /// Waits for the answers of the hosts that this one has reached, and for the greetings of
-    /// `expected`, who have reached this one. The connections that there are by `deadline`.
+    /// `expected`, which have reached this one. Returns the connections that exist by `deadline`.
     pub fn meet(mut self, expected: &[u32], deadline: Instant) -> Made {
         let mut made = Made::new();
         let mut strangers: Strangers<Line> = Strangers::new(STRANGERS_MAX);
@@ -261,7 +261,7 @@ impl Calls {
                 break;
             }
             self.take_answers(&mut made);
-            // Whether it has to be heard again.
+            // Returns whether it has to be read again.
             let mut hear = |line: &mut Line| match line.hear() {
                 Heard::Nothing => true,
                 Heard::Nonsense => false,
@@ -271,7 +271,8 @@ impl Calls {
                 }
             };
             strangers.retain_mut(&mut hear);
-            // Of those who have reached this host, the greeting is here: they are strangers at no time.
+            // Hosts that have reached this one have already sent their greeting, so they are never
+            // strangers.
             for _ in 0..CONNECTIONS_MAX {
                 let Ok((stream, _)) = self.door.listener.accept() else {
                     break;
@@ -282,13 +283,14 @@ impl Calls {
                     strangers.come(line);
                 }
             }
-            // Strangers may come and come.
+            // Bounded, because strangers may keep coming.
             if Instant::now() >= deadline {
                 break;
             }
         }
         for Called { line, .. } in self.called {
-            // That host has the greeting, and may take this end for that of all PEs here.
+            // That host has the greeting, and must not take the end of this connection for the end
+            // of all PEs here.
             let _ = (&line.stream).write_all(&LET_GO);
         }
         made
@@ -311,8 +313,7 @@ impl Calls {
         }
     }
 
-    /// Answers a host that is expected and shows that it is the one. Others are dropped
-    /// unanswered.
+    /// Answers an expected host whose proof is right. Others are dropped without an answer.
     fn admit(
         &self,
         greeting: Greeting,

@@ -1,24 +1,23 @@
-//! Control connections: how the end of all PEs of another host is known at once.
+//! Control connections: they show at once that all PEs of another host have ended.
 //!
-//! Frames have no peer who could be missed. So there is one TCP connection between any two
-//! hosts, which carries nothing: the kernel closes it when the last process that has it ends,
-//! however it ends, and keeps it while a process is stopped. The first PE of a host makes the
-//! connections of the host ([`Door`]). It keeps them if it is the only one; the
-//! [adapter](super::adapter) of several PEs has them, which lasts as long as any of them.
+//! Frames are connectionless, so the end of a peer is not visible. So there is one TCP connection without data
+//! between any two hosts. The kernel closes it when the last process that has it ends, however it ends, and keeps it
+//! while a process is stopped. The first PE of a host makes the connections of the host ([`Door`]). It keeps them if
+//! it is the only one; with several PEs the [adapter](super::adapter) has them, which lives as long as any PE.
 //!
 //! A host has as many sockets as there are other hosts, at most [`CONNECTIONS_MAX`].
 //!
-//! The kernels ask each other on them whether they are there ([`kernel`]), so that a host whose processes get no turn
-//! is not taken for one that is gone. A connection on which nobody answers stays open.
+//! The kernels send each other keepalives on them ([`kernel`]), so that a host whose processes do not run is not
+//! taken for dead. A connection without answers stays open.
 //!
-//! A connection that cannot be made is no error: a host to which there is none is lost when it has
-//! been silent for long. Nobody can make one without the key of the job ([`greeting`]). Who is on
-//! the way between two hosts can close it, as he can hold up all frames.
+//! It is no error if a connection cannot be made: then a long silence shows the loss of the host. A connection needs
+//! the key of the job ([`greeting`]). An attacker on the path between two hosts can close it, just as he can block
+//! all frames.
 //!
 //! | file | |
 //! |---|---|
-//! | this one | looking whether a host has ended |
-//! | [`greeting`] | how two hosts show that they are of one job |
+//! | this one | checking whether a host has ended |
+//! | [`greeting`] | how two hosts prove that they belong to one job |
 //! | [`kernel`] | when the kernel of a host has answered |
 //! | [`meeting`] | how the connections are made |
 
@@ -38,9 +37,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 pub(crate) use self::kernel::Kernels;
 pub use self::meeting::{Calls, Door, Party};
 
-/// Most connections of a host: a process may have 1024 descriptors, as systems are set up.
+/// Most connections of a host: the usual limit is 1024 descriptors per process.
 pub const CONNECTIONS_MAX: usize = 250;
-/// Somebody who waits asks again and again; the system is asked no more often than this.
+/// A waiting thread asks repeatedly; the system is asked no more often than this.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// The control connections of this host: TCP connections that carry nothing, one to each other host,
@@ -51,7 +50,7 @@ pub struct ControlConnections {
     host_of: Box<[u32]>,
     connections: Box<[Connection]>,
     begin: Instant,
-    /// When somebody looked last, since `begin`. Never 0 from then on.
+    /// The time of the last look, since `begin`. Never 0 after it.
     looked_ms: AtomicU64,
 }
 
@@ -59,9 +58,9 @@ pub struct ControlConnections {
 struct Connection {
     host: u32,
     stream: TcpStream,
-    /// The process of the host that had it has ended.
+    /// The process at the other end has ended.
     has_ended: AtomicBool,
-    /// The other host has let go of it, and its end says nothing.
+    /// The other host no longer uses it, so its end says nothing.
     is_let_go: AtomicBool,
 }
 
@@ -74,14 +73,13 @@ impl Kernels for ControlConnections {
 }
 
 impl ControlConnections {
-    /// Over connections to these hosts, by number. `host_of` says
-    /// which host each PE is on.
+    /// Uses connections to these hosts, by number. `host_of` says which host each PE is on.
     pub fn new(
         host_of: impl IntoIterator<Item = u32>,
         connections: impl IntoIterator<Item = (u32, OwnedFd)>,
     ) -> Self {
         let connections = connections.into_iter().map(|(host, fd)| {
-            // Without that, silence decides.
+            // Without this, silence decides.
             let _ = kernel::ask(&fd);
             Connection {
                 host,
@@ -105,7 +103,7 @@ impl ControlConnections {
             .map(|connection| connection.stream.as_fd())
     }
 
-    /// How long ago the kernel of the host of `pe` has answered; `None` if nobody asks it. May cost a system call.
+    /// How long ago the kernel of the host of `pe` has answered; `None` if it is not asked. May cost a system call.
     pub fn host_answered_ago(&self, pe: PeId) -> Option<Duration> {
         self.of(pe)?.answered_ago()
     }
@@ -117,8 +115,7 @@ impl ControlConnections {
             .find(|connection| connection.host == *host)
     }
 
-    /// Whether all PEs of the host of `pe` are known to have ended. May cost a system call, now
-    /// and then.
+    /// Whether all PEs of the host of `pe` are known to have ended. Sometimes costs a system call.
     pub fn has_ended(&self, pe: PeId) -> bool {
         let Some(connection) = self.of(pe) else {
             return false;
@@ -135,7 +132,7 @@ impl ControlConnections {
             .is_some_and(|connection| !connection.is_let_go.load(Ordering::Relaxed))
     }
 
-    /// Whether nobody has looked for a while: true for one of several threads.
+    /// Whether it is time for another look: true for only one of several threads.
     fn is_time(&self) -> bool {
         let ms = |time: Duration| time.as_millis() as u64;
         let now = ms(self.begin.elapsed()) + 1;
@@ -174,7 +171,7 @@ impl ControlConnections {
 }
 
 impl Connection {
-    /// Of who has let go a kernel says nothing.
+    /// If the other host no longer uses the connection, its kernel's answers say nothing.
     fn answered_ago(&self) -> Option<Duration> {
         let is_over =
             self.has_ended.load(Ordering::Relaxed) || self.is_let_go.load(Ordering::Relaxed);
@@ -184,16 +181,16 @@ impl Connection {
         }
     }
 
-    /// Reads nothing away: all PEs of this host have the same connection.
+    /// Only peeks, because all PEs of this host have the same connection.
     fn hear(&self) {
         match self.stream.peek(&mut [0]) {
             Ok(0) => self.has_ended.store(true, Ordering::Release),
-            // Nobody says anything but that it has let go.
+            // Data only ever means that the other host no longer uses the connection.
             Ok(_) => self.is_let_go.store(true, Ordering::Relaxed),
             Err(error) => match error.kind() {
                 io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => {}
                 io::ErrorKind::ConnectionReset => self.has_ended.store(true, Ordering::Release),
-                // The network says something; of the processes nobody knows.
+                // An error of the network says nothing about the processes.
                 _ => self.is_let_go.store(true, Ordering::Relaxed),
             },
         }

@@ -27,7 +27,7 @@ fn party(own: u32, addresses: &[SocketAddr], key: u8) -> Party {
     }
 }
 
-/// The connections of hosts with these keys, each of whom knows whom the others reach.
+/// The connections of hosts with these keys. Each knows which hosts the others reach.
 fn meet(keys: &[u8], deadline: Instant) -> Vec<Vec<(u32, OwnedFd)>> {
     let doors: Vec<Door> = keys.iter().map(|_| Door::open(HERE).unwrap()).collect();
     let addresses: Vec<SocketAddr> = doors.iter().map(Door::address).collect();
@@ -55,7 +55,7 @@ fn watching(connections: Vec<(u32, OwnedFd)>) -> ControlConnections {
     ControlConnections::new(0..4, connections)
 }
 
-/// Who has ended, as soon as it is as `expected`: the kernel passes it on when it has time.
+/// Which hosts have ended, as soon as this is `expected`: the kernel may need some time.
 fn look_for(control: &ControlConnections, expected: [bool; 4]) -> [bool; 4] {
     let limit = soon();
     loop {
@@ -133,13 +133,13 @@ fn strangers_hear_nothing_and_keep_nobody_out() {
     assert_eq!((made.0.len(), made.1.len()), (1, 1));
     for mut stream in strangers {
         let mut heard = Vec::new();
-        // The end of the connection, however it comes, is no answer.
+        // An end of the connection of any kind is no answer.
         let _ = stream.read_to_end(&mut heard);
         assert_eq!(heard, []);
     }
 }
 
-/// More hosts than there may be strangers, all of whom have called before this one looks.
+/// More hosts than the bound for strangers, and all have called before this one accepts.
 #[test]
 fn many_hosts_are_let_in_at_once() {
     const HOSTS: u32 = 100;

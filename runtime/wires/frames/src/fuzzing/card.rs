@@ -77,7 +77,7 @@ fn card(bytes: &[u8]) {
             Err(error) => {
                 let text = error.to_string();
                 blames(&text, &["PE 1"]);
-                // The key of the job may be in it.
+                // The text may contain the key of the job.
                 let words = String::from_utf8_lossy(bytes).into_owned();
                 let secret = words.split(' ').find(|word| word.len() > 30);
                 assert!(secret.is_none_or(|secret| !text.contains(secret)), "{text}");

@@ -14,9 +14,9 @@ use crate::own::Own;
 use crate::socket::ring::frame_in;
 use crate::socket::udp::receiver::frames;
 
-/// Packets of peers, applied to the segment: held against a copy of it. A script: steps of one
-/// byte, and behind it a packet with its length (if the byte is even), or an address and lines
-/// (if it is odd).
+/// Packets of peers, applied to the segment. The result is compared with a copy. A script:
+/// steps of one byte, then a packet with its length (if the byte is even), or an address and
+/// lines (if it is odd).
 pub(super) const APPLY: Target = Target {
     name: "ether_apply",
     check: applied,
@@ -50,8 +50,8 @@ pub(super) const PLACE: Target = Target {
     cost: 1,
 };
 
-/// Datagrams that the kernel has put together. Two bytes with the length that it says, then the
-/// message.
+/// Datagrams that the kernel has coalesced. Two bytes with their length as the kernel says,
+/// then the message.
 pub(super) const RUNS: Target = Target {
     name: "udp_runs",
     check: |bytes| {
@@ -119,7 +119,7 @@ fn applied(bytes: &[u8]) {
             }
             Err(why) => {
                 shown(why);
-                // Runs before the one that is outside are stored.
+                // Runs before one that is outside are stored.
                 for (address, run) in hostwire_link::put::runs(&packet) {
                     if why == Misuse::Outside && !model.put(address as usize, run) {
                         break;
@@ -139,7 +139,7 @@ fn applied(bytes: &[u8]) {
 /// The memory of a host with one PE.
 struct Model {
     segment: Vec<u8>,
-    /// Which PEs have ended: nothing is said of what is in it.
+    /// The table of ended PEs. Its contents are not checked.
     table: usize,
 }
 
@@ -151,7 +151,7 @@ impl Model {
         }
     }
 
-    /// Whether the bytes are there.
+    /// Returns whether the range exists.
     fn put(&mut self, at: usize, run: &[u8]) -> bool {
         let Some(end) = at.checked_add(run.len()) else {
             return false;

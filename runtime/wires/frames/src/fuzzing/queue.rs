@@ -4,7 +4,7 @@ use hostwire_transport::fuzzing::kit::{Input, Target, mark, named};
 
 use crate::adapter::fuzzing::{QUEUE_BYTES, RECORD_BYTES, read_all, record_of};
 
-/// How far the PE says to have written, then what is in the queue.
+/// How far the PE claims to have written, then the contents of the queue.
 pub(super) const QUEUE: Target = Target {
     name: "adapter_queue",
     check: queue,

@@ -4,7 +4,7 @@ use hostwire_transport::fuzzing::kit::{Input, Script, Target, named, shown};
 
 use crate::socket::tcp::framing::{BadLength, FRAME_LEN_MAX, Incoming, PREFIX_BYTES};
 
-/// The room behind the frame that has begun.
+/// The buffer for bytes after the frame that has begun.
 const BUFFER_BYTES: usize = 256;
 
 /// A script: the stream in chunks, each as the system gives it with a call or several.
@@ -52,7 +52,7 @@ pub(super) const FRAMES: Target = Target {
     cost: 1,
 };
 
-/// As many calls as it takes.
+/// Makes as many calls as needed.
 fn feed(
     incoming: &mut Incoming,
     mut chunk: &[u8],

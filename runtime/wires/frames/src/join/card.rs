@@ -1,4 +1,4 @@
-//! What PEs publish about themselves.
+//! The cards that PEs publish about themselves.
 
 use core::fmt;
 use core::str::FromStr;
@@ -14,7 +14,7 @@ use super::offers::Offers;
 use crate::join::Result;
 use crate::{JobKey, Life};
 
-/// Key of what every PE publishes.
+/// The launcher's key under which every PE publishes its card.
 const CARD: &str = "hostwire-ether";
 /// In the place of a life: no encryption.
 const BARE: &str = "bare";
@@ -24,17 +24,17 @@ const BARE: &str = "bare";
 pub struct Card {
     /// Its [`Terms`].
     pub terms: [u64; Terms::WORDS],
-    /// That of PE 0 is the number of the job.
+    /// The one of PE 0 is the number of the job.
     pub job: u64,
     /// `None` if it runs without encryption.
     pub life: Option<Life>,
     /// From PE 0, if it runs with encryption.
     pub key: Option<JobKey>,
-    /// Where its host is reached over each wire, or why not, from the first PE there.
+    /// Where its host is reached over each wire, or why not. Only from the first PE of the host.
     pub offers: Option<Offers>,
     /// For the other PEs of its host.
     pub ticket: Option<String>,
-    /// Where its host listens for control connections, from the first PE there.
+    /// Where its host listens for control connections. Only from the first PE of the host.
     pub control: Option<SocketAddr>,
 }
 
@@ -104,7 +104,7 @@ impl FromStr for Card {
     }
 }
 
-/// The cards of all PEs, which fit to the own.
+/// Reads the cards of all PEs, and checks that they agree with the own one.
 pub(crate) fn read_cards(
     cards: &[Vec<u8>],
     pe: PeId,
@@ -118,9 +118,9 @@ pub(crate) fn read_cards(
     let mut read = Vec::new();
     for (pe, card) in (0..).zip(cards) {
         let text = String::from_utf8_lossy(card);
-        // Not the text itself: it may hold the key.
+        // Does not quote the text: it may contain the key.
         let seen = format!("{} words", text.split(' ').count());
-        // That of another version may have other words.
+        // A card of another version may have other words.
         let version = text.split(' ').next().and_then(|word| word.parse().ok());
         let card: Card = text.parse().map_err(|()| match version {
             Some(theirs) if theirs != terms.version => {
@@ -138,7 +138,7 @@ pub(crate) fn read_cards(
 }
 
 impl Card {
-    /// That of PE `pe`, before it speaks for its host.
+    /// The card of PE `pe`, before it speaks for its host.
     pub fn new(terms: &Terms, insecure: bool, pe: PeId) -> Result<Self> {
         Ok(Self {
             terms: terms.to_words(),
@@ -157,16 +157,17 @@ impl Card {
         })
     }
 
-    /// Publishes it, and gets those of all PEs.
+    /// Publishes this card, and gets the cards of all PEs.
     ///
     /// # Errors
-    /// [`JoinError`]: as the launcher answers, and if the card of another PE makes no sense or does not fit.
+    /// [`JoinError`]: errors of the launcher, or a card of another PE that makes no sense or does
+    /// not agree.
     pub fn exchange(&self, launcher: &mut dyn Bootstrap, terms: &Terms) -> Result<Vec<Self>> {
         let cards = all_gather(launcher, CARD, self.to_string().as_bytes())?;
         read_cards(&cards, launcher.rank(), (self, terms))
     }
 
-    /// What this PE and the own one would have to agree about, and do not.
+    /// The first thing about which this PE and the own one disagree.
     fn differs(&self, own: &Self) -> Option<Disagreement> {
         let theirs = self.life.is_some();
         (theirs != own.life.is_some()).then_some(Disagreement::Encryption { theirs })
@@ -190,7 +191,7 @@ pub(super) mod tests {
     pub(crate) const LIFE: &str = "000102030405060708090a0b0c0d0e0f";
     pub(crate) const KEY: &str = "77777777777777777777777777777777777777777777777777777777777777ff";
 
-    /// What PE 1 and this PE, PE 0, have to agree about.
+    /// The error if PE 1 and this PE, PE 0, disagree.
     pub(crate) fn different(about: Disagreement) -> JoinError {
         let fault = EnvironmentFault::Disagreement {
             pe: 1,
@@ -238,7 +239,7 @@ pub(super) mod tests {
             read("1 8 4096 0 7 bare - udp:udp=10.9.0.1:4000 - -").unwrap_err(),
             different(Disagreement::SegmentBytes { theirs, ours })
         );
-        // Whatever follows.
+        // The version counts first, whatever follows.
         let (theirs, ours) = (2, 1);
         for text in [
             "2",

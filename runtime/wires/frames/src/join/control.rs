@@ -13,17 +13,19 @@ use super::card::Card;
 use crate::join::Result;
 use crate::{Door, Interface, Party};
 
-/// Key of the numbers of the parties that a party has reached, from the PE that speaks for it.
+/// The launcher's key for the numbers of the parties that a party has reached, published by the PE
+/// that speaks for it.
 const REACHED: &str = "hostwire-reached";
 
-/// Where the other hosts call. `None` if that cannot be: the job runs without.
+/// Listens for the other hosts. `None` if that is not possible: then the job runs without control
+/// connections.
 pub fn listen(interface: &Interface) -> Option<Door> {
     Door::open(interface.ip?.into()).ok()
 }
 
-/// Makes the connections of this party, a host or a PE, in the PE that speaks for it, which has
-/// `card.control`. All PEs of the job have to call it: it takes a fence. `own` is the number of this
-/// party, and `speakers` has the PE of each.
+/// Makes the connections of this party (a host or a PE), in the PE that speaks for it and has
+/// `card.control`. All PEs of the job have to call this, because it uses a fence of the launcher.
+/// `own` is the number of this party, and `speakers` has the PE of each.
 pub fn connect(
     launcher: &mut dyn Bootstrap,
     (own, speakers): (u32, &[PeId]),
@@ -67,7 +69,7 @@ fn to_text(hosts: &[u32]) -> String {
     hosts.join(" ")
 }
 
-/// What is no number is no host: nobody waits for it.
+/// A word that is no number is ignored.
 fn from_text(text: &str) -> Vec<u32> {
     let words = text.split(' ');
     words.filter_map(|word| word.parse().ok()).collect()

@@ -1,4 +1,4 @@
-//! How the PEs of a job that spans hosts come together over a wire of this crate.
+//! How the PEs of a job on several hosts meet over a wire of this crate.
 //!
 //! | file | |
 //! |---|---|
@@ -35,14 +35,14 @@ use crate::{
 
 type Result<T> = core::result::Result<T, JoinError>;
 
-/// What the first PE of a host gives to the others beside the segments: the memory that they share with
-/// their adapter.
+/// The number of the descriptor that the first PE of a host gives to the others beside the segments:
+/// the memory that they share with their adapter.
 const ADAPTER_MEMORY: u32 = 0;
-/// How long hosts try to hear each other over a wire, where there is another one to try.
+/// How long hosts try to hear each other over a wire if another wire is left.
 const TRY_LIMIT: Duration = Duration::from_secs(4);
 
-/// Joins the PEs of this host by shared memory and those of others by a wire between hosts, and
-/// says which that is.
+/// Joins the PEs of this host by shared memory and those of other hosts by a wire between hosts.
+/// Returns which wire.
 pub(crate) fn join(joining: Joining<'_>) -> Result<Joined> {
     let settings = Settings::from_lookup(joining.lookup)?;
     let wanted = joining.wire.and_then(|name| name.parse::<FrameWire>().ok());
@@ -120,7 +120,8 @@ pub(crate) fn join(joining: Joining<'_>) -> Result<Joined> {
     })
 }
 
-/// Joins the PEs of this host, and gets what they share with their adapter, if there are several.
+/// Joins the PEs of this host, and gets the memory that they share with their adapter, if there are
+/// several.
 fn meet(
     segment: &Segment,
     here: &Host,
@@ -145,7 +146,7 @@ fn meet(
     Ok((shm, adapter_memory))
 }
 
-/// What all hosts can use, as their first PEs say.
+/// The wires that all hosts can use, as their first PEs say.
 fn common(firsts: &[(PeId, &Card)]) -> Result<Common> {
     let offers = firsts.iter().map(|(first, card)| {
         let offers = card.offers.as_ref();
@@ -165,7 +166,7 @@ fn first_cards<'a>(nodes: &Nodes, cards: &'a [Card]) -> Result<Vec<(PeId, &'a Ca
     firsts.collect()
 }
 
-/// One line from one PE: the user asked for it. It is no error if nobody reads it.
+/// One line from one PE, if the user asked for it. It is no error if nobody reads it.
 fn say_choice(wire: FrameWire, not_taken: &[NotTaken]) {
     let why = match not_taken {
         [] => "the fastest".to_owned(),
@@ -175,9 +176,9 @@ fn say_choice(wire: FrameWire, not_taken: &[NotTaken]) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
-/// What it takes to connect to the other hosts.
+/// Everything needed to connect to the other hosts.
 struct Between<'a> {
-    /// By host: its first PE, and the card of that.
+    /// By host: its first PE, and the card of this PE.
     firsts: &'a [(PeId, &'a Card)],
     /// The number of this host.
     host: u32,
@@ -192,8 +193,8 @@ struct Between<'a> {
 }
 
 impl Between<'_> {
-    /// Connects over the first of the `common` wires over which all hosts hear each other. Also the
-    /// wires that are not taken.
+    /// Connects over the first of the `common` wires over which all hosts hear each other. Also returns
+    /// the wires that were not taken.
     fn connect(
         &self,
         launcher: &mut dyn Bootstrap,
@@ -227,8 +228,8 @@ impl Between<'_> {
         Err(LaunchError::NoWire { why }.into())
     }
 
-    /// The only PE of a host connects itself. Of several, the first starts the adapter, and all join
-    /// that.
+    /// A single PE of a host connects itself. Of several PEs, the first one starts the adapter, and all
+    /// join it.
     fn attempt(
         &self,
         wire: FrameWire,
@@ -266,8 +267,8 @@ impl Between<'_> {
         Ok(Arc::new(guest))
     }
 
-    /// Who is where on this wire. Each attempt has a number and keys of its own, so that no frame of
-    /// one is taken for one of another.
+    /// The roster for this wire. Each attempt has its own number and keys, so that frames of one
+    /// attempt are not accepted by another.
     fn roster(&self, wire: FrameWire, attempt: usize) -> Result<Roster> {
         let peers = (0..).zip(self.firsts).map(|(host, (first, card))| {
             let offers = card.offers.as_ref();
@@ -288,7 +289,7 @@ impl Between<'_> {
     }
 }
 
-/// Encrypts the frames of an attempt; `None` without encryption.
+/// The secrets of an attempt; `None` without encryption.
 fn secrets(firsts: &[(PeId, &Card)], attempt: usize) -> Result<Option<Secrets>> {
     let lives = firsts.iter().filter_map(|(_, card)| card.life);
     // Frames are numbered from 0 in each attempt, so each has lives of its own.
@@ -344,7 +345,7 @@ mod tests {
                 different(Disagreement::Encryption { theirs })
             );
         }
-        // A card that is broken is not repeated: the key may be in it.
+        // A broken card is not quoted, because the key may be in it.
         let error = read(&first, &format!("{first} more"))
             .unwrap_err()
             .to_string();

@@ -14,19 +14,19 @@ use crate::FrameWire;
 /// Why a PE does not offer a wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// It has no right to it.
+    /// It has no right to use it.
     NotPermitted,
     /// The interface has no address.
     NoAddress,
-    /// Somebody else has what there is once.
+    /// Another process has it, and only one can.
     InUse,
-    /// The system cannot, for another reason.
+    /// The system refuses, for another reason.
     Failed,
-    /// It was told to take another wire.
+    /// It was told to use another wire.
     ToldOther,
 }
 
-/// As they are published.
+/// Their published names.
 const NAMED: [(Refusal, &str); 5] = [
     (Refusal::NotPermitted, "rights"),
     (Refusal::NoAddress, "address"),
@@ -46,7 +46,7 @@ impl Refusal {
         named.map(|(refusal, _)| *refusal)
     }
 
-    /// In words that follow those of which PE and which wire.
+    /// As text that follows the names of the PE and the wire.
     pub fn of(self, wire: FrameWire) -> String {
         match self {
             Self::NotPermitted => format!("it may not: {wire} needs {}", wire.entry().needs),
@@ -58,8 +58,8 @@ impl Refusal {
     }
 }
 
-/// What a PE says of wires: where it is reached over each, or why not. In the order of the wires
-/// as it tried them; at least one.
+/// The offers of a PE: where it is reached over each wire, or why not. In the order in which it tried the
+/// wires; at least one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offers(pub Vec<(FrameWire, Result<Address, Refusal>)>);
 
@@ -113,7 +113,7 @@ impl FromStr for Offers {
 /// Why a job does not take a wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Missing {
-    /// This PE does not offer it, and maybe others.
+    /// This PE does not offer it, and perhaps others do not either.
     Refused(PeId, Refusal),
     /// PEs did not hear each other over it.
     NotHeard,
@@ -140,23 +140,23 @@ impl fmt::Display for NotTaken {
     }
 }
 
-/// Several, one after the other: `not xdp (...), not ether (...)`.
+/// The text for several wires: `not xdp (...), not ether (...)`.
 pub(crate) fn not_taken(all: &[NotTaken]) -> String {
     let all: Vec<String> = all.iter().map(NotTaken::to_string).collect();
     all.join(", ")
 }
 
-/// What all PEs of a job can use.
+/// The wires that all PEs of a job can use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Common {
-    /// The wires that all offer, the fastest first; those that are taken only by name last.
+    /// The wires that all offer, the fastest first; wires that are used only by name come last.
     pub wires: Vec<FrameWire>,
-    /// The others that somebody offers or was asked for.
+    /// Other wires that a PE offers or was asked for.
     pub not_taken: Vec<NotTaken>,
 }
 
 impl Common {
-    /// Of the offers of all hosts, each made by its first PE.
+    /// From the offers of all hosts, each made by its first PE.
     pub fn of<'a>(offers: impl Iterator<Item = (PeId, &'a Offers)> + Clone) -> Self {
         let mut common = Self {
             wires: Vec::new(),

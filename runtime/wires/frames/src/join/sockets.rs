@@ -8,7 +8,7 @@ use crate::{FramePort, FrameWire, Interface, PacketSocket, Socket, StreamPort, X
 
 type Result<T> = core::result::Result<T, TransportError>;
 
-/// What sockets are made of.
+/// What opening sockets needs.
 pub(super) struct Open<'a> {
     pub(super) interfaces: &'a [Interface],
     pub(super) ether_type: u16,
@@ -19,11 +19,11 @@ pub(super) struct Open<'a> {
     pub(super) hosts: u32,
 }
 
-/// A socket for each wire that may be taken, or why there is none.
+/// A socket for each wire that may be used, or why there is none.
 pub(super) struct Sockets(Vec<(FrameWire, core::result::Result<Socket, Refusal>)>);
 
 impl Sockets {
-    /// Of the wire that is wanted, or of all.
+    /// Opens the socket of the wanted wire, or of all wires.
     ///
     /// # Errors
     /// If the wire that is wanted cannot be used.
@@ -42,7 +42,7 @@ impl Sockets {
         Ok(Self(sockets))
     }
 
-    /// What this host says of them.
+    /// The offers of this host.
     pub(super) fn offers(&self) -> Offers {
         let offer = |socket: &core::result::Result<Socket, Refusal>| match socket {
             Ok(socket) => Ok(socket.address()),
@@ -52,7 +52,7 @@ impl Sockets {
         Offers(all.map(|(wire, socket)| (*wire, offer(socket))).collect())
     }
 
-    /// Closes those of all other wires: frames of one kind may come to the socket of another.
+    /// Closes the sockets of all other wires: frames of one kind may come to the socket of another.
     pub(super) fn keep(&mut self, wires: &[FrameWire]) {
         self.0.retain(|(wire, _)| wires.contains(wire));
     }

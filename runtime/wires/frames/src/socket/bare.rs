@@ -1,4 +1,4 @@
-//! A packet socket with its receive ring, and nothing that knows what is in the frames.
+//! A packet socket with its receive ring. It knows nothing about the contents of frames.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -12,7 +12,8 @@ use super::filter::{self, Only};
 use super::ring::Ring;
 use super::{FRAME_LEN_MAX, SEND_BATCH_FRAMES, SendError};
 
-/// Sends to one peer and receives from everybody: for [`limits`](hostwire_transport::limits).
+/// Sends to one peer and receives from all senders: for
+/// [`limits`](hostwire_transport::limits).
 #[derive(Debug)]
 pub(crate) struct BareSocket {
     socket: OwnedFd,
@@ -34,7 +35,7 @@ impl BareSocket {
         })
     }
 
-    /// Sends frames from the first on; how many have left.
+    /// Sends frames from the first on. Returns how many have left.
     pub(crate) fn send(&self, frames: &[&[u8]]) -> usize {
         let frames = frames.iter().map(|frame| (&self.peer, [*frame]));
         send_many(self.socket.as_fd(), frames).unwrap_or(0)
@@ -124,8 +125,8 @@ fn bind(socket: &OwnedFd, to: &libc::sockaddr_ll) -> io::Result<()> {
     }
 }
 
-/// Sends frames, each made of some pieces, from the first on; how many have left. At most
-/// [`SEND_BATCH_FRAMES`].
+/// Sends frames, each made of several pieces, from the first on. Returns how many have
+/// left. At most [`SEND_BATCH_FRAMES`].
 pub(super) fn send_many<'a, const PIECES: usize>(
     socket: BorrowedFd<'_>,
     frames: impl Iterator<Item = (&'a libc::sockaddr_ll, [&'a [u8]; PIECES])>,

@@ -12,12 +12,12 @@ use super::super::tally::SocketCounters;
 use super::{FrameSocket, Received, SendError, Socket, Take};
 use crate::faults::FaultyFrames;
 
-/// A socket whose frames meet faults on purpose on their way out.
+/// A socket that injects faults into frames that it sends.
 #[derive(Debug)]
 pub struct FaultySocket {
     socket: Socket,
     frames: FaultyFrames,
-    /// What becomes of frames: not sent yet.
+    /// Frames after their faults that have not been sent yet.
     left: VecDeque<(PeId, Vec<u8>)>,
     /// Frames that the system did not take.
     unsent: u64,
@@ -50,7 +50,8 @@ impl FaultySocket {
     }
 }
 
-/// Frames that it sends may be lost: it is no stream any more. All else is as at the other.
+/// Frames that it sends may be lost, so it is no stream any more. Everything else is as at
+/// the inner socket.
 impl FrameSocket for FaultySocket {
     fn address(&self) -> Address {
         self.socket.address()
@@ -72,8 +73,8 @@ impl FrameSocket for FaultySocket {
         self.socket.set_peers(own, peers)
     }
 
-    /// As that of the other. What the system has no room for goes with the next call, and is
-    /// lost if there is none then either: the links send it again.
+    /// As the inner socket. Frames for which the system has no room are sent with the next
+    /// call. If there is no room then either, they are lost, and the links send them again.
     fn send(&mut self, frames: &[(PeId, &[u8])]) -> Result<usize, SendError> {
         if let Err(error) = self.send_left() {
             self.unsent += self.left.len() as u64;
@@ -86,7 +87,7 @@ impl FrameSocket for FaultySocket {
                 left.push_back((pe, frame.to_vec()));
             });
         }
-        // All have met their fate, and count as sent.
+        // All faults have been applied, and the frames count as sent.
         let _ = self.send_left();
         Ok(frames.len())
     }

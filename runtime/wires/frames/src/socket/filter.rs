@@ -1,8 +1,8 @@
-//! Which frames of an interface can be for this endpoint.
+//! Filters the frames of an interface that may be for this endpoint.
 //!
-//! All sockets of a host hear all frames of the EtherType, of other jobs too. An endpoint numbers its
-//! virtual links from 0 on; reset, close and sealed frames name the node. What
-//! hosts say about the paths between them is for all.
+//! All sockets of a host receive all frames of the EtherType, also of other jobs. An endpoint numbers
+//! its virtual links from 0 on. Reset, close and sealed frames name the node. Reports about the paths
+//! between hosts pass for all.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -21,7 +21,7 @@ const JUMP_IF_AT_LEAST: u16 = (libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K) as u
 const JUMP_IF_EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
 const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
 
-/// Whose frames.
+/// Which frames pass.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Only {
     /// Those for a host of a job, which has virtual links with numbers below `links`.
@@ -30,7 +30,7 @@ pub(super) enum Only {
     Port(u32),
 }
 
-/// Lets only these frames through. What is too short to tell is dropped.
+/// Lets only these frames through. Frames that are too short to decide are dropped.
 pub(super) fn attach(socket: BorrowedFd<'_>, only: Only) -> io::Result<()> {
     match only {
         Only::Host { host, links } => attach_steps(socket, &mut of_host(host, links)),
@@ -100,7 +100,7 @@ mod tests {
         let (from, to) = UnixDatagram::pair().unwrap();
         to.set_nonblocking(true).unwrap();
         attach(to.as_fd(), only).unwrap();
-        // A filtered datagram may be refused to its sender, too.
+        // The sender of a filtered datagram may get an error.
         let _ = from.send(frame);
         to.recv(&mut [0; 2000]).is_ok()
     }

@@ -1,13 +1,13 @@
-//! Who sent a frame, by what the system says of its sender.
+//! Finds the host that sent a frame, by the sender that the system gives.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// The numbers of hosts by what their frames come from.
+/// The numbers of hosts by the senders of their frames.
 #[derive(Debug)]
 pub(super) struct Known<Sender> {
     hosts: HashMap<Sender, u32>,
-    /// One of those: frames come in runs.
+    /// The last one found, because frames come in runs.
     last: Option<(Sender, u32)>,
 }
 
@@ -21,17 +21,17 @@ impl<Sender> Default for Known<Sender> {
 }
 
 impl<Sender: Copy + Eq + Hash> Known<Sender> {
-    /// What comes from `sender` is from `host`, unless another host was named before.
+    /// Frames from `sender` are from `host`, unless another host was named before.
     pub(super) fn add(&mut self, sender: Sender, host: u32) {
         self.hosts.entry(sender).or_insert(host);
     }
 
-    /// All whose host is known.
+    /// All senders whose host is known.
     pub(super) fn senders(&self) -> impl Iterator<Item = &Sender> {
         self.hosts.keys()
     }
 
-    /// The host that this is, if it is known.
+    /// The host of this sender, if it is known.
     #[inline]
     pub(super) fn find(&mut self, sender: Sender) -> Option<u32> {
         if self.last.is_none_or(|(known, _)| known != sender) {

@@ -1,4 +1,4 @@
-//! Where frames leave this process and come in: bare Ethernet, UDP or TCP.
+//! Sockets for frames: bare Ethernet, UDP or TCP.
 
 mod bare;
 mod faulty;
@@ -33,12 +33,12 @@ use super::tally::SocketCounters;
 /// Frames taken per call, so that sending gets its turn.
 const BATCH_FRAMES: usize = 16;
 
-/// Frames sent per call: as many full ones of plain Ethernet as the longest message holds that
-/// the kernel segments.
+/// Frames sent per call: as many full frames of plain Ethernet as fit the longest message that the
+/// kernel segments.
 pub(crate) const SEND_BATCH_FRAMES: usize = 44;
-/// Bytes that one call sends of a stream: full ones of these.
+/// Bytes of a stream that one call sends: those of so many full frames.
 const PIECE_BYTES: usize = SEND_BATCH_FRAMES * 22 * 64;
-/// Longest frame that is used, whatever the interface could take.
+/// Longest frame that is used, even if the interface takes longer ones.
 pub(crate) const FRAME_LEN_MAX: usize = 9000;
 
 /// Why the first of some frames has not left.
@@ -67,7 +67,7 @@ impl SendError {
 #[derive(Debug)]
 pub struct Socket(Box<dyn FrameSocket>);
 
-/// What every kind of socket does. Where many do the same, that stands here.
+/// What every kind of socket does, with defaults that fit most kinds.
 pub trait FrameSocket: core::fmt::Debug + Send {
     /// Where this host is reached.
     fn address(&self) -> Address;
@@ -78,53 +78,53 @@ pub trait FrameSocket: core::fmt::Debug + Send {
     /// Frames that it holds before it loses some.
     fn frames_max(&self) -> usize;
 
-    /// Rights that it takes to open one, and none to use it.
+    /// Rights that are needed to open one. Its use needs none.
     fn rights(&self) -> CapabilitySet;
 
-    /// Says who the peers are, by the number of their hosts; `None` is this one.
+    /// Sets the addresses of the peers, by the number of their hosts; `None` is this host.
     ///
     /// # Errors
-    /// [`TransportError::Environment`] if one of them speaks another way than this socket.
+    /// [`TransportError::Environment`] if one of them uses another kind of wire than this socket.
     fn set_peers(&mut self, own: u32, peers: Vec<Option<Address>>) -> Result<(), TransportError>;
 
-    /// Sends frames to hosts, from the first on; how many have left, one at least.
+    /// Sends frames to hosts, from the first on. Returns how many have left, at least one.
     ///
     /// # Errors
     /// Why the first has not left.
     fn send(&mut self, frames: &[(u32, &[u8])]) -> Result<usize, SendError>;
 
-    /// Shows every frame that has come, up to a bound, to `take`.
+    /// Gives every frame that has come, up to a bound, to `take`.
     fn receive(&mut self, take: &mut Take<'_>) -> Received;
 
     /// Becomes readable when a frame comes.
     fn fd(&self) -> BorrowedFd<'_>;
 
-    /// A socket of the system, which [`fd`](Self::fd) need not be.
+    /// A socket of the system. [`fd`](Self::fd) may be another kind of descriptor.
     fn system_socket(&self) -> BorrowedFd<'_> {
         self.fd()
     }
 
-    /// All descriptors that it needs, for a process that closes the others.
+    /// All descriptors that it needs, for a process that closes all others.
     fn fds(&self) -> Vec<BorrowedFd<'_>> {
         vec![self.fd()]
     }
 
-    /// What it has counted itself.
+    /// Its own counters.
     fn counters(&self) -> SocketCounters {
         SocketCounters::default()
     }
 
-    /// Headers in front of each frame that count against the MTU of the path.
+    /// Headers of each frame that count against the MTU of the path.
     fn header_bytes(&self) -> usize {
         0
     }
 
-    /// Whether frames of one length leave together.
+    /// Whether frames of one length are sent together.
     fn joins_frames(&self) -> bool {
         false
     }
 
-    /// Whether every frame arrives, in order, or none does any more.
+    /// Whether every frame arrives, in order, until the connection breaks.
     fn loses_nothing(&self) -> bool {
         false
     }
@@ -159,16 +159,16 @@ impl DerefMut for Socket {
     }
 }
 
-/// What a call of `receive` has found.
+/// The result of a call of `receive`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Received {
     /// Frames from peers.
     pub frames: usize,
-    /// Frames from anybody else: dropped.
+    /// Frames from other senders: dropped.
     pub strangers: usize,
 }
 
-/// Where a frame has come from, and how.
+/// The origin of a received frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Came {
     /// The number of the host that sent it.
@@ -187,7 +187,7 @@ impl Came {
     }
 }
 
-/// What frames that have come are shown to.
+/// Takes received frames.
 pub type Take<'a> = dyn FnMut(Came, &mut [u8]) + 'a;
 
 impl Received {
@@ -202,9 +202,9 @@ impl Socket {
         Self(Box::new(socket))
     }
 
-    /// One for all of `sockets`, which are of one kind, each at an interface of its own. The peers
-    /// have as many, in the same order of networks: frames for one of them take any of its
-    /// interfaces that works. One socket stays what it is.
+    /// Joins `sockets` of one kind, each at an interface of its own. The peers have as many, in
+    /// the same order of networks. Frames for a peer take any of its interfaces that works. A
+    /// single socket is returned unchanged.
     ///
     /// # Errors
     /// [`TransportError::Misused`] for none, for too many, and for sockets of different kinds.
@@ -215,13 +215,13 @@ impl Socket {
         }
     }
 
-    /// The same, and frames that it sends meet faults; `pe` draws them.
+    /// The same, with faults for frames that it sends. `pe` selects the sequence of faults.
     #[must_use]
     pub fn with_faults(self, faults: Faults, pe: PeId) -> Self {
         Self::of(FaultySocket::new(self, faults, pe))
     }
 
-    /// Sends as many of `frames` as go with one call; how many have left, one at least.
+    /// Sends as many of `frames` as fit one call. Returns how many have left, at least one.
     #[inline]
     pub(super) fn send_batch<'a>(
         &mut self,
@@ -230,7 +230,7 @@ impl Socket {
         let Some(first) = frames.next() else {
             return Ok(0);
         };
-        // Most of the time.
+        // The most frequent case.
         let Some(second) = frames.next() else {
             return self.send(&[first]);
         };
@@ -247,7 +247,8 @@ impl Socket {
     }
 }
 
-/// A peer that speaks another way than this PE, `with`, which has one interface.
+/// The error for a peer that uses another kind of wire than this PE, `with`, or several
+/// interfaces.
 fn mixed(pe: PeId, with: PeId, address: &Address, ours: &'static str) -> TransportError {
     if address.interfaces() > 1 {
         return unequal(pe, with, address, 1);
@@ -256,7 +257,7 @@ fn mixed(pe: PeId, with: PeId, address: &Address, ours: &'static str) -> Transpo
     disagree(pe, with, Disagreement::Wire { theirs, ours })
 }
 
-/// A peer that has not `ours` interfaces.
+/// The error for a peer that does not have `ours` interfaces.
 fn unequal(pe: PeId, with: PeId, address: &Address, ours: usize) -> TransportError {
     let theirs = address.interfaces();
     disagree(pe, with, Disagreement::Interfaces { theirs, ours })

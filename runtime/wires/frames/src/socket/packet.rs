@@ -95,7 +95,7 @@ impl FrameSocket for PacketSocket {
             Some((peer, [*frame]))
         });
         match bare::send_many(self.socket.as_fd(), addressed) {
-            // The first is for nobody.
+            // The first frame has no peer.
             Ok(0) if !frames.is_empty() => Err(SendError::Refused),
             sent => sent,
         }

@@ -1,7 +1,7 @@
 //! Frames of an own EtherType for an endpoint that is one of many at its interface.
 //!
-//! Endpoints of one job are told apart by what is in their frames. Stations know nothing of each other,
-//! so each has a port at its interface, which it draws, and frames have a head with the ports of both:
+//! The contents of frames distinguish endpoints of one job. Stations know nothing about each other. So
+//! each draws a port at its interface, and frames have a head with the ports of both:
 //!
 //! | bytes | field | |
 //! |---|---|---|
@@ -9,8 +9,8 @@
 //! | 4 to 7 | to | port, big-endian |
 //! | 8 to 11 | from | port, big-endian |
 //!
-//! Two that draw the same port at one station of the network get each other's frames, which are not sealed
-//! for them: one in four thousand million.
+//! If two draw the same port at one network station (one in four thousand million), they get each other's
+//! frames, but cannot open them.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -27,9 +27,9 @@ use super::known::Known;
 use super::ring::{Ring, receive};
 use super::{FRAME_LEN_MAX, FrameSocket, Received, SendError, Take, mixed};
 
-/// A version that there is not, and a virtual link that no host of a job has.
+/// A version that does not exist, and a virtual link that no host of a job has.
 pub(super) const MARK: [u8; 4] = [0xf1, b's', 0xff, 0xff];
-/// Where the port is to which a frame goes.
+/// The offset of the port to which a frame goes.
 pub(super) const TO: usize = MARK.len();
 const HEAD_BYTES: usize = TO + 2 * size_of::<u32>();
 
@@ -45,7 +45,7 @@ fn head(to: u32, from: u32) -> Head {
     head
 }
 
-/// The port that a frame comes from, and what is behind its head.
+/// The port from which a frame comes, and the bytes after its head.
 fn split(frame: &mut [u8]) -> Option<(u32, &mut [u8])> {
     let (head, rest) = frame.split_first_chunk_mut::<HEAD_BYTES>()?;
     let from = head.last_chunk().copied().map(u32::from_be_bytes)?;
@@ -139,7 +139,7 @@ impl FrameSocket for PortedSocket {
             Some((&peer.station, [&peer.head, *frame]))
         });
         match bare::send_many(self.socket.as_fd(), addressed) {
-            // The first is for nobody.
+            // The first frame has no peer.
             Ok(0) if !frames.is_empty() => Err(SendError::Refused),
             sent => sent,
         }

@@ -1,5 +1,5 @@
 //! The receive ring of a packet socket (`packet(7)`, version 2): memory that the kernel
-//! fills. Looking for a frame is a load, and no frame is copied.
+//! fills. A check for a frame is a load, and no frame is copied.
 
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -16,12 +16,11 @@ const BLOCK_BYTES: usize = 64 << 10;
 const ALIGN_BYTES: usize = 16;
 /// Where the kernel puts the sender of a frame.
 const SENDER_AT: usize = size_of::<libc::tpacket2_hdr>().next_multiple_of(ALIGN_BYTES);
-/// What may stand in front of the frame: both headers and a gap for a link-layer header.
+/// Room before the frame: both headers and a gap for a link-layer header.
 const HEADROOM_BYTES: usize =
     (SENDER_AT + size_of::<libc::sockaddr_ll>() + 16).next_multiple_of(ALIGN_BYTES) + ALIGN_BYTES;
 
-/// The receive ring: places of one size, each owned by the kernel or by this process, as
-/// the first word of the place says.
+/// The receive ring: places of one size. The first word of a place says whether the kernel or this process owns it.
 #[derive(Debug)]
 pub(super) struct Ring {
     base: NonNull<u8>,
@@ -35,12 +34,12 @@ pub(super) struct Ring {
 unsafe impl Send for Ring {}
 
 impl Ring {
-    /// Of frames of up to `frame_len` bytes.
+    /// A ring for frames of up to `frame_len` bytes.
     pub(super) fn new(socket: BorrowedFd<'_>, frame_len: usize) -> io::Result<Self> {
         let version = libc::tpacket_versions::TPACKET_V2 as libc::c_int;
         // SAFETY: it reads an int.
         unsafe { option::set(socket, libc::SOL_PACKET, libc::PACKET_VERSION, &version)? };
-        // Divides a block: a power of two, and frames are at most 9000 bytes long.
+        // Divides the size of a block: both are powers of two, and frames are at most 9000 bytes long.
         let place_bytes = (HEADROOM_BYTES + frame_len).next_power_of_two().max(2048);
         let frames = RING_BYTES / place_bytes;
         let request = libc::tpacket_req {
@@ -88,8 +87,7 @@ impl Ring {
         unsafe { self.place().cast::<AtomicU32>().as_ref() }
     }
 
-    /// Shows the next frame and its sender to `take`, if there is one, and gives its place
-    /// back to the kernel.
+    /// Gives the next frame and its sender to `take`, if there is one, and then returns its place to the kernel.
     pub(super) fn next(&mut self, take: impl FnOnce(MacAddress, &mut [u8])) -> bool {
         if self.is_empty() {
             return false;
@@ -115,8 +113,8 @@ impl Ring {
     }
 }
 
-/// Shows frames that have come to `take`, up to a bound. `of` says the number of the host that sent one, if it is known, and
-/// what of it is the frame.
+/// Gives received frames to `take`, up to a bound. `of` returns the number of the sending host, if known, and the part
+/// that is the frame.
 pub(super) fn receive(
     ring: &mut Ring,
     take: &mut Take<'_>,
@@ -145,8 +143,8 @@ impl Drop for Ring {
     }
 }
 
-/// The sender and the bytes of the frame in a place, of which `bytes` are all but the
-/// first word. `None` if the place makes no sense.
+/// The sender and the bytes of the frame in a place. `bytes` is the place without its first word. `None` if the place
+/// makes no sense.
 pub(crate) fn frame_in(bytes: &mut [u8]) -> Option<(MacAddress, &mut [u8])> {
     const STATUS_BYTES: usize = size_of::<u32>();
     // struct tpacket2_hdr: status, len, snaplen (u32), mac, net (u16).

@@ -21,8 +21,8 @@ pub fn switch(ports: u32, queues: u32) -> Option<Vec<Interface>> {
     Some((0..ports).map(choose).collect())
 }
 
-/// Two interfaces with a cable between them, in a network namespace that this thread gets
-/// for itself; it goes with the thread and the sockets made here.
+/// Two interfaces with a cable between them, in a network namespace of this thread. It
+/// ends with the thread and the sockets made here.
 pub fn cable() -> Option<Vec<Interface>> {
     own_namespace()?;
     ip("link add left type veth peer name right")?;

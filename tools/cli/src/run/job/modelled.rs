@@ -27,7 +27,7 @@ impl Job {
 
     pub(super) fn hear_model(&mut self) {
         let Some(model) = &self.model else { return };
-        // Asked first: then the reports are all that it has said.
+        // Asked before the reports are taken, so that none is missing.
         let has_ended = model.has_ended();
         let reports = model.reports();
         self.hear(reports);

@@ -1,13 +1,13 @@
 //! `--cluster`: the hardware of the job is a model, and its time is that of the model.
 //!
-//! Who knows models brings them ([`Models`]): the program `hostwire-lab`, which has this command, too.
+//! The models come from outside ([`Models`]): the program `hostwire-lab`, which has this command, too, brings them.
 //!
 //! | file | |
 //! |---|---|
 //! | [`options`] | the command line |
 //! | [`clocks`] | what a program is given instead of the clocks of the machine |
 //! | [`simulator`], [`taps`] | the thread that simulates, what it reports, and the outputs that it reads |
-//! | this one | what leads from a PE to the simulator, and what that has to be |
+//! | this one | the connection from a PE to the simulator, and what a simulator has to be |
 
 mod clocks;
 mod options;
@@ -27,7 +27,7 @@ pub use simulator::{Launcher, Report, Simulator};
 use super::mark::Mark;
 use super::start_error::StartError;
 
-/// Who reads cluster files and simulates what they describe.
+/// Reads cluster files and simulates the hardware that they describe.
 pub trait Models {
     /// The hardware of the file `cluster` with the other `options`, for so many PEs, each with a heap of `heap_bytes` if the
     /// launcher was told.
@@ -63,7 +63,7 @@ pub struct VirtualTime {
     pub stamps: bool,
 }
 
-/// What leads from a PE to the simulator.
+/// The connection from a PE to the simulator.
 pub struct Line {
     /// The PE's ends, to be inherited.
     pub there: [Arc<OwnedFd>; 2],
@@ -71,7 +71,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// One for a PE that is about to be started: its number, of how many, and the mark of their job.
+    /// The connection of a PE that is about to be started: its number, of how many, and the mark of their job.
     pub fn new(compute: Compute, pe: (u32, u32), mark: &Mark) -> Result<Self, StartError> {
         let (seat, there) = Seat::new().map_err(|cause| StartError::Cluster(cause.to_string()))?;
         seat.assign(pe, mark.number());

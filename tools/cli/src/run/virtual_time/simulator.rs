@@ -16,7 +16,7 @@ use super::{Hardware, Line, Seat};
 
 /// While so many bytes of output wait for the launcher, the model waits too.
 const WAITING_BYTES_MAX: usize = 1 << 20;
-/// How often it looks whether they still do.
+/// How often the model checks whether they still wait.
 const KEEPS_UP_CHECK: Duration = Duration::from_millis(1);
 
 /// What the simulator reports.
@@ -43,8 +43,7 @@ struct Talk {
     reports: Vec<Report>,
     /// Bytes of output in the reports.
     waiting_bytes: usize,
-    /// Outputs are read, and reported, under this lock: so nobody reads before an earlier reader has
-    /// passed on what it has.
+    /// Outputs are read and reported under this lock, so nobody reads before an earlier reader has reported its bytes.
     taps: Taps,
 }
 
@@ -106,7 +105,7 @@ impl Simulator {
         &self.bell
     }
 
-    /// Tells the simulator to end soon. It writes its files all the same.
+    /// Tells the simulator to end soon. It still writes its files.
     pub fn stop(&self) {
         self.shared.stop.store(true, Ordering::Relaxed);
     }
@@ -128,7 +127,7 @@ impl Simulator {
         self.shared.lock().taps.is_open(pe)
     }
 
-    /// Makes it read them no longer; the reports since the last call.
+    /// Makes it stop reading them. Returns the reports since the last call.
     pub fn leave_outputs(&self, pe: u32) -> Vec<Report> {
         let mut talk = self.shared.lock();
         talk.taps.close(pe);
@@ -182,8 +181,8 @@ impl Launcher {
         self.shared.lock().taps.open();
     }
 
-    /// Passes on what a PE has written by now, at this time of the model, while the launcher keeps up. It `leaves`
-    /// if the launcher is to read its outputs from now on.
+    /// Reports what a PE has written by now, at this time of the model, and waits while the launcher cannot keep up.
+    /// With `leaves`, the launcher reads its outputs from now on.
     pub fn pass_output(&self, pe: u32, at_ps: u64, leaves: bool) {
         let mut talk = self.shared.lock();
         let texts = talk.taps.read(pe, at_ps);

@@ -1,5 +1,5 @@
-//! What PEs write, taken when they hand their turn over: it then has the time of that turn, and
-//! comes in the order of virtual time, the same in each run.
+//! What PEs write, read when they hand over their turn. It then has the time of that turn, and
+//! comes in the order of virtual time, which is the same in each run.
 
 use std::os::fd::OwnedFd;
 
@@ -34,7 +34,7 @@ pub struct Taps(Vec<Tap>);
 const BOTH: [Which; 2] = [Which::Stdout, Which::Stderr];
 
 impl Taps {
-    /// Over second descriptors of the outputs of each PE.
+    /// With second descriptors of the outputs of each PE.
     pub fn new(outputs: Vec<[OwnedFd; 2]>) -> Self {
         let taps = outputs.into_iter().map(|outputs| Tap {
             outputs: outputs.map(Some),

@@ -21,7 +21,8 @@ pub fn die(stage: &str) -> Result<(), Box<dyn Error>> {
     let job = Job::attach()?;
     let victim = job.pes() - 1;
     let words = job.alloc::<u64>(8)?;
-    // A team of their own: a barrier and a reduction of one team would be a mistake, and told as that. PE 0 never reduces.
+    // They have a team of their own: a barrier and a reduction in one team would be an error, and reported as one. PE 0
+    // never reduces.
     let reduces = [0, victim.saturating_sub(1), victim].contains(&job.pe());
     let reducers = job.world().split(reduces.then_some(0), 0)?;
     job.barrier()?;

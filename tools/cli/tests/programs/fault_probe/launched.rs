@@ -15,7 +15,7 @@ fn blob(pe: u32) -> Vec<u8> {
     (0..len).map(|n| (n + pe) as u8).collect()
 }
 
-/// All PEs exchange bytes through the launcher, and no memory; with `way` "pmi2" by that.
+/// All PEs exchange bytes through the launcher, without shared memory; with `way` "pmi2" by PMI-2.
 pub fn blobs(way: &str) -> Done {
     let deadline = Deadline::after(Duration::from_secs(60));
     let launcher = match way {
@@ -54,7 +54,7 @@ pub fn abort(pe: u32, status: i32) -> Done {
     Ok(job.barrier()?)
 }
 
-/// PE `pe` leaves without a word and with status 0 while the others wait for it.
+/// PE `pe` exits with status 0 without leaving the job, while the others wait for it.
 pub fn leave(pe: u32) -> Done {
     let job = Job::attach()?;
     job.barrier()?;

@@ -1,5 +1,4 @@
-//! Pairs of PEs of two hosts that store to each other, each pair for itself, with every byte checked:
-//! what happens to one must not harm another.
+//! Pairs of PEs of two hosts that store to each other, and check every byte. A fault in one pair must not harm another.
 
 use std::error::Error;
 use std::sync::atomic::Ordering;
@@ -28,7 +27,7 @@ pub fn pairs(block_bytes: usize) -> Done {
         // PE 0 says when it is over, whether its own partner lives or not.
         if pe == 0 && end.load(Ordering::Relaxed) {
             for other in 0..pes {
-                // The dead do not hear it.
+                // Dead PEs cannot receive it.
                 let _ = over.put(other, 0, &[1]);
             }
         }
@@ -42,7 +41,7 @@ pub fn pairs(block_bytes: usize) -> Done {
         }
         let data = pattern(pe, round, block_bytes);
         let mut theirs = [0_u8];
-        // A wait for a word would also end because of another PE: who could not have written it?
+        // A wait for a word would also fail if another PE is lost: any PE could have written it.
         let exchanged = block.put(partner, 0, &data).and_then(|()| {
             let ours = [u8::from(is_over)];
             job.exchange(partner, &ours, partner, &mut theirs, 1)?;
@@ -66,7 +65,7 @@ pub fn pairs(block_bytes: usize) -> Done {
     if !lost {
         println!("PE {pe} is fine");
     }
-    // Not together: somebody may be missing.
+    // Not a collective end: a PE may be missing.
     drop((block, over, job));
     Ok(())
 }

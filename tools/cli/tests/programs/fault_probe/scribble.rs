@@ -61,7 +61,7 @@ fn traffic(job: &Job) -> hostwire::Result<()> {
     Ok(())
 }
 
-/// In the background, from anybody, and with a look first.
+/// Messages in the background, from any PE, and with a probe first.
 fn messages(job: &Job, round: u64, (left, right): (u32, u32)) -> hostwire::Result<()> {
     let queue = job.queue::<u64>()?;
     for (tag, len) in [(3, 9), (4, 700), (5, 30_000)] {
@@ -118,7 +118,7 @@ fn scribbler(kind: &str, seed: u64) -> Result<(), Box<dyn Error>> {
     let job = Job::over(wire, sizes, AgentMode::Thread)?;
     let _ = traffic(&job);
     let _ = writer.join();
-    // The writer ends the process.
+    // The thread that writes ends the process.
     Ok(())
 }
 

@@ -1,8 +1,7 @@
 //! The threads of this PE: what each of them knows, and how they learn of each other.
 //!
-//! A thread that begins knows what the thread knew that started it, and a thread that is joined has told
-//! all it knows. In between, threads tell each other by *objects*: whatever has an address, or a number
-//! that nothing has as its address.
+//! A new thread knows what the thread knew that started it, and a joined thread has passed on all it knew. In between,
+//! threads pass on knowledge by *objects*: whatever has an address, or a number that nothing has as its address.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -22,7 +21,7 @@ pub(super) struct Thread {
     shared: Option<Arc<Clock>>,
     /// Counts its changes.
     version: u64,
-    /// Which of them each PE has heard of.
+    /// The version that each PE has got.
     told: Box<[u64]>,
     /// A word that it looked at, perhaps to wait for it.
     pub(super) looked_at: Option<usize>,
@@ -68,7 +67,7 @@ impl Thread {
         Arc::clone(shared)
     }
 
-    /// What it knows, if `pe` has not heard of that.
+    /// What it knows, if `pe` has not got this version.
     pub(super) fn news_for(&mut self, pe: PeId) -> Option<Clock> {
         let told = self.told.get_mut(pe as usize)?;
         let is_news = core::mem::replace(told, self.version) != self.version;
@@ -81,7 +80,7 @@ impl Thread {
 pub(in crate::debug::race) struct Atomic {
     pub(in crate::debug::race) reads: bool,
     pub(in crate::debug::race) writes: bool,
-    /// As C numbers orders.
+    /// The order, by its number in C.
     pub(in crate::debug::race) order: u8,
 }
 
@@ -100,7 +99,7 @@ impl Atomic {
 struct Barrier {
     threads: u64,
     arrivals: u64,
-    /// By how often all had come before: what those know who come, and how many have left.
+    /// By round: what the threads that come know, and how many have left.
     rounds: BTreeMap<u64, (Clock, u64)>,
 }
 
@@ -115,7 +114,7 @@ pub(super) struct Syncs {
 }
 
 impl Inner {
-    /// From now on, until the lock is given up, this thread calls.
+    /// From now on, until the lock is given up, this is the calling thread.
     pub(in crate::debug::race) fn enter(&mut self, thread: u16) {
         self.now = usize::from(thread).min(self.threads.len() - 1);
     }
@@ -131,7 +130,7 @@ impl Inner {
         &mut self.threads[self.now]
     }
 
-    /// What the thread has done by now, for whoever learns of it.
+    /// What the thread has done by now, for threads that learn of it.
     fn told(&mut self) -> Clock {
         let mut clock = self.thread().clock.clone();
         clock.pass(self.who(), self.epoch);
@@ -141,7 +140,7 @@ impl Inner {
 
     /// The number of a thread that begins with this knowledge.
     fn begin(&mut self, clock: Clock) -> u16 {
-        // A number serves again when all that was done by it is known: then it is like one thread.
+        // A number is used again when all that was done under it is known: then both are like one thread.
         let is_known = |(number, thread): &(usize, &Thread)| {
             let who = Who {
                 pe: self.me,
@@ -187,7 +186,7 @@ impl Inner {
         self.begin(clock)
     }
 
-    /// A thread begins that nobody has forked here; it learns what it is to know by `object`.
+    /// A thread begins whose start was not seen here. It gets its knowledge from `object`.
     pub(in crate::debug::race) fn adopt(&mut self, object: u64) -> u16 {
         let known = self.syncs.objects.get(&object).cloned();
         self.begin(known.unwrap_or_else(|| Clock::new(self.pes)))
@@ -283,7 +282,7 @@ impl Inner {
             true => Some(self.told()),
             false => self.thread().fenced.clone(),
         };
-        // Who changes a value hands on what was behind it; who replaces it does not.
+        // A change passes on the knowledge behind the old value; a replacement does not.
         if !reads {
             self.syncs.objects.remove(&object);
         }

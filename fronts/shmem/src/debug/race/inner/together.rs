@@ -55,7 +55,8 @@ impl Inner {
         stores
     }
 
-    /// Comes to an operation of a team. Returns the question to wait for the answer of.
+    /// Comes to an operation of a team. Returns the number of the question, whose answer has to be
+    /// waited for.
     pub(in crate::debug::race) fn come(
         &mut self,
         runtime: &Runtime,

@@ -1,9 +1,9 @@
 //! Reads that cross from an I/O link to a coherent one, or back.
 //!
-//! A coherent link knows NodeIDs and no UnitIDs of devices; on an I/O link a northbridge is unit 0, whoever has
-//! asked it. So a northbridge between the two asks in its own name, with one of its source tags, and gives
-//! the answer to who has asked with the tag of that request. Then a device reads the memory of all sockets of
-//! its node, and a core devices of all of them.
+//! A coherent link knows NodeIDs and no UnitIDs of devices; on an I/O link a northbridge is always unit 0. So a
+//! northbridge between the two asks in its own name, with one of its source tags, and passes the answer to the
+//! requester with the tag of that request. So a device can read the memory of all sockets of its node, and a core the
+//! devices of all of them.
 
 use crate::engine::Context;
 use crate::models::DeviceEvent;
@@ -14,7 +14,7 @@ use super::inbound::Stopped;
 use super::registers::LINKS;
 use super::route::{AbortReason, response_link};
 
-/// What a tag stands for: who has asked, by the link of the request, and the tag of the request.
+/// The requester behind a tag: the link of its request, and the tag of its request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Crossing {
     port: u8,
@@ -23,8 +23,8 @@ pub(super) struct Crossing {
 }
 
 impl Opteron {
-    /// Whether a request from link `port` is a read that crosses to the other kind of link. One of unit 0 from
-    /// an I/O link is that of another host, whose answer would be for this one.
+    /// Whether a request from link `port` is a read that crosses to the other kind of link. A read of unit 0 from an
+    /// I/O link is one of another host, and its answer would go to this host.
     ///
     /// Source: paper, IV.A: this is why TCCluster cannot read.
     pub(super) fn crosses(&self, port: u8, link: u8, packet: &Packet) -> bool {
@@ -66,7 +66,7 @@ impl Opteron {
         self.forward(link, Box::new(packet.renamed(unit_id, tag)), ctx)
     }
 
-    /// Gives the answer to a read that has crossed to who has asked. `Err` if it is for a core of this socket.
+    /// Passes the answer to a read that has crossed to its requester. `Err` if it is for a core of this socket.
     pub(super) fn cross_back(
         &mut self,
         packet: Box<Packet>,
@@ -92,7 +92,7 @@ impl Opteron {
         Ok(stopped)
     }
 
-    /// A tag is free, and no core waits for it: a read that crosses may.
+    /// A tag is free, and no core waits for it: a read that crosses may take it.
     pub(super) fn pump_crossings(&mut self, ctx: &mut Context<'_, DeviceEvent>) {
         if std::mem::take(&mut self.crossing_waits) {
             for port in 0..LINKS {

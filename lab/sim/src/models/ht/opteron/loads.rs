@@ -13,7 +13,7 @@ use super::{Opteron, OpteronEvent};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pending {
     core: u8,
-    /// Of a load ahead. Otherwise the core waits for it.
+    /// `Some`: it is a load ahead. `None`: the core waits for it.
     ahead: Option<Ahead>,
 }
 

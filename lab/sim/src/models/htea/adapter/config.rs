@@ -42,7 +42,7 @@ impl AdapterConfig {
     /// The endpoint of adapter `me`.
     ///
     /// # Errors
-    /// A text, if it cannot be.
+    /// A text, if it cannot be made.
     pub(super) fn endpoint(&self, me: u16) -> Result<Endpoint, String> {
         let parts = &self.parts;
         let (out, within) = (
@@ -122,7 +122,7 @@ impl AdapterConfig {
     }
 
     /// From the outgoing MAC's begin until the end of a frame is at the other end of the port: the
-    /// published time of a frame with one packet, and what others are longer by.
+    /// published time of a frame with one packet, and the additional wire time of longer frames.
     pub(super) fn mac_out(&self, frame: &EtherFrame) -> Ps {
         let time = self.wire(frame);
         let one = EtherFrame {

@@ -111,7 +111,7 @@ impl Adapter {
     /// Adapter `me` on a switch, which sends to others by `targets`. It is not connected yet.
     ///
     /// # Errors
-    /// A text, if its endpoint cannot be.
+    /// A text, if its endpoint cannot be made.
     pub fn new(
         config: AdapterConfig,
         (me, switch): (u16, ComponentId),
@@ -146,7 +146,7 @@ impl Adapter {
     /// Opens virtual links to the other adapters; all adapters by number.
     ///
     /// # Errors
-    /// A text, if the endpoint takes one of them not.
+    /// A text, if the endpoint does not take one of them.
     pub fn connect(&mut self, adapters: &[ComponentId]) -> Result<(), String> {
         for (number, component) in (0..).zip(adapters) {
             let link = match number == self.driver.me() {

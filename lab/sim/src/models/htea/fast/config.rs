@@ -44,7 +44,7 @@ pub struct Timing {
     pub deencapsulation: Ps,
     /// De-encapsulation of each further packet. **Fitted** to 6.99 Gb/s.
     pub deencapsulation_packet: Ps,
-    /// Either, of a NOP. **Assumed**: one dword at 300 MHz.
+    /// Encapsulation or de-encapsulation of a NOP. **Assumed**: one dword at 300 MHz.
     pub nop: Ps,
     /// Queuing of an incoming packet: a latency.
     pub queuing: Ps,

@@ -2,8 +2,8 @@
 
 use crate::engine;
 
-/// A frame between adapters: packets one way, NOPs or a get the other. Most of the cost of a run is to
-/// move events, so it is small: what no frame has at once shares a place.
+/// A frame between adapters: packets one way, NOPs or a get the other. Moving events is most of the cost of a run, so a
+/// frame is small: fields that no frame has at once share a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Frame {
     /// Virtual link: the sender's number.

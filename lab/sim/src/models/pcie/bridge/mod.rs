@@ -66,7 +66,7 @@ pub struct BridgeCounters {
     pub last_read: Ps,
     /// When the last completion was handed to the PCI Express link.
     pub last_completion: Ps,
-    /// Packets and TLPs dropped: writes that cannot be, and answers to nothing.
+    /// Packets and TLPs dropped: writes that cannot be expressed, and answers that nobody waits for.
     pub refused: u64,
 }
 

@@ -18,7 +18,7 @@ use super::DWORD_BYTES;
 /// The bridge's UnitID on its HyperTransport link; 0 is the host.
 const UNIT_ID: u8 = 1;
 
-/// What the bridge does next for the first of the reads that are not all asked for.
+/// The bridge's next step for the first read that is not all asked for.
 pub(super) enum Next {
     /// This packet asks for a part. If it is the last one, the receive buffer of the request is free.
     Ask(Packet, Option<CreditCost>),
@@ -49,7 +49,7 @@ struct Open {
     is_over: bool,
 }
 
-/// What a tag stands for: the request, and offset and length of the part.
+/// The part of a request behind a tag: the request, and offset and length of the part.
 type Part = (u64, u64, u64);
 
 /// See the [module text](self).
@@ -164,7 +164,7 @@ impl Reads {
             self.leaving.push_back(taken);
         }
         if open.is_over {
-            // What comes now is for nobody.
+            // Answers that come now are for nobody.
             let late = std::mem::take(&mut open.answers);
             self.room += late.values().map(|(len, _)| len).sum::<u64>();
         }

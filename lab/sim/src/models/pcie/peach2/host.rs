@@ -97,7 +97,7 @@ pub struct Store {
     pub core: Option<u16>,
 }
 
-/// What a program on a core hears of.
+/// What a program on a core is told of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
     /// The time that it asked for has come.
@@ -212,7 +212,7 @@ enum Target {
 pub struct Host {
     config: HostConfig,
     id: RoutingId,
-    /// Of the links at its root ports.
+    /// The speed of the links at its root ports.
     speed: Speed,
     memory_bytes: u64,
     gpus: [Option<Gpu>; 2],

@@ -1,7 +1,7 @@
 //! Several sockets of one kind as one: each at an interface of its own, for the same hosts.
 //!
-//! Which frame takes which interface is decided in [`paths`]. Frames come in at all of them and
-//! are shown as they come: the links keep their order.
+//! [`paths`] decides which frame takes which interface. Frames are received from all interfaces
+//! in the order of arrival: the links restore their order.
 
 mod paths;
 mod report;
@@ -31,9 +31,9 @@ pub struct SeveralSockets {
     readable: OwnedFd,
     /// To each host.
     paths: Vec<Option<Paths>>,
-    /// Hosts from which something came when a report was due.
+    /// Hosts from which a frame came when a report was due.
     due: Vec<(u32, Report)>,
-    /// The socket that is looked at first.
+    /// The socket that is checked first.
     first: usize,
 }
 
@@ -61,7 +61,7 @@ impl SeveralSockets {
         })
     }
 
-    /// Sends over another path what the system refuses to send over the chosen one.
+    /// Sends frames over another path that the system refuses to send over the chosen one.
     fn send_otherwise(
         &mut self,
         now: Ns,
@@ -113,7 +113,7 @@ impl SeveralSockets {
     #[inline(never)]
     fn report(&mut self, host: u32, report: Report) {
         for socket in &mut self.sockets {
-            // One that does not leave is missed as if it were lost, and that is what it says.
+            // A report that is not sent counts as lost, which is right: the path does not work.
             let _ = socket.send(&[(host, &report.to_bytes())]);
         }
     }
@@ -132,7 +132,7 @@ impl FrameSocket for SeveralSockets {
         self.address
     }
 
-    /// That all of them take.
+    /// The length that all of them take.
     fn frame_len_max(&self) -> usize {
         let all = self.sockets.iter().map(|socket| socket.frame_len_max());
         all.min().unwrap_or(0)
@@ -147,18 +147,18 @@ impl FrameSocket for SeveralSockets {
         self.sockets.iter().any(|socket| socket.joins_frames())
     }
 
-    /// Even so, frames on different paths overtake each other.
+    /// Even over TCP, frames on different paths overtake each other.
     fn loses_nothing(&self) -> bool {
         self.sockets.iter().all(|socket| socket.loses_nothing())
     }
 
-    /// They leave by one of them.
+    /// A batch leaves by one of them.
     fn piece_bytes(&self) -> usize {
         let pieces = self.sockets.iter().map(|socket| socket.piece_bytes());
         pieces.min().unwrap_or(super::PIECE_BYTES)
     }
 
-    /// Of one of them: all frames of a host may take one path.
+    /// The number of one socket: all frames of a host may take one path.
     fn frames_max(&self) -> usize {
         let all = self.sockets.iter().map(|socket| socket.frames_max());
         all.min().unwrap_or(0)
@@ -187,7 +187,7 @@ impl FrameSocket for SeveralSockets {
         Ok(())
     }
 
-    /// As [`FrameSocket::send`]. Frames for hosts on different paths take a call each.
+    /// As [`FrameSocket::send`]. Frames for hosts on different paths need a call each.
     fn send(&mut self, frames: &[(u32, &[u8])]) -> Result<usize, SendError> {
         let now = clock();
         let mut sent = 0;
@@ -282,7 +282,7 @@ impl FrameSocket for SeveralSockets {
     }
 }
 
-/// What was sent before an error is not lost for it.
+/// If frames were sent before the error, their number counts.
 const fn or_error(sent: usize, error: SendError) -> Result<usize, SendError> {
     match sent {
         0 => Err(error),

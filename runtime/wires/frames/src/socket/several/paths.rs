@@ -2,32 +2,32 @@
 //!
 //! A path leads from an interface here to the one of the same number there. Two rules:
 //!
-//! - *A change of path waits for a quiet moment.* What leaves by another path may overtake what is
-//!   on its way, and the link there takes that for a loss. After a quiet moment nothing is on its
-//!   way (flowlets, as in CONGA and LetFlow). Then the path is drawn anew, so that frames of
-//!   several hosts, and bursts for one, spread over all.
-//! - *A path that does not lead there is left at once.* Both hosts send short [`Report`]s over all
-//!   paths while frames are on their way between them, and say in each over which paths they hear
-//!   the other. A path over which nothing comes while others bring reports is silent. So each host
-//!   knows of each path whether its own frames arrive (as with BFD, RFC 5880). Reports take all
-//!   paths, the silent ones too, so a path that works again is noticed as well.
+//! - *A change of path waits for a quiet moment.* A frame on another path may overtake frames in
+//!   flight, and the receiving link takes that for a loss. After a quiet moment no frames are in
+//!   flight (flowlets, as in CONGA and LetFlow). Then the path is drawn anew, so that frames for
+//!   several hosts, and bursts for one host, spread over all paths.
+//! - *A path that does not work is left at once.* While frames are exchanged, both hosts send short
+//!   [`Report`]s over all paths. A report says over which paths its sender hears the other. A path is
+//!   silent if nothing comes over it while others bring reports. So each host knows for each path
+//!   whether its own frames arrive (as with BFD, RFC 5880). Reports also take silent paths, so a
+//!   repaired path is noticed.
 
 use hostwire_link::Ns;
 
 use super::super::super::address::INTERFACES_MAX;
 use super::report::Report;
 
-/// Frames that left so long ago have arrived, or are lost.
+/// Frames sent longer ago have arrived, or are lost.
 pub(super) const QUIET_NS: u64 = 500_000;
 /// Time between two reports to one host.
 pub(super) const REPORT_NS: u64 = 25_000_000;
-/// So many reports may come over each other path while nothing comes over this one: then it is silent.
-/// They are counted instead of a time, since a host that is busy otherwise is not heard at all.
+/// A path is silent if so many reports come over each other path and nothing comes over it. Reports
+/// are counted instead of time, because a busy host is not heard at all.
 pub(super) const MISSED_MAX: u32 = 4;
 /// A path on which sending failed is tried again after this time.
 pub(super) const REFUSED_NS: u64 = 100_000_000;
-/// Reports are sent for so long after a frame, which is longer than a link waits until it sends a
-/// lost frame again.
+/// How long reports are sent after a frame: longer than a link waits before it sends a lost frame
+/// again.
 pub(super) const ACTIVE_NS: u64 = 300_000_000;
 
 /// All paths to one host.
@@ -51,15 +51,14 @@ pub(super) struct Paths {
 struct Path {
     /// Reports that came over other paths since something came over this one.
     missed: u32,
-    /// Whether frames that take it arrive, as far as the other host has said.
+    /// Whether frames on it arrive, as the other host says.
     arrives: bool,
     /// Until when nothing is sent over it because the system refused.
     refused_until: Ns,
 }
 
 impl Paths {
-    /// `count` paths, two to [`INTERFACES_MAX`], of which nothing is known. `seed` is another one
-    /// for each host.
+    /// `count` paths, two to [`INTERFACES_MAX`], in unknown state. `seed` differs for each host.
     pub(super) fn new(count: usize, seed: u64) -> Self {
         let path = Path {
             missed: 0,
@@ -74,7 +73,7 @@ impl Paths {
             active_until: Ns(0),
             asks_until: Ns(0),
             report_at: Ns(0),
-            // Never 0, which the generator would not leave.
+            // Never 0: the generator would stay at 0.
             random: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
         };
         paths.current = paths.draw(paths.count);
@@ -107,14 +106,14 @@ impl Paths {
         }
     }
 
-    /// The system did not take a frame for a path.
+    /// The system refused a frame for a path.
     pub(super) fn refused(&mut self, now: Ns, path: usize) {
         if let Some(path) = self.paths.get_mut(path) {
             path.refused_until = now.after(REFUSED_NS);
         }
     }
 
-    /// The path that a frame takes which leaves now.
+    /// The path for a frame that leaves now.
     pub(super) fn choose(&mut self, now: Ns) -> usize {
         let is_quiet = now.since(self.sent_at) >= QUIET_NS;
         self.frame(now);
@@ -126,7 +125,7 @@ impl Paths {
         self.current
     }
 
-    /// The report that is due now, if one is: to be sent over all paths.
+    /// The report that is due now, if any. It has to be sent over all paths.
     pub(super) fn report(&mut self, now: Ns) -> Option<Report> {
         if now < self.report_at || now >= self.active_until {
             return None;
@@ -145,12 +144,12 @@ impl Paths {
         self.asks_until = self.active_until;
     }
 
-    /// Compared with other paths: where nothing comes at all, no path is worse than another.
+    /// Compared with other paths: if nothing comes at all, no path is worse than another.
     const fn is_silent(&self, path: &Path) -> bool {
         path.missed >= MISSED_MAX * (self.count as u32 - 1)
     }
 
-    /// Bit `n` is set if path `n` leads there, as far as is known.
+    /// Bit `n` is set if path `n` works, as far as is known.
     fn usable(&self, now: Ns) -> u8 {
         let taken = |path: &Path| now >= path.refused_until;
         let arrives = self.bits(|path| taken(path) && path.arrives);
@@ -182,7 +181,7 @@ impl Paths {
         self.random ^= self.random << 17;
         match end {
             0 | 1 => 0,
-            // The low bits are the worse ones.
+            // The low bits are less random.
             end => (self.random >> 33) as usize % end,
         }
     }

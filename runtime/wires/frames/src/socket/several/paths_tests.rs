@@ -1,10 +1,10 @@
-//! Two hosts in virtual time, with paths between them of which some lead nowhere.
+//! Two hosts in virtual time. Some of the paths between them do not work.
 
 use super::*;
 
 const MS: u64 = 1_000_000;
 
-/// What is on its way.
+/// A frame or report in flight.
 #[derive(Debug, Clone, Copy)]
 enum Sent {
     Frame,
@@ -133,7 +133,7 @@ fn a_cable_that_is_pulled_is_left_soon() {
                 (net.lost, net.sent[0][pulled], net.sent[1][pulled]),
                 (0, 0, 0)
             );
-            // It is there again.
+            // The path works again.
             for leads in &mut net.leads {
                 leads[pulled] = true;
             }
@@ -149,7 +149,7 @@ fn a_cable_that_is_pulled_is_left_soon() {
     }
 }
 
-/// As it may be with optical fibres, or a filter on the way.
+/// As may happen with optical fibres, or with a filter on the path.
 #[test]
 fn a_path_that_leads_one_way_is_left_by_who_sends_in_vain() {
     let mut net = Net::new(2);
@@ -161,7 +161,7 @@ fn a_path_that_leads_one_way_is_left_by_who_sends_in_vain() {
     assert!(net.sent[1][1] > 0);
 }
 
-/// A link that has lost a frame sends it again after some time, and nothing else.
+/// A link that has lost a frame only sends it again after some time.
 #[test]
 fn a_stream_that_stands_still_finds_its_way() {
     for pulled in [0, 1] {
@@ -219,7 +219,7 @@ fn who_only_listens_answers_reports() {
     listener.told(Ns(MS), 0, asked);
     let answer = listener.report(Ns(MS)).unwrap();
     assert_eq!((answer.hears, answer.asks), (0b11, false));
-    // Two who only listen do not keep each other awake.
+    // Two hosts that only listen do not make each other send reports.
     let mut other = Paths::new(2, 0);
     other.told(Ns(MS), 0, answer);
     assert_eq!(other.report(Ns(MS)), None);
@@ -243,7 +243,7 @@ fn a_path_that_the_system_refuses_is_left_at_once_and_tried_again() {
     assert_eq!(seen, 0b11);
 }
 
-/// Better to send in vain than not at all.
+/// Sending in vain is better than not sending.
 #[test]
 fn where_no_path_seems_to_lead_all_are_tried() {
     let mut paths = Paths::new(2, 0);

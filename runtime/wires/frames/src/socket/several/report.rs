@@ -1,21 +1,21 @@
-//! What hosts with several interfaces tell each other about the paths between them.
+//! Reports of hosts with several interfaces about the paths between them.
 //!
 //! | bytes | field | meaning |
 //! |---|---|---|
 //! | 0 | version, type | 0: no frame of a link begins so |
 //! | 1-4 | mark | `path` |
 //! | 5 | hears | bit `n`: frames that the other host sends over path `n` arrive |
-//! | 6 | asks | 1: the sender wants reports, because frames are on their way; else 0 |
+//! | 6 | asks | 1: the sender wants reports, because frames are in flight; else 0 |
 //!
-//! Ethernet may add bytes behind them.
+//! Ethernet may add bytes after them.
 
 use hostwire_packet::htoe::place;
 
 const MARK: &[u8; 5] = b"\0path";
 const LEN: usize = MARK.len() + 2;
 
-/// The place of the byte in which a report differs from all other frames, which is that of their
-/// version and type, and its value.
+/// The offset and value of the byte in which a report differs from all other frames: the byte of
+/// version and type.
 pub(in super::super) const TOLD_BY: (usize, u8) = (place::TYPE, MARK[place::TYPE]);
 
 /// Sent over every path.
@@ -38,7 +38,7 @@ impl Report {
         let [hears, asks, ..] = *bytes.strip_prefix(MARK)? else {
             return None;
         };
-        // Whatever else it is, a later version may say.
+        // Later versions may use the rest.
         Some(Self {
             hears,
             asks: asks & 1 == 1,
@@ -58,7 +58,7 @@ mod tests {
         };
         assert_eq!(report.to_bytes(), *b"\0path\x05\x01");
         assert_eq!(Report::parse(&report.to_bytes()), Some(report));
-        // As Ethernet pads it.
+        // Padded by Ethernet.
         let padded = [&b"\0path\x02\0"[..], &[0; 39]].concat();
         let quiet = Report {
             hears: 2,

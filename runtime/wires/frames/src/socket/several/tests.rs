@@ -30,7 +30,7 @@ fn peers_have_as_many_interfaces() {
     }
 }
 
-/// Bursts of frames over two paths, both ways, each frame once.
+/// Bursts of frames over two paths, both ways. Each frame comes once.
 #[test]
 fn frames_take_all_paths_and_are_shown_once() {
     let mut ends = [several(2), several(2)];

@@ -1,7 +1,7 @@
 //! Connections between ports that know each other.
 //!
-//! Who connects does so from the port at which it is called itself, so that each end knows the other by
-//! its address, as with UDP: nothing has to be said, and of others nothing is read.
+//! An end connects from the port at which it listens itself. So each end knows the other by its address, as
+//! with UDP: no handshake is needed, and nothing is read from others.
 
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
@@ -22,17 +22,17 @@ fn port(address: SocketAddr) -> Result<OwnedFd> {
         SocketAddr::V6(_) => AddressFamily::INET6,
     };
     let socket = socket_with(family, SocketType::STREAM, FLAGS, None)?;
-    // Of this user alone.
+    // The kernel allows this only within one user.
     sockopt::set_socket_reuseport(&socket, true)?;
     bind(&socket, &address)?;
     Ok(socket)
 }
 
-/// A free port, to be called.
+/// A free port that listens.
 pub(super) fn open(address: SocketAddr) -> Result<(OwnedFd, SocketAddr)> {
     let socket = port(address)?;
-    // Connections have it from here: one that was BBR's for a moment is paced for ever, by round trips that are
-    // long where nobody looked.
+    // Connections inherit this setting. It must be set before they exist: a connection that has used BBR for a
+    // moment is paced for ever, by round trips that were long because no end was polling.
     set_up(&socket)?;
     listen(&socket, BACKLOG)?;
     let address = rustix::net::getsockname(&socket)?;
@@ -49,26 +49,26 @@ pub(super) fn call(own: SocketAddr, peer: SocketAddr) -> Result<OwnedFd> {
     }
 }
 
-/// The next one that has called; `None` for the address if the system does not say it.
+/// The next accepted connection. Its address is `None` if the system does not give it.
 pub(super) fn called(listener: &OwnedFd) -> Result<(OwnedFd, Option<SocketAddr>)> {
     let (socket, from) = acceptfrom_with(listener, FLAGS)?;
     Ok((socket, from.and_then(|from| from.try_into().ok())))
 }
 
-/// Congestion control: every system has it and lets everybody choose it. On the short paths of a local
-/// network CUBIC is no other, and BBR, which paces, moves a third as much.
+/// Congestion control: every system has this one and allows every user to choose it. On the short paths of a
+/// local network CUBIC is the same, and BBR, which paces, moves a third as much.
 const CONGESTION_CONTROL: &str = "reno";
 
-/// Buffers are left to the system, which makes them as long as the path wants them.
+/// Buffer sizes are left to the system, which adapts them to the path.
 fn set_up(socket: &OwnedFd) -> Result<()> {
-    // Where it is forbidden all the same, that of the system does.
+    // If it is forbidden, the default of the system is used.
     let _ = sockopt::set_tcp_congestion(socket, CONGESTION_CONTROL);
     sockopt::set_tcp_nodelay(socket, true)
 }
 
-/// Closes a connection at once: what is on it is of no use, and the two ports may connect again.
+/// Closes a connection at once and discards its data, so that the two ports may connect again.
 pub(super) fn cut(socket: OwnedFd) {
-    // Without it, it is closed as any other.
+    // If this fails, the connection is closed in the usual way.
     let _ = sockopt::set_socket_linger(&socket, Some(std::time::Duration::ZERO));
     drop(socket);
 }

@@ -1,24 +1,24 @@
-//! Frames in a stream of bytes: each behind its length.
+//! Frames in a stream of bytes: each follows its length.
 
 use std::io::IoSliceMut;
 
 /// Bytes of the length in front of a frame.
 pub(crate) const PREFIX_BYTES: usize = 4;
 
-/// Longest frame: the header, 16 NOPs and a burst of 255 lines, which is all that a frame can count, sealed.
+/// Longest frame: the header, 16 NOPs and a burst of 255 lines (the most that a frame can count),
+/// sealed.
 pub(crate) const FRAME_LEN_MAX: usize =
     16 + 16 * 4 + 8 + 255 * 64 + 4 + hostwire_link::seal::OVERHEAD;
 
-/// What a peer said of the length of a frame, and no frame is so long: where the next one begins is
-/// not known from then on.
+/// A peer gave a length that no frame has. From then on the beginnings of frames are unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("length of a frame on a TCP connection: expected 1 to {FRAME_LEN_MAX} bytes, got {got}")]
 pub(crate) struct BadLength {
-    /// What it said.
+    /// The length that it gave.
     pub(crate) got: u32,
 }
 
-/// What stands in front of a frame.
+/// The bytes before a frame.
 pub(crate) const fn prefix(frame: &[u8]) -> [u8; PREFIX_BYTES] {
     (frame.len() as u32).to_be_bytes()
 }
@@ -30,7 +30,7 @@ fn len_of(prefix: [u8; PREFIX_BYTES]) -> Result<usize, BadLength> {
     }
 }
 
-/// Takes a stream apart that comes in pieces: keeps a frame that has begun, and nothing else.
+/// Splits a stream that comes in pieces into frames. Keeps only a frame that has begun.
 #[derive(Debug, Default)]
 pub(crate) struct Incoming {
     prefix: [u8; PREFIX_BYTES],
@@ -45,16 +45,17 @@ pub(crate) struct Incoming {
 }
 
 impl Incoming {
-    /// Where the next bytes belong: behind those of the frame that has begun, then in `buffer`.
+    /// The places for the next bytes: after those of the frame that has begun, then in `buffer`.
     pub(crate) fn places<'a>(&'a mut self, buffer: &'a mut [u8]) -> [IoSliceMut<'a>; 2] {
         let begun = self.begun.get_mut(self.begun_bytes..self.begun_len);
         [begun.unwrap_or_default(), buffer].map(IoSliceMut::new)
     }
 
-    /// Shows all frames to `take` that are whole, now that `bytes` more lie in the [`places`](Self::places).
+    /// Gives all complete frames to `take`, after `bytes` more were read into the
+    /// [`places`](Self::places).
     ///
     /// # Errors
-    /// [`BadLength`], peer's fault: nothing behind it can be understood.
+    /// [`BadLength`], peer's fault: nothing after it can be understood.
     pub(crate) fn take(
         &mut self,
         bytes: usize,
@@ -109,7 +110,8 @@ mod tests {
 
     use super::*;
 
-    /// What comes of a stream that arrives in pieces of these lengths, in turn, in a buffer of `room` bytes.
+    /// The frames of a stream that arrives in pieces of these lengths, in turn, in a buffer of
+    /// `room` bytes.
     fn taken(stream: &[u8], lens: &[usize], room: usize) -> Result<Vec<Vec<u8>>, BadLength> {
         let mut incoming = Incoming::default();
         let mut buffer = vec![0; room];

@@ -1,9 +1,9 @@
-//! Frames over TCP: a connection to each peer, and on it frames one behind another, each behind its
-//! length ([`framing`]).
+//! Frames over TCP: a connection to each peer, with frames one after another, each after its length
+//! ([`framing`]).
 //!
-//! The kernel moves segments of 64 KiB and computes checksums where the adapter does not, so long
-//! frames cost little. Nothing is lost while a connection lives; what was on one that breaks is, and the
-//! links send it again over the next. Of two ports that with the lower address calls the other.
+//! The kernel moves segments of 64 KiB, and computes checksums if the network adapter does not, so long frames
+//! cost little. Nothing is lost while a connection lives. If one breaks, its frames are lost, and the links send
+//! them again over the next one. Of two ports, the one with the lower address calls the other.
 
 mod dial;
 pub(crate) mod framing;
@@ -31,18 +31,18 @@ use super::super::tally::SocketCounters;
 use super::{BATCH_FRAMES, Came, FrameSocket, Received, SendError, Take, mixed};
 
 /// Bytes of a stream that leave with one call: those of 15 full frames. The kernel makes packets of up to 64 KiB
-/// of them, and one of what is left, which costs as much: 4 frames, which are just longer than a packet, cost two
-/// packets. Fitted: with more nothing is gained.
+/// of them, and a last shorter packet costs as much as a full one: 4 frames are just longer than a packet and
+/// cost two. Fitted: more frames do not help.
 pub(super) const PIECE_BYTES: usize = 15 * 255 * 64;
 /// Bytes taken with one call: a few of the longest frames, which stay in the cache.
 const BUFFER_BYTES: usize = 128 << 10;
-/// Connections that are looked at in a turn.
+/// Connections that are checked in a turn.
 const EVENTS: usize = 64;
-/// Callers that nobody knows yet: they may be peers of whom this one is about to learn.
+/// Most callers that are not known yet: they may be peers that this one will learn of soon.
 const UNKNOWN_MAX: usize = 16;
-/// Looks at the only peer for one at all that may happen.
+/// Checks of the only peer per check of all events.
 const LOOKS: u32 = 16;
-/// What the port itself is called among the events; hosts have their number.
+/// The number of the port itself among the events; hosts have their own numbers.
 const LISTENER: u64 = u64::MAX;
 
 /// A TCP port that is connected to those of all peers.
@@ -57,16 +57,16 @@ pub struct StreamPort {
     known: HashMap<SocketAddr, u32>,
     /// The only peer, if there is one.
     only: Option<u32>,
-    /// Those that have called and are not known, of which nothing is read.
+    /// Unknown callers, from which nothing is read.
     unknown: Strangers<(SocketAddr, OwnedFd)>,
     buffer: Box<[u8]>,
     looks: u32,
-    /// Connections on which came what is no frame.
+    /// Connections on which came something that is no frame.
     cut: u64,
 }
 
 impl StreamPort {
-    /// A free port of `address`, one of this host's.
+    /// A free port of `address`, which belongs to this host.
     ///
     /// # Errors
     /// [`TransportError::Environment`].
@@ -136,7 +136,7 @@ impl StreamPort {
         }
     }
 
-    /// Lets in those that have called.
+    /// Accepts those that have called.
     fn answer(&mut self, received: &mut Received) {
         for _ in 0..UNKNOWN_MAX {
             let Ok((socket, from)) = dial::called(&self.listener) else {
@@ -149,7 +149,7 @@ impl StreamPort {
         }
     }
 
-    /// Whether another one had to go.
+    /// Returns whether another one had to go.
     fn let_in(&mut self, from: SocketAddr, socket: OwnedFd) -> bool {
         let host = self.known.get(&from).map(|host| *host as usize);
         if let Some(Some(peer)) = host.and_then(|host| self.peers.get_mut(host)) {
@@ -185,7 +185,7 @@ impl FrameSocket for StreamPort {
         PIECE_BYTES
     }
 
-    /// It loses none.
+    /// TCP loses no frames.
     fn frames_max(&self) -> usize {
         usize::MAX
     }
@@ -194,7 +194,7 @@ impl FrameSocket for StreamPort {
         CapabilitySet::empty()
     }
 
-    /// Keeps those that it has, with their connections.
+    /// Keeps known peers, with their connections.
     fn set_peers(&mut self, own: PeId, peers: Vec<Option<Address>>) -> Result<(), TransportError> {
         let ports = (0..).zip(&peers).map(|(host, peer)| match peer {
             None => Ok(None),
@@ -250,7 +250,7 @@ impl FrameSocket for StreamPort {
         let mut received = Received::default();
         self.looks = self.looks.wrapping_add(1);
         match self.only {
-            // Most of the time: one call less.
+            // The most frequent case: saves a call.
             Some(host) if self.is_up(host) && !self.looks.is_multiple_of(LOOKS) => {
                 self.receive_from(host, take, &mut received);
             }

@@ -9,7 +9,8 @@ use rustix::event::epoll;
 use super::dial;
 use super::stream::{Broken, Stream};
 
-/// From a connection that broke to the next call; it doubles up to [`AGAIN_MAX`] while nobody answers.
+/// The time from a broken connection to the next call. It doubles up to [`AGAIN_MAX`] while the
+/// peer does not answer.
 const AGAIN_MIN: Duration = Duration::from_millis(5);
 const AGAIN_MAX: Duration = Duration::from_millis(500);
 
@@ -21,25 +22,25 @@ pub(super) struct Peer {
     /// The port here.
     own: SocketAddr,
     stream: Option<Stream>,
-    /// Whether the stream is watched for room, too.
+    /// Whether the stream is also watched for room to write.
     is_watched_for_room: bool,
-    /// When this end may call again, and how long it waits then.
+    /// When this end may call again, and how long it waits after that call.
     again: (Option<Instant>, Duration),
 }
 
-/// What a look for frames has found.
+/// The result of a look for frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Look {
     /// There is no more for now.
     Empty,
     /// There may be more.
     More,
-    /// What came is no frame: the connection is cut.
+    /// Something came that is no frame: the connection has been cut.
     Cut,
 }
 
 impl Peer {
-    /// The peer at `address`, which is called from `own` at once, or calls.
+    /// The peer at `address`. Either `own` calls it at once, or the peer calls.
     pub(super) fn new(host: u32, address: SocketAddr, own: SocketAddr, watch: &OwnedFd) -> Self {
         let mut peer = Self {
             host,
@@ -61,13 +62,13 @@ impl Peer {
         self.stream.as_ref()
     }
 
-    /// Whether nothing is to be done but to look for frames.
+    /// Whether the connection only has to be checked for frames.
     pub(super) fn is_up(&self) -> bool {
         let stream = self.stream.as_ref();
         stream.is_some_and(|stream| !stream.wants_room())
     }
 
-    /// The one with the lower address calls: both know which that is.
+    /// The one with the lower address calls. Both know which one that is.
     fn calls(&self) -> bool {
         self.own < self.address
     }
@@ -88,7 +89,7 @@ impl Peer {
         *wait = (*wait * 2).min(AGAIN_MAX);
     }
 
-    /// The peer has called; a connection that was there is an old one.
+    /// The peer has called. An existing connection is an old one.
     pub(super) fn has_called(&mut self, socket: OwnedFd, watch: &OwnedFd) {
         if self.calls() {
             return dial::cut(socket);
@@ -105,7 +106,7 @@ impl Peer {
         let flags = flags(self.is_watched_for_room);
         match epoll::add(watch, stream.fd(), data, flags) {
             Ok(()) => self.stream = Some(stream),
-            // Out of memory: as if it had broken.
+            // Out of memory: handled like a broken connection.
             Err(_) => {
                 stream.cut();
                 self.call_later();
@@ -122,7 +123,8 @@ impl Peer {
             return;
         }
         let data = epoll::EventData::new_u64(self.host.into());
-        // A stream that is watched for too much costs time, and one for too little is looked at by its link's timers.
+        // If this fails, it does little harm: watching for too much costs time, and if too little
+        // is watched, the timers of the link check the stream.
         if epoll::modify(watch, stream.fd(), data, flags(wants_room)).is_ok() {
             self.is_watched_for_room = wants_room;
         }
@@ -135,8 +137,8 @@ impl Peer {
         self.call_later();
     }
 
-    /// Sends frames; how many have left or will, from the first on. 0 if they are lost, as all are
-    /// while there is no connection.
+    /// Sends frames. Returns how many have left or will leave, from the first on. 0 if they are
+    /// lost, as all are while there is no connection.
     pub(super) fn send(&mut self, frames: &[(u32, &[u8])], watch: &OwnedFd) -> usize {
         if self.stream.is_none() && self.again.0.is_some_and(|at| at <= Instant::now()) {
             self.call(watch);
@@ -152,7 +154,7 @@ impl Peer {
         sent
     }
 
-    /// Shows frames to `take` that one call brings, after it has done what waited for room.
+    /// Does the work that waited for room, and then gives the frames of one call to `take`.
     pub(super) fn receive(
         &mut self,
         buffer: &mut [u8],

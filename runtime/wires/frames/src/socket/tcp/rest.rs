@@ -1,11 +1,11 @@
-//! What the system had no room for on a connection: bytes that are to leave before all others.
+//! Bytes for which a connection had no room. They leave before all others.
 
 use super::framing::{PREFIX_BYTES, prefix};
 
-/// Most bytes that wait, and one frame: more than a link has on its way.
+/// Most bytes that wait, plus one frame: more than a link has in flight.
 const BYTES_MAX: usize = 2 << 20;
 
-/// Frames that a link has given away, and the rest of one that has begun to leave.
+/// Frames that the link counts as sent, and the rest of a frame that has begun to leave.
 #[derive(Debug, Default)]
 pub(super) struct Rest {
     bytes: Vec<u8>,
@@ -22,7 +22,7 @@ impl Rest {
         self.bytes.get(self.left..).unwrap_or_default()
     }
 
-    /// So many have left.
+    /// Notes that so many bytes have left.
     pub(super) fn have_left(&mut self, bytes: usize) {
         self.left += bytes;
         if self.left >= self.bytes.len() {
@@ -31,8 +31,8 @@ impl Rest {
         }
     }
 
-    /// Keeps frames of which the first `left` bytes have left, prefixes counted; how many of the frames
-    /// have left or are kept. One that has begun is always kept.
+    /// Keeps frames whose first `left` bytes, with prefixes, have left. Returns how many of the frames
+    /// have left or are kept. A frame that has begun is always kept.
     pub(super) fn keep(&mut self, frames: &[(u32, &[u8])], mut left: usize) -> usize {
         for (at, (_, frame)) in frames.iter().enumerate() {
             let len = PREFIX_BYTES + frame.len();

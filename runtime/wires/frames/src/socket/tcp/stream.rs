@@ -1,4 +1,4 @@
-//! A connection to a peer: frames go in and come out whole, however the system takes and gives them.
+//! A connection to a peer. Frames go in and come out whole, whatever pieces the system takes and gives.
 
 use std::io::IoSlice;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -13,12 +13,12 @@ use super::rest::Rest;
 
 const FLAGS: SendFlags = SendFlags::NOSIGNAL.union(SendFlags::DONTWAIT);
 
-/// Why nothing more goes or comes.
+/// Why a connection cannot be used any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Broken {
     /// The peer or the network has ended it.
     Ended,
-    /// What came is no frame.
+    /// Something came that is no frame.
     BadLength,
 }
 
@@ -43,7 +43,7 @@ fn is_for_now(error: Errno) -> bool {
 }
 
 impl Stream {
-    /// Of a socket that is connected or connects.
+    /// A stream on a socket that is connected or connecting.
     pub(super) fn new(socket: OwnedFd, is_connected: bool) -> Self {
         Self {
             socket,
@@ -57,7 +57,7 @@ impl Stream {
         self.socket.as_fd()
     }
 
-    /// Whether it is to be looked at when it can be written to.
+    /// Whether it has to be watched for room to write.
     pub(super) const fn wants_room(&self) -> bool {
         !(self.is_connected && self.rest.is_empty())
     }
@@ -67,8 +67,8 @@ impl Stream {
         dial::cut(self.socket);
     }
 
-    /// Sends frames, or keeps what the system has no room for; how many it has taken, from the first on.
-    /// 0 if too much is kept.
+    /// Sends frames, or keeps those for which the system has no room. Returns how many it has taken,
+    /// from the first on. 0 if too much is kept.
     pub(super) fn send(&mut self, frames: &[(u32, &[u8])]) -> Result<usize, Broken> {
         if self.wants_room() {
             self.go_on()?;
@@ -96,13 +96,13 @@ impl Stream {
         Ok(self.rest.keep(frames, left))
     }
 
-    /// Does what waited for room: ends connecting, and sends what is kept.
+    /// Does the work that waited for room: completes the connection, and sends kept bytes.
     pub(super) fn go_on(&mut self) -> Result<(), Broken> {
         if !self.is_connected {
             if !matches!(sockopt::socket_error(&self.socket), Ok(Ok(()))) {
                 return Err(Broken::Ended);
             }
-            // No error yet is no connection yet.
+            // Without an error the connection may still be pending.
             match rustix::net::getpeername(&self.socket) {
                 Ok(_) => self.is_connected = true,
                 Err(_) => return Ok(()),
@@ -118,7 +118,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Shows the frames to `take` that come with one call. Whether there may be more.
+    /// Gives the frames of one call to `take`. Returns whether there may be more.
     pub(super) fn receive(
         &mut self,
         buffer: &mut [u8],
@@ -127,7 +127,7 @@ impl Stream {
         let mut places = self.incoming.places(buffer);
         let room: usize = places.iter().map(|place| place.len()).sum();
         let came = match &mut places {
-            // Most looks: the shorter way through the kernel.
+            // The most frequent case: the shorter path through the kernel.
             [begun, behind] if begun.is_empty() => {
                 rustix::net::recv(&self.socket, &mut **behind, RecvFlags::DONTWAIT)
                     .map(|(bytes, _)| bytes)

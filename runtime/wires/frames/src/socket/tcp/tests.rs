@@ -42,7 +42,7 @@ fn look_everywhere(port: &mut StreamPort) -> Received {
     received
 }
 
-/// All that comes until there are so many frames: the host and the frame.
+/// Receives until there are so many frames: the host and the frame.
 fn take(port: &mut StreamPort, count: usize) -> Vec<(u32, Vec<u8>)> {
     let mut got = Vec::new();
     let begin = Instant::now();
@@ -52,7 +52,7 @@ fn take(port: &mut StreamPort, count: usize) -> Vec<(u32, Vec<u8>)> {
     got
 }
 
-/// Until it is so.
+/// Waits until it is so.
 fn until(mut is_so: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !is_so() {
@@ -81,7 +81,7 @@ fn mixed_frames_come_in_order_however_slow_the_receiver_is() {
         let [mut a, mut b, mut c] = connected::<3>(host);
         let frames = mixed_frames();
         let sent: Vec<(u32, &[u8])> = frames.iter().map(|(pe, frame)| (*pe, &frame[..])).collect();
-        // Nobody looks meanwhile: what the system has no room for is kept.
+        // No end polls meanwhile: frames for which the system has no room are kept.
         let mut at = 0;
         while at < sent.len() {
             let end = sent.len().min(at + super::super::SEND_BATCH_FRAMES);
@@ -120,7 +120,7 @@ fn a_peer_that_does_not_take_anything_keeps_no_more_than_so_much() {
         sent += 1;
         assert!(sent < 100_000);
     }
-    // Others go on.
+    // Other connections continue.
     assert_eq!(a.send(&[(2, b"frame")]), Ok(1));
     assert_eq!(take(&mut c, 1), [(0, b"frame".to_vec())]);
     drop(b);
@@ -174,7 +174,7 @@ fn who_calls_before_it_is_known_is_let_in_then() {
     let known = vec![Some(a.address()), None];
     b.set_peers(1, known.clone()).unwrap();
     assert!(b.unknown.is_empty() && b.peers[0].as_ref().unwrap().is_up());
-    // Told again, it keeps what it has.
+    // Given the same peers again, it keeps its connections.
     until(|| {
         look_everywhere(&mut a);
         a.peers[1].as_ref().unwrap().is_up()
@@ -204,7 +204,7 @@ fn what_is_no_frame_ends_the_connection_and_another_follows() {
             b.counters().cut == turn as u64 + 1
         });
         assert_eq!(got, [b"before".to_vec()]);
-        // Whichever of the two calls, it does so when it has something to send.
+        // Either end may be the caller, and it calls when it has something to send.
         let mut came = [false; 2];
         until(|| {
             let _ = (a.send(&[(1, b"after")]), b.send(&[(0, b"after")]));

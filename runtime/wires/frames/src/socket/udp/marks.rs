@@ -12,7 +12,7 @@ const CAPABLE: libc::c_int = 0b10;
 /// CE: a router was congested.
 const EXPERIENCED: u8 = 0b11;
 
-/// From now on datagrams say that they may be marked, and a control message tells of those that are.
+/// From now on sent datagrams may be marked, and a control message shows marks of received ones.
 pub(super) fn ask_for(socket: &UdpSocket) -> io::Result<()> {
     let (level, field, told) = match socket.local_addr()? {
         SocketAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_TOS, libc::IP_RECVTOS),

@@ -1,8 +1,9 @@
 //! Frames as UDP datagrams: one frame per datagram, nothing else in it.
 //!
-//! Through the kernel go many at a time, if there are many: those that leave are taken apart
-//! behind most of what a message costs ([`sender`]), and those that come are put together
-//! before it ([`receiver`]). The datagrams on the cable are the same either way.
+//! Many datagrams go through the kernel together, if there are many. Sent ones are split
+//! late ([`sender`]), and received ones are coalesced early ([`receiver`]), so that most of
+//! the cost per message arises only once. The datagrams on the cable are the same either
+//! way.
 
 mod marks;
 mod path;
@@ -26,7 +27,7 @@ use super::super::option;
 use super::known::Known;
 use super::{BATCH_FRAMES, Came, FRAME_LEN_MAX, FrameSocket, Received, SendError, Take, mixed};
 
-/// Asked for; the kernel gives what it may.
+/// The requested size; the kernel may give less.
 const BUFFER_BYTES: usize = 8 << 20;
 /// Headers of IP and UDP.
 const HEADER_V4_BYTES: usize = 20 + 8;
@@ -35,9 +36,9 @@ const HEADER_V6_BYTES: usize = 40 + 8;
 /// Whether many datagrams go through the kernel as one message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Offload {
-    /// Those that leave, by `UDP_SEGMENT`: since Linux 4.18.
+    /// Sent ones, by `UDP_SEGMENT`: since Linux 4.18.
     pub sending: bool,
-    /// Those that come, by `UDP_GRO`: since Linux 5.0.
+    /// Received ones, by `UDP_GRO`: since Linux 5.0.
     pub receiving: bool,
 }
 
@@ -57,7 +58,7 @@ pub struct FramePort {
 }
 
 impl FramePort {
-    /// A free port of `address`, one of this host's.
+    /// A free port of `address`, which belongs to this host.
     ///
     /// # Errors
     /// [`TransportError::Environment`].
@@ -71,7 +72,7 @@ impl FramePort {
             socket.set_nonblocking(true)?;
             dont_fragment(&socket)?;
             marks::ask_for(&socket)?;
-            // Beyond the limit of the system where that is allowed.
+            // Exceeds the limit of the system where that is allowed.
             if sockopt::set_socket_recv_buffer_size_force(&socket, BUFFER_BYTES).is_err() {
                 sockopt::set_socket_recv_buffer_size(&socket, BUFFER_BYTES)?;
             }
@@ -90,7 +91,7 @@ impl FramePort {
         })
     }
 
-    /// What the kernel does for many frames at a time.
+    /// Which offloads the kernel does.
     pub fn offload(&self) -> Offload {
         Offload {
             sending: self.sender.is_offloaded(),
@@ -151,7 +152,7 @@ impl FrameSocket for FramePort {
             ..
         } = self;
         if let [(pe, frame)] = frames {
-            // Most of the time.
+            // The most frequent case.
             let sent = sender::give_one(socket, peers, *pe, frame);
             return sent.map_err(|error| SendError::of(&error));
         }
@@ -162,7 +163,7 @@ impl FrameSocket for FramePort {
         let mut received = Received::default();
         let mut looks_on = true;
         while looks_on && received.all() < BATCH_FRAMES {
-            // Nothing there, or news of a peer that is gone, which the link finds out.
+            // No message, or an error about a dead peer, which the link finds out itself.
             let Ok((from, is_marked, frames)) = self.receiver.next(&self.socket) else {
                 break;
             };
@@ -175,7 +176,7 @@ impl FrameSocket for FramePort {
             } else {
                 received.strangers += frames.count();
             }
-            // What comes alone after silence has nothing behind it, and each look costs time.
+            // A single message after silence has no successor, and each look costs time.
             looks_on = self.streams || received.all() > before + 1;
         }
         self.streams = received.all() > 0;
@@ -198,8 +199,9 @@ fn header_bytes(address: &SocketAddr) -> usize {
     }
 }
 
-/// A datagram longer than the path takes is refused or lost, which the link notices and
-/// sends shorter frames; pieces of it would be lost more often than the whole.
+/// Turns fragmentation off. A datagram that is too long for the path is refused or lost; the
+/// link notices this and sends shorter frames. Fragments would be lost more often than whole
+/// datagrams.
 fn dont_fragment(socket: &UdpSocket) -> std::io::Result<()> {
     let (level, name, value) = match socket.local_addr()? {
         SocketAddr::V4(_) => (

@@ -1,4 +1,4 @@
-//! The paths to the peers: how long packets may be on them.
+//! The paths to the peers: the longest packets on them.
 
 use std::collections::HashSet;
 use std::io;
@@ -6,8 +6,8 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 
 use super::super::super::option;
 
-/// Of plain Ethernet: where the system says nothing, and for shorter ones, which a link finds
-/// out by trying.
+/// The MTU of plain Ethernet. Used if the system gives none, or a shorter one, which a link
+/// finds out by trying.
 pub(super) const MTU_BYTES: usize = 1500;
 /// Bytes of kernel memory that a datagram of [`MTU_BYTES`] takes in a receive buffer.
 const TRUESIZE_BYTES: usize = 2304;
@@ -25,9 +25,9 @@ pub(super) fn mtu_bytes<'a>(own: IpAddr, peers: impl IntoIterator<Item = &'a Soc
     known.max().unwrap_or(MTU_BYTES).max(MTU_BYTES)
 }
 
-/// Nothing is sent.
+/// Connects only; nothing is sent.
 fn to(socket: &UdpSocket, host: IpAddr) -> io::Result<usize> {
-    /// Any: the route is that of the host.
+    /// Any port: only the host decides the route.
     const PORT: u16 = 9;
     socket.connect((host, PORT))?;
     let (level, name) = match host {

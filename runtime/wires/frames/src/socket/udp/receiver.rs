@@ -1,5 +1,5 @@
-//! Receiving what the kernel has put together again: datagrams of one sender and one
-//! length, as one message. See udp(7), `UDP_GRO`.
+//! Receives datagrams that the kernel has coalesced: datagrams of one sender and one length, as one message. See
+//! udp(7), `UDP_GRO`.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -14,25 +14,25 @@ use super::marks;
 
 /// Longer than any message: its length has 16 bits in the headers of IP and UDP.
 const BUFFER_BYTES: usize = 1 << 16;
-/// Room for the control message, and for as many more that nobody has asked for.
+/// Room for the control message, and for as many unexpected ones.
 const CONTROL_WORDS: usize = 8;
 
 /// Takes messages one at a time; the frames of one are in its buffer until the next.
 #[derive(Debug)]
 pub(super) struct Receiver {
     buffer: Box<[u8]>,
-    /// Whether the kernel puts datagrams together.
+    /// Whether the kernel coalesces datagrams.
     pub(super) is_offloaded: bool,
 }
 
-/// What the system says of a message.
+/// What the system says about a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Message {
     len_bytes: usize,
     from: Option<SocketAddr>,
-    /// The length of its datagrams, of which the last may be shorter, if it is several.
+    /// The length of its datagrams, if there are several. The last may be shorter.
     segment_bytes: Option<usize>,
-    /// Whether a router has marked its datagrams: the kernel puts none together that differ in this.
+    /// Whether a router has marked its datagrams. The kernel does not coalesce datagrams that differ in this.
     is_marked: bool,
     /// Whether something of it is missing.
     is_cut: bool,
@@ -41,7 +41,7 @@ struct Message {
 impl Receiver {
     /// For this socket.
     pub(super) fn new(socket: &UdpSocket) -> Self {
-        // Where it is not known, each datagram is a message.
+        // Where the kernel lacks it, each datagram is a message.
         // SAFETY: it reads an int.
         let known = unsafe { option::set(socket, libc::SOL_UDP, libc::UDP_GRO, &1_i32) };
         Self {
@@ -50,9 +50,9 @@ impl Receiver {
         }
     }
 
-    /// The next message, if there is one: its sender, if known, whether it is marked, and the frames in it. Of one
-    /// that is cut nothing is left but an empty frame, which is good for nobody, so that it is
-    /// noticed: where frames begin in it is uncertain.
+    /// The next message, if there is one: its sender, if known, whether it is marked, and the frames in it. A
+    /// truncated message becomes one empty frame, which is invalid and so is counted, because the beginnings of
+    /// its frames are uncertain.
     pub(super) fn next(
         &mut self,
         socket: &UdpSocket,
@@ -72,8 +72,8 @@ impl Receiver {
 pub(crate) type Frames<'a> =
     core::iter::Chain<core::option::IntoIter<&'a mut [u8]>, core::slice::ChunksMut<'a, u8>>;
 
-/// The frames of a message with datagrams of `segment_bytes`; if this is nothing that there
-/// can be, all of it is one. A message without bytes is one empty frame.
+/// The frames of a message with datagrams of `segment_bytes`; if this length is impossible, the whole message is
+/// one frame. A message without bytes is one empty frame.
 pub(crate) fn frames(message: &mut [u8], segment_bytes: Option<usize>) -> Frames<'_> {
     let (one, several) = match segment_bytes {
         Some(len @ 1..) if len < message.len() => (None, message.chunks_mut(len)),
@@ -157,7 +157,7 @@ fn notes(header: &libc::msghdr) -> Notes {
     notes
 }
 
-/// What a control message has, if it is so long.
+/// The value of a control message, if it is long enough.
 fn value<T: zerocopy::FromBytes>(control: &libc::cmsghdr) -> Option<T> {
     // SAFETY: it computes.
     let len = unsafe { libc::CMSG_LEN(size_of::<T>() as u32) } as usize;
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(lens(9, Some(3)), [3, 3, 3]);
         assert_eq!(lens(10, Some(4)), [4, 4, 2]);
         assert_eq!(lens(3, Some(1)), [1, 1, 1]);
-        // One frame, also of nothing, and what a kernel should not say.
+        // One frame, also an empty one, and lengths that a kernel should not give.
         for len in [0, 1, 9] {
             for segment in [None, Some(0), Some(9), Some(10), Some(usize::MAX)] {
                 assert_eq!(lens(len, segment), [len], "{segment:?}");
@@ -224,7 +224,7 @@ mod tests {
         UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap()
     }
 
-    /// What is sent to an address of the same host comes soon, but not at once.
+    /// A datagram to an address of the same host comes soon, but not at once.
     fn wait_for(socket: &UdpSocket) {
         socket.set_read_timeout(Some(PATIENCE)).unwrap();
         socket.peek(&mut [0]).unwrap();
@@ -278,7 +278,7 @@ mod tests {
                 true => (libc::IPPROTO_IP, libc::IP_TOS),
                 false => (libc::IPPROTO_IPV6, libc::IPV6_TCLASS),
             };
-            // As it leaves, and as a router would have marked it.
+            // As it is sent, and as a router would mark it.
             for (field, expected) in [(2, false), (3, true), (2, false)] {
                 // SAFETY: it reads an int.
                 unsafe { option::set(&a, level, name, &(field as libc::c_int)) }.unwrap();

@@ -1,12 +1,12 @@
-//! Which frames leave together: as one message that the kernel takes apart again, into a
-//! datagram each.
+//! Which frames leave together: as one message, which the kernel splits into one datagram
+//! per frame.
 
 use super::super::SEND_BATCH_FRAMES;
 
 /// A frame and the PE that it is for.
 pub(super) type Frame<'a> = (u32, &'a [u8]);
 
-/// What a message may hold.
+/// The limits of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Bounds {
     pub(super) frames: usize,
@@ -22,8 +22,8 @@ impl Bounds {
     };
 
     /// How many of `frames`, from the first on, may be one message: they are for one PE
-    /// and of one length, but the last may be shorter. An empty one is always alone, as
-    /// nothing is left of it in a message. At least 1, if there is one.
+    /// and have one length, but the last may be shorter. An empty frame is always alone,
+    /// because it would vanish in a message. At least 1, if there is one.
     fn fit(self, frames: &[Frame<'_>]) -> usize {
         let Some(((pe, first), rest)) = frames.split_first() else {
             return 0;
@@ -53,7 +53,7 @@ pub(super) struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    /// Of frames, from the first on: at most [`SEND_BATCH_FRAMES`] of them.
+    /// The messages of `frames`, from the first on: at most [`SEND_BATCH_FRAMES`] frames.
     pub(super) fn of(frames: &'a [Frame<'a>], bounds: Bounds) -> Self {
         let mut rest = frames.get(..SEND_BATCH_FRAMES).unwrap_or(frames);
         let mut batch = Self {
@@ -78,7 +78,7 @@ impl<'a> Batch<'a> {
         self.runs.get(..self.count).unwrap_or_default()
     }
 
-    /// Frames in the first `messages` of it.
+    /// The number of frames in the first `messages` messages.
     pub(super) fn frames(&self, messages: usize) -> usize {
         let runs = self.runs().iter().take(messages);
         runs.map(|run| run.len()).sum()
@@ -134,7 +134,7 @@ mod tests {
         let bytes = |bytes| Bounds { bytes, ..WIDE };
         assert_eq!(cut(&nines, bytes(36)), [vec![9; 4], vec![9; 3]]);
         assert_eq!(cut(&nines, bytes(35)), [vec![9; 3], vec![9; 3], vec![9]]);
-        // It is for the kernel to refuse it.
+        // The kernel has to refuse it.
         assert_eq!(cut(&[(1, 9)], bytes(8)), [vec![9]]);
         assert_eq!(cut(&nines, Bounds::ONE), vec![vec![9]; 7]);
     }
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(batch.frames(usize::MAX), SEND_BATCH_FRAMES);
     }
 
-    /// Whether the kernel makes these frames of one message.
+    /// Whether the kernel would make these frames from one message.
     fn is_message(run: &[Frame<'_>], bounds: Bounds) -> bool {
         let lens: Vec<usize> = run.iter().map(|(_, frame)| frame.len()).collect();
         match &lens[..] {

@@ -1,5 +1,5 @@
-//! Sending by segmentation offload: the kernel takes many frames as one message, and makes
-//! datagrams of them as late as it can. See udp(7), `UDP_SEGMENT`.
+//! Sending by segmentation offload: the kernel takes many frames as one message, and splits
+//! it into datagrams as late as possible. See udp(7), `UDP_SEGMENT`.
 
 use std::io;
 use std::net::UdpSocket;
@@ -11,7 +11,7 @@ use super::super::super::option;
 use super::super::{SEND_BATCH_FRAMES, SendError};
 use super::runs::{Batch, Bounds, Frame};
 
-/// Datagrams of one message: linux/udp.h, `UDP_MAX_SEGMENTS`, before it became more.
+/// Most datagrams of one message: `UDP_MAX_SEGMENTS` of linux/udp.h in older kernels.
 const SEGMENTS_MAX: usize = 64;
 /// Bytes of an IP packet, headers included.
 const PACKET_BYTES_MAX: usize = 65_535;
@@ -22,7 +22,7 @@ pub(super) struct Sender {
     bounds: Bounds,
 }
 
-/// How far frames cannot leave together.
+/// For how long frames cannot leave together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Refusal {
     /// Here, never.
@@ -31,11 +31,11 @@ enum Refusal {
     ForNow,
 }
 
-/// What an error says of frames that were to leave together; nothing if they would have
-/// met with it one by one, too. From `udp_send_skb` and `udp_cmsg_send` in net/ipv4/udp.c.
+/// What an error means for frames that were sent together; `None` if they would have met it
+/// one by one, too. From `udp_send_skb` and `udp_cmsg_send` in net/ipv4/udp.c.
 fn refusal(error: &io::Error) -> Option<Refusal> {
     match error.raw_os_error()? {
-        // A kernel without it; a device that computes no checksums, or IPsec.
+        // A kernel without the option; a device that computes no checksums, or IPsec.
         libc::ENOPROTOOPT | libc::EOPNOTSUPP | libc::EIO => Some(Refusal::ForGood),
         // A frame is longer than the path takes (the first in older kernels), or this socket
         // writes no checksums.
@@ -45,10 +45,11 @@ fn refusal(error: &io::Error) -> Option<Refusal> {
 }
 
 impl Sender {
-    /// For a socket whose datagrams have `header_bytes` of headers, as IP packets.
+    /// A sender for a socket whose datagrams have `header_bytes` of IP and UDP headers.
     pub(super) fn new(socket: &UdpSocket, header_bytes: usize) -> Self {
-        // 0 changes nothing, where it is known. Elsewhere the kernel would not even look at
-        // the length with the message, and send all as one datagram.
+        // A value of 0 changes nothing if the kernel knows the option. A kernel that does
+        // not would ignore the length in the control message, and send everything as one
+        // datagram.
         // SAFETY: it reads an int.
         let known = unsafe { option::set(socket, libc::SOL_UDP, libc::UDP_SEGMENT, &0_i32) };
         let offload = Bounds {
@@ -65,9 +66,8 @@ impl Sender {
         self.bounds != Bounds::ONE
     }
 
-    /// Sends frames, from the first on, by `give`, which gives one message for each run to
-    /// the system and returns how many it has taken, one at least. How many frames have
-    /// left.
+    /// Sends frames, from the first on, and returns how many have left. `give` gives one
+    /// message for each run to the system and returns how many it has taken, at least one.
     pub(super) fn send(
         &mut self,
         frames: &[Frame<'_>],
@@ -110,7 +110,7 @@ struct SegmentLen {
     len: u16,
 }
 
-/// What the head of a [`SegmentLen`] says: its length, without what is behind `len`.
+/// The length in the head of a [`SegmentLen`]: without the padding after `len`.
 const SEGMENT_LEN_BYTES: usize = {
     // SAFETY: it computes.
     unsafe { libc::CMSG_LEN(size_of::<u16>() as u32) as usize }
@@ -124,9 +124,9 @@ const _: () = {
     assert!(size_of::<SegmentLen>() == space);
 };
 
-/// Gives a message for each run to the system, to the peer of its first frame; how many it
-/// has taken. At most [`SEND_BATCH_FRAMES`] messages and as many frames; one that is for
-/// nobody is an error, and so are those behind it.
+/// Gives a message for each run to the system, to the peer of its first frame. Returns how
+/// many it has taken. At most [`SEND_BATCH_FRAMES`] messages and as many frames. A frame
+/// without a peer is an error, and frames after it are not sent.
 pub(super) fn give(
     socket: &UdpSocket,
     peers: &[Option<SocketAddrAny>],
@@ -188,7 +188,7 @@ pub(super) fn give(
     usize::try_from(sent).map_err(|_| io::Error::last_os_error())
 }
 
-/// One frame, with nothing around it; 1.
+/// Sends one frame, without any control message. Returns 1.
 pub(super) fn give_one(
     socket: &UdpSocket,
     peers: &[Option<SocketAddrAny>],
@@ -238,8 +238,8 @@ mod tests {
         assert_eq!(refusal(&io::ErrorKind::NotFound.into()), None);
     }
 
-    /// A system that takes a few messages per call, and of those that are several frames
-    /// none: `errno` if one is the first, else what is before it.
+    /// A system that takes a few messages per call, but no message of several frames:
+    /// `errno` if such a message is the first, else it takes the messages before it.
     fn system<'a>(
         errno: i32,
         calls: &'a mut Vec<usize>,

@@ -14,7 +14,7 @@ fn port() -> FramePort {
     FramePort::open(Ipv4Addr::LOCALHOST.into()).unwrap()
 }
 
-/// All that comes until there are so many frames.
+/// Receives until there are so many frames.
 fn take(port: &mut FramePort, count: usize) -> (Vec<Vec<u8>>, Received) {
     let mut got = Vec::new();
     let mut all = Received::default();
@@ -49,7 +49,7 @@ fn frames_of_strangers_are_counted_and_dropped() {
         .unwrap();
     assert_eq!(stranger.send(&[(1, b"stranger")]), Ok(1));
     assert_eq!(stranger.send(&[(1, b"of"), (1, b"us"), (1, b"3")]), Ok(3));
-    // All up to the first that is for nobody.
+    // All up to the first without a peer.
     assert_eq!(a.send(&[(1, b"frame"), (1, b""), (0, b"x")]), Ok(2));
     assert_eq!(a.send(&[(2, b"x")]), Err(SendError::Refused));
     assert_eq!(a.send(&[(2, b"x"), (1, b"y")]), Err(SendError::Refused));
@@ -90,7 +90,7 @@ fn mixed_frames(frame_len_max: usize) -> Vec<(u32, Vec<u8>)> {
     frames
 }
 
-/// What two peers get of mixed frames, in order, however these leave.
+/// Two peers get their mixed frames in order, however these are sent.
 fn mixed_frames_come(host: IpAddr, set_up: impl Fn(&mut FramePort)) {
     let [mut a, mut b, mut c] = [(); 3].map(|()| FramePort::open(host).unwrap());
     a.set_peers(0, vec![None, Some(b.address()), Some(c.address())])
@@ -131,7 +131,7 @@ fn mixed_frames_come_over_ipv6() {
     }
 }
 
-/// The kernel refuses to segment what has no checksums, with EINVAL, each time.
+/// The kernel refuses to segment datagrams without checksums, with EINVAL, each time.
 #[test]
 fn mixed_frames_come_where_the_system_refuses_to_segment() {
     mixed_frames_come(Ipv4Addr::LOCALHOST.into(), |a| {

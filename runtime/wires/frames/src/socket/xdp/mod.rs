@@ -1,9 +1,9 @@
 //! Frames of an own EtherType through an AF_XDP socket in copy mode: they are taken off
 //! the interface before the network stack sees them, into memory of this process.
 //!
-//! It has all receive queues of its interface, and so all frames of the EtherType: there can
-//! be one endpoint per interface. Frames look as those of [`PacketSocket`](super::PacketSocket),
-//! and the two kinds talk to each other.
+//! It has all receive queues of its interface, and so all frames of the EtherType: there can be only one
+//! endpoint per interface. Its frames are the same as those of [`PacketSocket`](super::PacketSocket), so the
+//! two kinds can communicate.
 
 mod program;
 mod queue;
@@ -27,23 +27,23 @@ use super::super::interface::{Interface, QueueCounts};
 use super::known::Known;
 use super::{BATCH_FRAMES, Came, FrameSocket, Received, SendError, Take, mixed};
 
-/// Of the frame memory: a page, which any frame fits that the kernel gives or takes whole, or
-/// half of one, where frames are short enough.
+/// The size of a place in the frame memory: a page, which fits any frame that the kernel gives or takes whole,
+/// or half a page, if frames are short enough.
 const PLACE_BYTES_MAX: u64 = 4096;
-/// What the kernel keeps free in front of a frame that comes (`XDP_PACKET_HEADROOM`).
+/// Bytes that the kernel keeps free before a received frame (`XDP_PACKET_HEADROOM`).
 const HEADROOM_BYTES: usize = 256;
 const STATION_LEN: usize = 6;
 const ETHERNET_LEN: usize = 14;
-/// The kernel lets go of a socket that was closed a moment later, more than a second where four programs share
-/// a core; who still has the queue after this time, uses it.
+/// The kernel releases the queue some time after its socket was closed: more than a second if four programs
+/// share a core. If the queue is still taken after this time, another process uses it.
 const LETS_GO: Duration = Duration::from_secs(5);
 const AGAIN: Duration = Duration::from_millis(5);
 
-/// An AF_XDP socket of one interface and one EtherType. A process that is forked has it as well,
-/// and one of the two may use it.
+/// An AF_XDP socket of one interface and one EtherType. A forked process has it as well, and only one of the
+/// two may use it.
 #[derive(Debug)]
 pub struct XdpSocket {
-    // Closed before the program goes.
+    // Declared first, so that it is closed before the program is detached.
     queues: Queues,
     program: Program,
     frame_len_max: usize,
@@ -51,7 +51,7 @@ pub struct XdpSocket {
     ether_type: u16,
     peers: Vec<Option<MacAddress>>,
     known: Known<MacAddress>,
-    /// Whether the interface took no frames the last time.
+    /// Whether the interface took no frames at the last try.
     is_down: bool,
 }
 
@@ -60,8 +60,8 @@ impl XdpSocket {
     ///
     /// # Errors
     /// [`TransportError::Environment`]: [`EnvironmentFault::NotPermitted`] without the rights
-    /// (CAP_NET_RAW, CAP_NET_ADMIN and CAP_BPF), [`EnvironmentFault::InUse`] if somebody else
-    /// has the queue or an XDP program there.
+    /// (CAP_NET_RAW, CAP_NET_ADMIN and CAP_BPF), [`EnvironmentFault::InUse`] if another process has the queue,
+    /// or an XDP program is attached there.
     pub fn open(interface: &Interface, ether_type: u16) -> Result<Self, TransportError> {
         let begin = Instant::now();
         let opened = loop {
@@ -98,7 +98,7 @@ impl XdpSocket {
     }
 
     fn try_open(interface: &Interface, ether_type: u16) -> io::Result<Self> {
-        // A driver that does not say how many it has is taken to have one.
+        // A driver that does not give the number of queues is assumed to have one.
         let counts = interface.queues().unwrap_or(QueueCounts {
             receive: 1,
             transmit: 1,
@@ -243,7 +243,7 @@ const fn frame_len_in(place_bytes: u64) -> usize {
     place_bytes as usize - HEADROOM_BYTES - ETHERNET_LEN
 }
 
-/// As short as frames of `mtu_bytes` allow: so twice as many stay in the cache.
+/// As short as frames of `mtu_bytes` allow, so that twice as many stay in the cache.
 fn place_bytes(mtu_bytes: usize) -> u64 {
     let half = PLACE_BYTES_MAX / 2;
     match mtu_bytes <= frame_len_in(half) {

@@ -1,5 +1,5 @@
-//! The program that takes the wire's frames off an interface: loaded and attached by
-//! system calls, without a compiler or a library.
+//! The BPF program that takes the wire's frames off an interface. System calls load and
+//! attach it, without a compiler or a library.
 //!
 //! It is attached by a link (`BPF_LINK_CREATE`), whose descriptor only this process has:
 //! however the process ends, the kernel detaches and frees the program.
@@ -24,7 +24,7 @@ const XDP_PASS: i32 = 2;
 const HELPER_REDIRECT_MAP: i32 = 51;
 const PSEUDO_MAP_FD: u8 = 1;
 
-/// Where the EtherType stands, and how long the header before a frame is.
+/// The offset of the EtherType, and the length of the header before a frame.
 const ETHER_TYPE_AT: i16 = place::ETHER_TYPE as i16;
 const ETHERNET_LEN: i32 = ethernet::LEN as i32;
 /// Places in `struct xdp_md`.
@@ -71,8 +71,8 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// Sends the frames of `ether_type` that come to queue `n` of an interface to the socket
-    /// at place `n`, and leaves all others alone. No socket is at any place yet.
+    /// Sends frames of `ether_type` that come to queue `n` of an interface to the socket at
+    /// place `n`, and passes all others. No places have sockets yet.
     pub(super) fn attach(interface: u32, ether_type: u16, queues: u32) -> io::Result<Self> {
         let sockets = map(queues)?;
         let program = load(sockets.as_fd(), ether_type)?;
@@ -80,7 +80,7 @@ impl Program {
         Ok(Self { sockets, link })
     }
 
-    /// The program and its map are gone with these.
+    /// The program and its map end when these are closed.
     pub(super) fn fds(&self) -> [BorrowedFd<'_>; 2] {
         [self.sockets.as_fd(), self.link.as_fd()]
     }
@@ -152,7 +152,8 @@ fn load(sockets: BorrowedFd<'_>, ether_type: u16) -> io::Result<OwnedFd> {
     // SAFETY: the attribute of this command; the program has as many steps as it says, the
     // licence is terminated, and both outlive the call. The kernel verifies the program.
     let load = || unsafe { bpf(PROG_LOAD, &attribute) };
-    // A signal of the program ends the verification: again, as libbpf does.
+    // A signal of the program may interrupt the verification: it is repeated, as libbpf
+    // does.
     let mut loaded = load();
     for _ in 1..LOADS_MAX {
         if !matches!(&loaded, Err(error) if error.kind() == io::ErrorKind::WouldBlock) {
@@ -167,7 +168,7 @@ fn load(sockets: BorrowedFd<'_>, ether_type: u16) -> io::Result<OwnedFd> {
 const LOADS_MAX: usize = 5;
 
 fn steps(sockets: i32, ether_type: u16) -> [Step; 16] {
-    // As a load of its two bytes gives it.
+    // As a two-byte load gives it.
     let ether_type = i32::from(u16::from_ne_bytes(ether_type.to_be_bytes()));
     [
         step(MOVE, 6, 1, 0, 0),
@@ -183,7 +184,7 @@ fn steps(sockets: i32, ether_type: u16) -> [Step; 16] {
         // Two places: the map.
         step(LOAD_CONST_64, 1, PSEUDO_MAP_FD, 0, sockets),
         step(0, 0, 0, 0, 0),
-        // Without a socket there: on to the network stack.
+        // Without a socket at this place, the frame goes to the network stack.
         step(MOVE_CONST, 3, 0, 0, XDP_PASS),
         step(CALL, 0, 0, 0, HELPER_REDIRECT_MAP),
         step(EXIT, 0, 0, 0, 0),
@@ -199,7 +200,7 @@ fn link(program: BorrowedFd<'_>, interface: u32) -> io::Result<OwnedFd> {
         interface: u32,
         attach_type: u32,
         flags: u32,
-        /// Of the variants of this command; none is longer.
+        /// Room for all variants of this command; none is longer.
         rest: [u64; 6],
     }
     let attribute = Attribute {
@@ -214,7 +215,8 @@ fn link(program: BorrowedFd<'_>, interface: u32) -> io::Result<OwnedFd> {
 }
 
 /// # Safety
-/// `attribute` has to be that of the command, and what it points to as long as it says.
+/// `attribute` must belong to the command, and its pointers must lead to as many bytes as it
+/// says.
 unsafe fn bpf<T>(command: libc::c_long, attribute: &T) -> io::Result<libc::c_long> {
     // SAFETY: reads `size_of::<T>()` bytes of `attribute`, and what the caller vouches for.
     let done = unsafe {

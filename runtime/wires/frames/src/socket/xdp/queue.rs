@@ -8,11 +8,10 @@ use super::rings::{Mapping, Ring};
 
 pub(super) const SEND_PLACES: u32 = 128;
 
-/// See the [module text](self). A process that is forked has it as well: all of its memory is
-/// shared.
+/// See the [module text](self). A forked process has it as well: all of its memory is shared.
 #[derive(Debug)]
 pub(super) struct Queue {
-    // Before the memory that it uses.
+    // Declared before the memory that it uses, so that it is closed first.
     socket: OwnedFd,
     memory: Mapping,
     fill: Ring<u64>,
@@ -28,8 +27,8 @@ pub(super) struct Queue {
 unsafe impl Send for Queue {}
 
 impl Queue {
-    /// Opens the socket of no queue yet, with `receive_places` places of `place_bytes` for
-    /// frames that come, both powers of two.
+    /// Opens a socket without a queue, with `receive_places` places of `place_bytes` for
+    /// received frames, both powers of two.
     pub(super) fn open(receive_places: u32, place_bytes: u64) -> io::Result<Self> {
         // SAFETY: no pointers; the result is checked.
         let fd = unsafe { libc::socket(libc::AF_XDP, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) };
@@ -86,7 +85,7 @@ impl Queue {
         })
     }
 
-    /// Makes it the socket of a queue.
+    /// Binds it to a queue.
     pub(super) fn bind(&self, interface: u32, queue: u32) -> io::Result<()> {
         let address = libc::sockaddr_xdp {
             sxdp_family: libc::AF_XDP as u16,
@@ -113,8 +112,8 @@ impl Queue {
         self.received.is_empty()
     }
 
-    /// Shows up to `frames_max` frames that have come, with their Ethernet headers, to `take`;
-    /// how many.
+    /// Gives up to `frames_max` received frames, with their Ethernet headers, to `take`.
+    /// Returns their number.
     pub(super) fn receive(
         &mut self,
         frames_max: usize,
@@ -127,21 +126,21 @@ impl Queue {
             // SAFETY: a place that the kernel has filled and given to this process; it is
             // given back below, after the last use.
             take(unsafe { self.memory.bytes(entry.addr, entry.len as usize) });
-            // As many entries as places: there is room.
+            // There is room: the ring has as many entries as there are places.
             self.fill.put(entry.addr - entry.addr % self.place_bytes);
         }
         frames_max
     }
 
-    /// The places of frames that have left are free again.
+    /// Frees the places of frames that have left.
     pub(super) fn reclaim(&mut self) {
         while let Some(place) = self.sent.take() {
             self.free.push(place);
         }
     }
 
-    /// Puts a frame of `len` bytes, that `write` writes, to those that are to leave; whether
-    /// there was room.
+    /// Queues a frame of `len` bytes, which `write` writes, for sending. Returns whether there
+    /// was room.
     pub(super) fn put(&mut self, len: usize, write: impl FnOnce(&mut [u8])) -> bool {
         if len as u64 > self.place_bytes {
             return false;
@@ -166,10 +165,11 @@ impl Queue {
         is_put
     }
 
-    /// Has the kernel send what was put. What it does not take now it takes at the next call.
+    /// Has the kernel send queued frames. Frames that it does not take now are sent at the
+    /// next call.
     ///
     /// # Errors
-    /// The interface takes nothing: it is down or gone.
+    /// If the interface takes nothing, because it is down or gone.
     pub(super) fn kick(&self) -> io::Result<()> {
         // SAFETY: no pointers but null ones with length 0.
         let sent = unsafe {

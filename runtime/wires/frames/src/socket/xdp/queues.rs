@@ -11,19 +11,19 @@ use super::queue::Queue;
 
 /// More queues than this get no socket of their own: an interface may have one for each core.
 pub(super) const QUEUES_MAX: u32 = 64;
-/// Places for frames that come, of one queue and about of all queues.
+/// Most places for received frames, of one queue and, approximately, of all queues.
 const RECEIVE_PLACES_MAX: u32 = 1024;
 const RECEIVE_PLACES_ALL: u32 = 16 * RECEIVE_PLACES_MAX;
 
 /// One socket for each receive queue. A frame comes in on a queue that the sender or the interface
-/// has chosen, and all are looked at in turn.
+/// has chosen. All queues are checked in turn.
 #[derive(Debug)]
 pub(super) struct Queues {
     queues: Vec<Queue>,
-    /// Where the next look begins: behind the queue that had a frame last.
+    /// Where the next look begins: after the last queue that had a frame.
     pub(super) next: usize,
     sending: usize,
-    /// Queues from the first on that frames can leave by.
+    /// How many queues, from the first on, can send frames.
     sending_max: usize,
     /// Becomes readable with any of them.
     readable: OwnedFd,
@@ -58,8 +58,8 @@ impl Queues {
     }
 
     /// Frames leave by one queue, so that those for one peer stay in order. Each sender takes
-    /// another: where cables are virtual, frames come in on the queue by which they left, and
-    /// those of several senders share no receive ring.
+    /// another one: on virtual cables a frame comes in on the queue by which it left, so that
+    /// senders do not share a receive ring.
     pub(super) fn send_as(&mut self, own: PeId) {
         self.sending = own as usize % self.sending_max;
     }
@@ -85,8 +85,8 @@ impl Queues {
         self.queues.iter().all(Queue::is_empty)
     }
 
-    /// Shows up to `frames_max` frames that have come to `take`, and begins with another queue the
-    /// next time.
+    /// Gives up to `frames_max` received frames to `take`. The next call begins with another
+    /// queue.
     #[inline]
     pub(super) fn receive(&mut self, frames_max: usize, mut take: impl FnMut(Option<&mut [u8]>)) {
         let mut left = frames_max;
@@ -121,7 +121,7 @@ impl Queues {
         self.readable.as_fd()
     }
 
-    /// That of one queue.
+    /// The socket of one queue.
     pub(super) fn socket(&self) -> BorrowedFd<'_> {
         self.queues.first().map_or(self.fd(), Queue::as_fd)
     }
@@ -136,7 +136,8 @@ fn readable_with_any(queues: &[Queue]) -> io::Result<OwnedFd> {
     Ok(any)
 }
 
-/// Of each queue, a power of two: fewer where there are many, since all of this memory is locked.
+/// Places of each queue, a power of two. Fewer if there are many queues, because all of this
+/// memory is locked.
 const fn receive_places(queues: u32) -> u32 {
     let each = RECEIVE_PLACES_ALL / queues.next_power_of_two();
     if each < RECEIVE_PLACES_MAX {

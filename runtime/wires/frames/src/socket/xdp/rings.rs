@@ -1,5 +1,5 @@
-//! The memory of an AF_XDP socket: frames, and rings of places that kernel and process
-//! pass back and forth (`Documentation/networking/af_xdp.rst`).
+//! The memory of an AF_XDP socket: frames, and rings by which kernel and process exchange places
+//! (`Documentation/networking/af_xdp.rst`).
 
 use core::marker::PhantomData;
 use core::ptr::NonNull;
@@ -17,8 +17,8 @@ pub(super) struct Mapping {
 }
 
 impl Mapping {
-    /// Shared with children: the kernel has these pages, and a child that got others in their place
-    /// when it wrote would see no frame.
+    /// Shared with children: the kernel uses these pages, and after a copy-on-write a child would not
+    /// see frames.
     pub(super) fn anonymous(bytes: usize) -> io::Result<Self> {
         let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
         // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory of
@@ -55,10 +55,10 @@ impl Mapping {
         self.base.as_ptr().expose_provenance() as u64
     }
 
-    /// The bytes of a range; nothing if they are not all of this mapping.
+    /// The bytes of a range; `None` if they are not all in this mapping.
     ///
     /// # Safety
-    /// Nobody else may use them, the kernel included, as long as the reference lives.
+    /// Nobody else, including the kernel, may use them as long as the reference lives.
     pub(super) unsafe fn bytes(&mut self, at: u64, len: usize) -> Option<&mut [u8]> {
         let at = usize::try_from(at).ok()?;
         let end = at.checked_add(len)?;

@@ -48,7 +48,7 @@ fn ends() -> Option<[XdpSocket; 2]> {
     Some(sockets)
 }
 
-/// Waits for a frame, as those wait who sleep; the first byte of the last one.
+/// Waits for a frame as a sleeping thread does. Returns the first byte of the last one.
 fn next(socket: &mut XdpSocket) -> Option<u8> {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let timeout = Timespec::try_from(PATIENCE).unwrap();
@@ -59,8 +59,8 @@ fn next(socket: &mut XdpSocket) -> Option<u8> {
     first
 }
 
-/// Which queue the kernel takes for a frame is its own affair: without NAPI a cable between
-/// namespaces takes the one before that by which it left.
+/// The kernel chooses the queue of a frame: without NAPI a cable between namespaces takes the one
+/// before the queue by which the frame left.
 #[test]
 fn frames_of_all_queues_are_received() {
     let Some([mut left, mut right]) = ends() else {
@@ -78,7 +78,7 @@ fn frames_of_all_queues_are_received() {
     assert!(seen.len() >= QUEUES as usize - 1, "{seen:?}");
 }
 
-/// A queue that is never empty keeps no other from its turn.
+/// A queue that is never empty does not block others.
 #[test]
 fn no_queue_waits_for_another() {
     let Some([mut left, mut right]) = ends() else {
@@ -98,7 +98,7 @@ fn no_queue_waits_for_another() {
     assert_eq!(seen[BATCH_FRAMES], 2);
 }
 
-/// A process that is forked sends and receives, although its parent wrote to the memory before.
+/// A forked process sends and receives, although its parent wrote to the memory before.
 #[test]
 fn a_forked_process_has_the_sockets() {
     let Some([mut left, mut right]) = ends() else {
@@ -111,7 +111,7 @@ fn a_forked_process_has_the_sockets() {
     assert_ne!(child, -1);
     if child == 0 {
         let mut all_well = true;
-        // More than all places that there are.
+        // More than there are places.
         for number in 0..3000_u32 {
             left.queues.send_as(number);
             let byte = number as u8;

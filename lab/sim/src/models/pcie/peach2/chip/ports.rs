@@ -265,7 +265,7 @@ impl Chip {
         self.raise(Interrupts::LINK, ctx);
     }
 
-    /// What waits for a link that is down is lost.
+    /// TLPs that wait for a link that is down are lost.
     fn purge(&mut self, index: u8, ctx: &mut Context<'_, DeviceEvent>) {
         let Some(queues) = self.leaving.get_mut(usize::from(index)) else {
             return;

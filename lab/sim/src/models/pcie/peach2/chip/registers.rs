@@ -245,8 +245,7 @@ impl Registers {
         }
     }
 
-    /// Where the DMA controller reads this address: what no register names is on the own bus, and below a
-    /// bridge everything is.
+    /// Where the DMA controller reads this address: on the own bus if no register names it, and below a bridge always.
     pub(super) fn source(&self, address: u64) -> Way {
         match self.way(address) {
             Way::Fault(_) => Way::Host(true, address),

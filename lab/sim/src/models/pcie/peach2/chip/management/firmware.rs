@@ -174,7 +174,7 @@ impl Assembler {
         self.place(zero);
     }
 
-    /// All commands; what none of them takes goes on behind.
+    /// All commands. A command that none of them takes goes on after them.
     fn commands(&mut self, limit: Ps, finish: Label, failed: Label) {
         // Routing registers and port registers of the port in the argument.
         self.load(SWITCH, ZERO, COMMAND + 8);
