@@ -108,7 +108,7 @@ fn rings(wire: &Arc<dyn Wire>, layout: &Layout, pe: PeId) -> Result<Rings> {
         slots,
     );
     let receiver = RingReceiver::new(
-        Inlet::new(segment, layout.ring(pe), slots)?.with_eager(Some(layout.eager(pe)))?,
+        Inlet::new(segment, layout.ring(pe), slots)?.with_eager(segment, Some(layout.eager(pe)))?,
         WordOutlet::new(wire, pe, layout.mail(own, Mail::Credit))?
             .with_eager(layout.mail(own, Mail::EagerCredit)),
         pe,

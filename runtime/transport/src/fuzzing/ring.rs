@@ -94,7 +94,7 @@ impl Ring {
         Ok(Self {
             sender: RingSender::new(outlet, credit, 0, slots),
             receiver: RingReceiver::new(
-                Inlet::new(own, RING, slots)?.with_eager(eager)?,
+                Inlet::new(own, RING, slots)?.with_eager(own, eager)?,
                 WordOutlet::new(&shared, 1, CREDIT)?.with_eager(CREDIT + 8),
                 1,
                 slots,

@@ -58,7 +58,7 @@ fn fixture(eager_bytes: usize, visibility: Visibility) -> Fixture {
             slots,
         ),
         receiver: RingReceiver::new(
-            inlet.with_eager(place).unwrap(),
+            inlet.with_eager(wires[1].segment(), place).unwrap(),
             back.with_eager(EAGER_CREDIT),
             0,
             slots,

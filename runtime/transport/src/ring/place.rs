@@ -1,6 +1,7 @@
 //! Where rings lie: in mapped memory, or behind a wire that only takes packets.
 
 use std::cell::Cell;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -76,7 +77,13 @@ pub struct MappedOutlet {
     slots: MappedSlots,
     window: Window,
     order: SendOrder,
-    eager: Option<EagerPlace>,
+    /// In memory of its own, so that what short messages need stays together.
+    eager: Option<Box<EagerOutlet>>,
+}
+
+#[derive(Debug)]
+struct EagerOutlet {
+    place: EagerPlace,
     distance: Distance,
 }
 
@@ -168,7 +175,6 @@ impl Outlet {
                     window,
                     order: SendOrder::default(),
                     eager: None,
-                    distance: Distance::default(),
                 },
             },
             Some(Route::Carried | Route::Read { .. } | Route::Offloaded) | None => Self::Posted {
@@ -186,7 +192,9 @@ impl Outlet {
     /// [`TransportError::OutOfRange`] if it does not lie in the segment.
     pub fn with_eager(mut self, place: Option<EagerPlace>) -> Result<Self, TransportError> {
         if let (Self::Mapped { lines }, Some(place)) = (&mut self, place) {
-            lines.eager = place.within(&lines.window)?;
+            let distance = Distance::default();
+            let place = place.within(&lines.window)?;
+            lines.eager = place.map(|place| Box::new(EagerOutlet { place, distance }));
         }
         Ok(self)
     }
@@ -290,7 +298,7 @@ impl LineStore for Outlet {
     #[inline(always)]
     fn eager(&self) -> Option<EagerBytes> {
         match self {
-            Self::Mapped { lines } => lines.eager.map(|place| place.bytes),
+            Self::Mapped { lines } => lines.eager.as_ref().map(|eager| eager.place.bytes),
             Self::Posted { .. } => None,
         }
     }
@@ -298,21 +306,19 @@ impl LineStore for Outlet {
     #[inline(always)]
     fn store_eager(&self, at: usize, bytes: &[u8]) {
         if let Self::Mapped { lines } = self
-            && let Some(place) = lines.eager
+            && let Some(EagerOutlet { place, distance }) = lines.eager.as_deref()
         {
             // `within` has checked the place: nothing fails.
             let memory = lines.window.memory();
-            let _ = lines
-                .distance
-                .copy_in(memory, place.offset_bytes + at, bytes);
+            let _ = distance.copy_in(memory, place.offset_bytes + at, bytes);
         }
     }
 
     #[inline(always)]
     fn say_eager(&self, word: u64) {
         if let Self::Mapped { lines } = self
-            && let Some(place) = lines.eager
-            && let Ok(said) = lines.window.word(place.said_offset_bytes)
+            && let Some(eager) = &lines.eager
+            && let Ok(said) = lines.window.word(eager.place.said_offset_bytes)
         {
             said.store(word, order!("eager: release", Ordering::Release));
         }
@@ -367,8 +373,13 @@ fn store_uncached(
 pub struct Inlet {
     slots: MappedSlots,
     visibility: Visibility,
+    eager: Option<Box<EagerInlet>>,
+}
+
+#[derive(Debug)]
+struct EagerInlet {
     segment: Window,
-    eager: Option<EagerPlace>,
+    place: EagerPlace,
 }
 
 impl Inlet {
@@ -381,18 +392,23 @@ impl Inlet {
         Ok(Self {
             slots: MappedSlots::new(segment.memory(), offset_bytes, slots)?,
             visibility: segment.visibility(),
-            segment: segment.clone(),
             eager: None,
         })
     }
 
-    /// With an eager buffer, if the segment takes one.
+    /// With an eager buffer in the same segment, if that takes one.
     ///
     /// # Errors
     /// [`TransportError::OutOfRange`] if it does not lie in the segment.
-    pub fn with_eager(mut self, place: Option<EagerPlace>) -> Result<Self, TransportError> {
+    pub fn with_eager(
+        mut self,
+        segment: &Window,
+        place: Option<EagerPlace>,
+    ) -> Result<Self, TransportError> {
         if let Some(place) = place {
-            self.eager = place.within(&self.segment)?;
+            let segment = segment.clone();
+            let place = place.within(&segment)?;
+            self.eager = place.map(|place| Box::new(EagerInlet { segment, place }));
         }
         Ok(self)
     }
@@ -433,14 +449,14 @@ impl LineLoad for Inlet {
 
     #[inline(always)]
     fn eager(&self) -> Option<EagerBytes> {
-        self.eager.map(|place| place.bytes)
+        self.eager.as_ref().map(|eager| eager.place.bytes)
     }
 
     #[inline(always)]
     fn eager_bytes(&self, at: usize, dst: &mut [u8]) {
-        if let Some(place) = self.eager {
+        if let Some(EagerInlet { segment, place }) = self.eager.as_deref() {
             // `within` has checked the place: nothing fails.
-            let memory = self.segment.memory();
+            let memory = segment.memory();
             let _ = match dst.len() < FAR_BYTES_MIN {
                 true => memory.copy_out(place.offset_bytes + at, dst),
                 false => memory.copy_out_staged(place.offset_bytes + at, dst),
@@ -450,10 +466,10 @@ impl LineLoad for Inlet {
 
     #[inline(always)]
     fn eager_said(&self) -> u64 {
-        let Some(place) = self.eager else {
+        let Some(EagerInlet { segment, place }) = self.eager.as_deref() else {
             return 0;
         };
-        match self.segment.word(place.said_offset_bytes) {
+        match segment.word(place.said_offset_bytes) {
             Ok(word) => word.load(order!("eager: acquire", Ordering::Acquire)),
             Err(_) => 0,
         }
@@ -497,7 +513,7 @@ pub enum WordOutlet {
         /// Where the word lies.
         offset_bytes: usize,
         /// Where that of the eager buffer lies, if there is one.
-        eager_offset_bytes: Option<usize>,
+        eager_offset_bytes: Option<NonZeroUsize>,
     },
     /// The wire takes whole words.
     Posted {
@@ -542,7 +558,7 @@ impl WordOutlet {
             eager_offset_bytes, ..
         } = &mut self
         {
-            *eager_offset_bytes = Some(offset_bytes);
+            *eager_offset_bytes = NonZeroUsize::new(offset_bytes);
         }
         self
     }
@@ -555,7 +571,7 @@ impl CreditStore for WordOutlet {
                 window,
                 eager_offset_bytes: Some(at),
                 ..
-            } => window.put_word(*at, word),
+            } => window.put_word(at.get(), word),
             _ => Ok(()),
         }
     }
@@ -582,7 +598,7 @@ impl CreditStore for WordOutlet {
 pub struct CreditInlet {
     segment: Window,
     offset_bytes: usize,
-    eager_offset_bytes: Option<usize>,
+    eager_offset_bytes: Option<NonZeroUsize>,
 }
 
 impl CreditInlet {
@@ -599,7 +615,7 @@ impl CreditInlet {
     /// With a word for the eager buffer.
     pub fn with_eager(mut self, offset_bytes: usize) -> Result<Self, TransportError> {
         self.segment.word(offset_bytes)?;
-        self.eager_offset_bytes = Some(offset_bytes);
+        self.eager_offset_bytes = NonZeroUsize::new(offset_bytes);
         Ok(self)
     }
 }
@@ -607,7 +623,7 @@ impl CreditInlet {
 impl CreditLoad for CreditInlet {
     fn load_eager_credit(&self) -> u64 {
         let at = self.eager_offset_bytes;
-        at.and_then(|at| self.segment.load_word(at).ok())
+        at.and_then(|at| self.segment.load_word(at.get()).ok())
             .unwrap_or(0)
     }
 

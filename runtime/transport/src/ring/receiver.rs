@@ -57,7 +57,7 @@ pub struct RingReceiver<L, C> {
     /// The first line of the message at hand, once seen.
     head: Option<Head>,
     /// The eager buffer, where there is one.
-    eager: Option<Incoming>,
+    eager: Option<Box<Incoming>>,
     /// There is a batch of credit for it. Beside the lines, so that a short message looks at no more memory.
     owes_eager: bool,
 }
@@ -66,7 +66,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     /// The receiving end of a fresh (zeroed) ring from `peer`.
     pub fn new(load: L, credit: C, peer: PeId, slots: Slots) -> Self {
         Self {
-            eager: load.eager().map(Incoming::new),
+            eager: load.eager().map(|eager| Box::new(Incoming::new(eager))),
             owes_eager: false,
             load,
             credit,

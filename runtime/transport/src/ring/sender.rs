@@ -76,7 +76,7 @@ pub struct RingSender<S, C> {
     /// The receiver takes no more messages for now: see [`super::RingReceiver::hold`].
     held: bool,
     /// The eager buffer, where there is one.
-    eager: Option<Outgoing>,
+    eager: Option<Box<Outgoing>>,
     /// Longer messages go through it.
     lines_bytes_max: usize,
 }
@@ -89,7 +89,7 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
                 Some(_) => lines_bytes_max(slots.message_bytes_max()),
                 None => usize::MAX,
             },
-            eager: store.eager().map(Outgoing::new),
+            eager: store.eager().map(|eager| Box::new(Outgoing::new(eager))),
             store,
             credit,
             peer,

@@ -114,7 +114,12 @@ fn who_has_no_laboratory_is_told() {
         let text = said(Command::new(&alone).args(arguments));
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 1, "{arguments:?}: {text}");
-        for words in [arguments[0], "hostwire-lab", "make install", "cargo products"] {
+        for words in [
+            arguments[0],
+            "hostwire-lab",
+            "make install",
+            "cargo products",
+        ] {
             assert!(text.contains(words), "{arguments:?}: {text}");
         }
     }
