@@ -48,7 +48,7 @@ pub struct RingReceiver<L, C> {
     peer: PeId,
     /// The next line.
     next: Position,
-    /// The number of freed lines that the sender has been told.
+    /// The number of freed lines that the sender has been told; so much less that a batch is owed, if it is owed for eager bytes.
     returned: u64,
     /// The sender has been told to send no messages.
     held: bool,
@@ -58,8 +58,6 @@ pub struct RingReceiver<L, C> {
     head: Option<Head>,
     /// The eager buffer, where there is one.
     eager: Option<Box<Incoming>>,
-    /// There is a batch of credit for it. Beside the lines, so that a short message looks at no more memory.
-    owes_eager: bool,
 }
 
 impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
@@ -67,7 +65,6 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     pub fn new(load: L, credit: C, peer: PeId, slots: Slots) -> Self {
         Self {
             eager: load.eager().map(|eager| Box::new(Incoming::new(eager))),
-            owes_eager: false,
             load,
             credit,
             peer,
@@ -315,7 +312,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         }
         // This message has used most of the ring. The next one may need the room before the
         // receiver is called again.
-        if self.next.line - self.returned >= self.next.slots.count() / 2 {
+        if self.owed() >= self.next.slots.count() / 2 {
             // The message is complete. An error shows with the next one.
             let _ = self.return_credit();
         }
@@ -324,8 +321,13 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
 
     #[inline(always)]
     fn owes_credit(&self) -> bool {
-        let owes_lines = self.next.line - self.returned >= self.next.slots.credit_batch();
-        owes_lines || self.owes_eager
+        self.owed() >= self.next.slots.credit_batch()
+    }
+
+    /// Lines that the sender has not been told of; and a batch of them, at least, if there is a batch of eager bytes.
+    #[inline(always)]
+    fn owed(&self) -> u64 {
+        self.next.line.wrapping_sub(self.returned)
     }
 
     /// Tells the sender of freed lines once there is a batch of them, and returns whether
@@ -381,7 +383,6 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
                 Err(error) => return Err(error),
             }
             eager.told();
-            self.owes_eager = false;
         }
         Ok(())
     }
@@ -611,15 +612,20 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
                 return Ok(false);
             }
         }
-        let mut is_half_used = false;
+        let (mut owes_credit, mut is_half_used) = (false, false);
         if let Some(incoming) = &mut self.eager {
             incoming.advance(len);
-            self.owes_eager = incoming.owes_credit();
+            owes_credit = incoming.owes_credit();
             is_half_used = incoming.is_half_used();
         }
         self.next.advance();
         self.taken_bytes = 0;
         self.head = None;
+        let batch = self.next.slots.credit_batch();
+        if owes_credit && self.owed() < batch {
+            // So that a short message looks at one number alone.
+            self.returned = self.next.line.wrapping_sub(batch);
+        }
         if is_half_used {
             // The message is here whole. What is wrong shows with the next one.
             let _ = self.return_credit();
