@@ -90,9 +90,9 @@ pub(crate) enum Mail {
     Credit = 0,
     /// That it uses its ring: see [`Layout::talk`].
     Talks = 1,
-    /// Up to where it has taken what we have stored in its eager buffer.
+    /// Lines that it has taken out of each area of the eager buffer we send it messages through.
     EagerCredit = 2,
-    /// Up to where it has stored a message in our eager buffer.
+    /// How many bytes of which message it has stored in our eager buffer.
     EagerSaid = 3,
     /// How far it is on its way out of the job: a `Departure`.
     Departure = 5,
@@ -372,8 +372,7 @@ impl Layout {
 fn eager_bytes(pes: u32, wanted: usize) -> Result<EagerBytes> {
     let bytes = match wanted {
         0 => {
-            let each = EAGER_BYTES_ALL / pes as usize + 1;
-            let power = each.next_power_of_two() / 2;
+            let power = 1 << (EAGER_BYTES_ALL / pes as usize).ilog2();
             power.clamp(EAGER_BYTES_MIN, EAGER_BYTES_MAX)
         }
         wanted => wanted,

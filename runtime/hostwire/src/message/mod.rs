@@ -1,7 +1,8 @@
 //! Point-to-point messages: tagged, in order, of any length.
 //!
-//! Short messages travel through the ring of the pair. A message that does not fit half
-//! a ring is announced there by one line and then moved by rendezvous, in one copy where
+//! Short messages travel through the ring of the pair, and where memory is coherent those of up
+//! to 32 KiB through the eager buffer beside it. A longer message
+//! is announced by one line of the ring and then moved by rendezvous, in one copy where
 //! either side lies in symmetric memory: see [`long`]. Which receive gets which message,
 //! and how much is kept of those that no receive takes yet, is in [`matching`].
 //!

@@ -156,14 +156,14 @@ pub(super) struct Outgoing {
     number: u32,
 }
 
-/// Where a message goes.
-pub(super) struct Place {
+/// Where the bytes of a message go.
+pub(super) struct Room {
     pub(super) area: Area,
     pub(super) position: u64,
     number: u32,
 }
 
-impl Place {
+impl Room {
     /// That so many bytes of the message are there.
     #[inline(always)]
     pub(super) fn said(&self, bytes: usize) -> u64 {
@@ -190,13 +190,13 @@ impl Outgoing {
 
     /// Where a message of so many bytes goes, for which there is room.
     #[inline(always)]
-    pub(super) fn take(&mut self, len: usize) -> Place {
+    pub(super) fn take(&mut self, len: usize) -> Room {
         let area = self.eager.area_for(len);
         let position = self.next[area.index];
         // The room is a multiple of a line, so this stays within it.
         self.next[area.index] += (len as u64).next_multiple_of(LINE);
         self.number = self.number.wrapping_add(1);
-        Place {
+        Room {
             area,
             position,
             number: self.number,
@@ -290,7 +290,7 @@ impl Incoming {
         self.is_at_hand = false;
     }
 
-    /// Of the message at hand, of `len` bytes, how many are there, if its sender has [said](Place::said) so. If it cannot have: how many
+    /// Of the message at hand, of `len` bytes, how many are there, if its sender has [said](Room::said) so. If it cannot have: how many
     /// it says.
     pub(super) fn there(&self, said: u64, len: usize) -> core::result::Result<usize, u64> {
         let first = len.min(PIECE_BYTES);

@@ -369,19 +369,12 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     #[inline(always)]
     fn tell_credit(&mut self) -> Result<(), TransportError> {
         let hold = if self.held { HOLD } else { 0 };
-        match self.credit.store_credit(self.next.line | hold) {
-            // A lost sender needs no credit, and its messages can still be taken.
-            Ok(()) | Err(TransportError::PeerLost { .. }) => {}
-            Err(error) => return Err(error),
-        }
+        unless_lost(self.credit.store_credit(self.next.line | hold))?;
         self.returned = self.next.line;
         if let Some(eager) = &mut self.eager
             && let Some(credit) = eager.credit()
         {
-            match self.credit.store_eager_credit(credit) {
-                Ok(()) | Err(TransportError::PeerLost { .. }) => {}
-                Err(error) => return Err(error),
-            }
+            unless_lost(self.credit.store_eager_credit(credit))?;
             eager.told();
         }
         Ok(())
@@ -429,34 +422,24 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
             tag: header.tag(),
             len_bytes: header.len_bytes(),
         };
-        let head = match head.kind == KIND_CONTINUED {
-            true => self.eager_head(head)?,
-            false => head,
+        let sound = match head.kind {
+            KIND_CONTINUED => self.eager_head(head),
+            _ => Some(head).filter(|it| it.len_bytes <= self.next.slots.message_bytes_max()),
         };
-        let longest = match &self.eager {
-            Some(eager) if eager.is_at_hand => usize::MAX,
-            _ => self.next.slots.message_bytes_max(),
-        };
-        if head.kind == KIND_CONTINUED || head.len_bytes > longest {
-            return Err(self.bad_first_line(head));
-        }
+        let head = sound.ok_or_else(|| self.bad_first_line(head))?;
         self.head = Some(head);
         Ok(Some(head))
     }
 
-    /// What the line of a message in the eager buffer says, or its own head if it says nothing.
-    fn eager_head(&mut self, line: Head) -> Result<Head, TransportError> {
-        let Some(eager) = &mut self.eager else {
-            return Ok(line);
-        };
+    /// What the line of a message in the eager buffer says, if it is such a line.
+    fn eager_head(&mut self, line: Head) -> Option<Head> {
+        let eager = self.eager.as_mut()?;
         let mut word = [0; 8];
         self.load.payload(self.next.slot(), &mut word);
-        let said = eager::parse(u64::from_ne_bytes(word), eager.eager);
-        let Some((kind, len_bytes)) = said.filter(|_| line.len_bytes == eager::LINE_BYTES) else {
-            return Ok(line);
-        };
+        let (kind, len_bytes) = eager::parse(u64::from_ne_bytes(word), eager.eager)
+            .filter(|_| line.len_bytes == eager::LINE_BYTES)?;
         eager.is_at_hand = true;
-        Ok(Head {
+        Some(Head {
             kind,
             tag: line.tag,
             len_bytes,
@@ -686,5 +669,13 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
 
     fn misbehaved(&self, how: Misbehaviour) -> TransportError {
         TransportError::PeerMisbehaved { pe: self.peer, how }
+    }
+}
+
+/// A lost sender needs no credit, and its messages can still be taken.
+fn unless_lost(told: Result<(), TransportError>) -> Result<(), TransportError> {
+    match told {
+        Err(TransportError::PeerLost { .. }) => Ok(()),
+        other => other,
     }
 }

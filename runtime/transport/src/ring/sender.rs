@@ -312,11 +312,11 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         let Some(out) = &mut self.eager else {
             return Ok(false);
         };
-        let place = out.take(body.len());
+        let room = out.take(body.len());
         let store = &self.store;
         let put = |done: usize, bytes: &[u8]| {
-            let position = place.position + done as u64;
-            place.area.each(position, bytes.len(), |at, part| {
+            let position = room.position + done as u64;
+            room.area.each(position, bytes.len(), |at, part| {
                 store.store_eager(at, &bytes[part]);
             });
         };
@@ -334,7 +334,7 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         for piece in rest.chunks(PIECE_BYTES) {
             put(done, piece);
             done += piece.len();
-            store.say_eager(place.said(done));
+            store.say_eager(room.said(done));
         }
         self.next.advance();
         self.store.message_stored()?;
