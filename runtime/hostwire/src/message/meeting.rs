@@ -154,7 +154,7 @@ impl Messages {
         };
         let (kind, prefix) = entry(kind, tag, data);
         let len = bytes.len() + prefix.map_or(0, |_| PREFIX_BYTES);
-        if len > peer.sender.message_bytes_max() {
+        if !peer.sender.takes(len) {
             return Ok(false);
         }
         let tag = tag as u32;

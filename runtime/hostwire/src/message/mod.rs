@@ -193,7 +193,7 @@ impl Messages {
     /// The short way out: `bytes` as one message, if the ring takes it now.
     fn send_now(&mut self, to: PeId, kind: Kind, tag: u32, bytes: &[u8]) -> Result<bool> {
         match self.peers.get_mut(to as usize) {
-            Some(peer) if peer.open && bytes.len() <= peer.sender.message_bytes_max() => {
+            Some(peer) if peer.open && peer.sender.takes(bytes.len()) => {
                 Ok(peer.sender.try_send(kind.whole(), tag, bytes)?)
             }
             _ => Ok(false),

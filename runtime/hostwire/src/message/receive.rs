@@ -22,6 +22,9 @@ use crate::layout::{CHUNK_BYTES, CHUNKS, Count};
 pub(super) const COPIED_BYTES_MIN: usize = 64 << 10;
 /// As much at a time, so that one message does not keep the others.
 pub(super) const COPIED_BYTES: usize = 1 << 20;
+/// Messages from this length on are put to symmetric memory by their senders. Shorter ones are there earlier through the eager
+/// buffer. Fitted.
+const PUT_BYTES_MIN: usize = 8 << 10;
 
 /// Where a message goes.
 pub(crate) enum Target<'a> {
@@ -480,21 +483,30 @@ impl<'a> Receiving<'a> {
     fn take(&mut self, inner: &Inner, messages: &mut Messages, skip: usize) -> Result<bool> {
         let len = self.envelope.len_bytes;
         let peer = messages.peer(self.envelope.from)?;
-        let out = match &mut self.target {
-            Target::Segment(..) => {
-                self.bounce.resize(len, 0);
-                &mut self.bounce[..]
+        let taken = match &mut self.target {
+            Target::Segment(offset, _) if peer.receiver.is_eager() => {
+                peer.receiver.want_announced(len >= PUT_BYTES_MIN)?;
+                peer.receiver.take_eager_to_segment(skip, *offset, len)?
             }
-            target => target.part(0, len),
+            Target::Segment(offset, _) => {
+                self.bounce.resize(len, 0);
+                let taken = peer.receiver.take_behind(skip, &mut self.bounce)?;
+                if taken {
+                    inner.segment().put_unannounced(*offset, &self.bounce)?;
+                }
+                taken
+            }
+            target => peer.receiver.take_behind(skip, target.part(0, len))?,
         };
-        if !peer.receiver.take_behind(skip, out)? {
+        if !taken {
             return Ok(false);
         }
         peer.arriving = Arriving::Nothing;
         peer.settle();
         messages.news = true;
         if let Target::Segment(offset, _) = self.target {
-            inner.segment().put(offset, &self.bounce)?;
+            // Other threads of this PE may wait for what is there.
+            inner.segment().stored(offset, len);
         }
         self.state = RecvState::Done;
         Ok(true)
@@ -518,8 +530,12 @@ impl<'a> Receiving<'a> {
                 .undelivered
                 .add(number, self.ticket);
             self.state = RecvState::Direct(number);
+            let is_long = announcement.len_bytes >= PUT_BYTES_MIN;
+            messages.peer(from)?.receiver.want_announced(is_long)?;
             Delivery::Direct(offset)
         } else if messages.take_staging(inner, from, number) {
+            // The eager buffer is the faster way, if the message is not too long for it.
+            messages.peer(from)?.receiver.want_announced(false)?;
             expect_count(inner, from, Count::Delivered, number)?;
             self.state = RecvState::Staged(announcement, 0);
             Delivery::Staged

@@ -269,12 +269,12 @@ impl<'a> Sending<'a> {
         let peer = messages.peer(self.to)?;
         let (kind, prefix) = entry(self.kind, self.tag, self.data);
         let len = self.payload.len_bytes() + prefix.map_or(0, |_| PREFIX_BYTES);
-        let longest = match self.payload {
+        let is_sent = match self.payload {
             // It need not be copied twice.
-            Payload::Segment(..) => peer.sender.held_bytes_max(),
-            _ => peer.sender.message_bytes_max(),
+            Payload::Segment(..) => len <= peer.sender.held_bytes_max(),
+            _ => peer.sender.takes(len),
         };
-        if len > longest {
+        if !is_sent {
             return self.announce(inner, messages);
         }
         if !peer.sender.has_room_for(len)? {

@@ -55,8 +55,9 @@ const SAID: usize = CREDIT + 64;
 const EAGER: usize = SAID + 64;
 const EAGER_BYTES: usize = 1024;
 const SEGMENT_BYTES: usize = EAGER + 2 * EAGER_BYTES;
-/// The bit of a credit that says that the receiver takes no more messages for now.
+/// The bit of a credit that says that the receiver takes no more messages for now, and the one that long ones are to be announced.
 const HOLD: u64 = 1 << 63;
+const ANNOUNCED: u64 = 1 << 62;
 /// Memory that no message may change.
 const UNTOUCHED: u8 = 0xa5;
 
@@ -404,7 +405,7 @@ fn send(bytes: &[u8]) {
                 let lines = crate::ring::lines_for(message.bytes.len());
                 let mut expected = Some(true);
                 if granted - stored < lines {
-                    let freed = told & !HOLD;
+                    let freed = told & !(HOLD | ANNOUNCED);
                     let is_credible = (seen..=stored).contains(&freed);
                     if is_credible {
                         seen = freed;
@@ -428,7 +429,7 @@ fn send(bytes: &[u8]) {
             }
             step => {
                 told = match step {
-                    2 => (told & !HOLD)
+                    2 => (told & !(HOLD | ANNOUNCED))
                         .saturating_add(input.byte().into())
                         .min(stored),
                     _ => input.number(),

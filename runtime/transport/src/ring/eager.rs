@@ -20,6 +20,7 @@
 //! receiver returns credits, as it does with lines: the lines that it has taken out of each area, 32 bits each in one word.
 
 use super::{FRONT_BYTES, KIND_CONTINUED, KIND_LIMIT};
+use crate::error::TransportError;
 
 /// So many bytes are there when the line of their message is, and then always so many more. Fitted.
 pub(super) const PIECE_BYTES: usize = if cfg!(memory_model) { 128 } else { 8 << 10 };
@@ -114,13 +115,14 @@ impl Area {
         self,
         position: u64,
         len: usize,
-        mut copy: impl FnMut(usize, core::ops::Range<usize>),
-    ) {
+        mut copy: impl FnMut(usize, core::ops::Range<usize>) -> Result<(), TransportError>,
+    ) -> Result<(), TransportError> {
         let at = position as usize & (self.bytes - 1);
         let first = len.min(self.bytes - at);
-        copy(self.begin + at, 0..first);
-        if first < len {
-            copy(self.begin, first..len);
+        copy(self.begin + at, 0..first)?;
+        match first < len {
+            true => copy(self.begin, first..len),
+            false => Ok(()),
         }
     }
 }
@@ -329,7 +331,11 @@ mod tests {
         let seen = |len: usize, position| {
             let mut seen = Vec::new();
             let area = eager.area_for(len);
-            area.each(position, len, |at, part| seen.push((at, part)));
+            area.each(position, len, |at, part| {
+                seen.push((at, part));
+                Ok(())
+            })
+            .unwrap();
             seen
         };
         assert_eq!(seen(128, 3 * 256 + 192), [(192, 0..64), (0, 64..128)]);

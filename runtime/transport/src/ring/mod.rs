@@ -51,6 +51,8 @@ use crate::error::TransportError;
 
 /// In a credit word: the receiver takes no messages for now.
 const HOLD: u64 = 1 << 63;
+/// The receiver wants messages that are too long for the lines announced: see [`RingReceiver::want_announced`].
+const ANNOUNCED: u64 = 1 << 62;
 
 /// Words that a message may have before its payload: see [`RingSender::try_send_behind`].
 pub const FRONT_WORDS: usize = 2;
@@ -251,6 +253,20 @@ pub trait LineLoad {
     }
     /// Copies bytes out of it, from this offset on. They lie within it.
     fn eager_bytes(&self, _at: usize, _dst: &mut [u8]) {}
+    /// Stores bytes at an offset in the segment in which the ring lies.
+    ///
+    /// # Errors
+    /// [`TransportError::OutOfRange`] if they do not fit there.
+    fn put_in_segment(&self, _at: usize, _bytes: &[u8]) -> Result<(), TransportError> {
+        Ok(())
+    }
+    /// Copies bytes out of the eager buffer to an offset in the same segment.
+    ///
+    /// # Errors
+    /// As `put_in_segment`.
+    fn eager_to_segment(&self, _at: usize, _to: usize, _len: usize) -> Result<(), TransportError> {
+        Ok(())
+    }
     /// The word that says how many bytes are there, loaded before them.
     fn eager_said(&self) -> u64 {
         0
@@ -259,8 +275,7 @@ pub trait LineLoad {
 
 /// Where the receiver stores its cumulative count of freed lines.
 pub trait CreditStore {
-    /// Stores `word`: how many lines have been freed since the beginning, and the mark of a
-    /// hold.
+    /// Stores `word`: how many lines have been freed since the beginning, and in its two highest bits what the receiver asks for.
     fn store_credit(&self, word: u64) -> Result<(), TransportError>;
     /// Stores what has been taken out of the eager buffer.
     fn store_eager_credit(&self, _word: u64) -> Result<(), TransportError> {

@@ -464,6 +464,22 @@ impl LineLoad for Inlet {
         }
     }
 
+    fn put_in_segment(&self, at: usize, bytes: &[u8]) -> Result<(), TransportError> {
+        match self.eager.as_deref() {
+            Some(EagerInlet { segment, .. }) => segment.put_unannounced(at, bytes),
+            None => Ok(()),
+        }
+    }
+
+    fn eager_to_segment(&self, at: usize, to: usize, len: usize) -> Result<(), TransportError> {
+        match self.eager.as_deref() {
+            Some(EagerInlet { segment, place }) => {
+                segment.copy_from(to, segment, place.offset_bytes + at, len)
+            }
+            None => Ok(()),
+        }
+    }
+
     #[inline(always)]
     fn eager_said(&self) -> u64 {
         let Some(EagerInlet { segment, place }) = self.eager.as_deref() else {

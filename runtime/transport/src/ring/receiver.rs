@@ -3,7 +3,7 @@
 use super::eager::{self, Incoming};
 use super::line::{load, load_behind};
 use super::{
-    CreditStore, FRONT_BYTES, FRONT_WORDS, HOLD, Header, KIND_CONTINUED, LineLoad, PAYLOAD_BYTES,
+    ANNOUNCED, CreditStore, FRONT_BYTES, FRONT_WORDS, HOLD, Header, KIND_CONTINUED, LineLoad, PAYLOAD_BYTES,
     PlainLine, Position, Slots,
 };
 use crate::error::{Misbehaviour, PeId, TransportError};
@@ -50,8 +50,8 @@ pub struct RingReceiver<L, C> {
     next: Position,
     /// The number of freed lines that the sender has been told; so much less that a batch is owed, if it is owed for eager bytes.
     returned: u64,
-    /// The sender has been told to send no messages.
-    held: bool,
+    /// What is asked of the sender: to send no messages ([`HOLD`]), or to announce long ones ([`ANNOUNCED`]).
+    asked: u64,
     /// Bytes already taken of the message at hand.
     taken_bytes: usize,
     /// The first line of the message at hand, once seen.
@@ -70,7 +70,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
             peer,
             next: Position::new(slots),
             returned: 0,
-            held: false,
+            asked: 0,
             taken_bytes: 0,
             head: None,
         }
@@ -362,14 +362,30 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     /// # Errors
     /// What storing the credit gives.
     pub fn hold(&mut self, held: bool) -> Result<(), TransportError> {
-        self.held = held;
+        self.ask(HOLD, held)
+    }
+
+    /// Tells the sender to announce messages that are too long for the lines, or to send them through the eager buffer again. For a receiver
+    /// that knows a better place for them than private memory. As with a hold, some still come.
+    ///
+    /// # Errors
+    /// What storing the credit gives.
+    pub fn want_announced(&mut self, wanted: bool) -> Result<(), TransportError> {
+        let is_asked = self.asked & ANNOUNCED != 0;
+        match self.eager.is_some() && is_asked != wanted {
+            true => self.ask(ANNOUNCED, wanted),
+            false => Ok(()),
+        }
+    }
+
+    fn ask(&mut self, what: u64, wanted: bool) -> Result<(), TransportError> {
+        self.asked = self.asked & !what | if wanted { what } else { 0 };
         self.tell_credit()
     }
 
     #[inline(always)]
     fn tell_credit(&mut self) -> Result<(), TransportError> {
-        let hold = if self.held { HOLD } else { 0 };
-        unless_lost(self.credit.store_credit(self.next.line | hold))?;
+        unless_lost(self.credit.store_credit(self.next.line | self.asked))?;
         self.returned = self.next.line;
         if let Some(eager) = &mut self.eager
             && let Some(credit) = eager.credit()
@@ -449,13 +465,19 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     /// Copies the first bytes of the message that [`peek`](Self::peek) has found, before anything is taken: at most those of
     /// its first line, and [`FRONT_BYTES`] of a message in the eager buffer. The rest of `dst` stays as it is.
     pub fn front(&self, dst: &mut [u8]) {
-        if self.eager.as_ref().is_some_and(|eager| eager.is_at_hand) {
+        if self.is_eager() {
             let front = self.eager_front();
             let len = dst.len().min(front.len());
             dst[..len].copy_from_slice(&front[..len]);
         } else {
             self.load.payload(self.next.slot(), dst);
         }
+    }
+
+    /// Whether the message that [`peek`](Self::peek) has found is in the eager buffer.
+    #[inline(always)]
+    pub fn is_eager(&self) -> bool {
+        self.eager.as_ref().is_some_and(|eager| eager.is_at_hand)
     }
 
     #[inline(always)]
@@ -490,8 +512,8 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         let Some(head) = self.peek()? else {
             return Ok(false);
         };
-        if self.eager.as_ref().is_some_and(|eager| eager.is_at_hand) {
-            return self.take_eager(head, skip, out);
+        if self.is_eager() {
+            return self.take_eager(head, skip, Destination::Bytes(out));
         }
         let slots = self.next.slots;
         loop {
@@ -540,19 +562,37 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         }
     }
 
-    /// As [`take_behind`](Self::take_behind), of a message in the eager buffer.
+    /// As [`take_behind`](Self::take_behind), of a message [in the eager buffer](Self::is_eager), to memory in the segment in which the
+    /// ring lies: to so many bytes at `offset_bytes`.
+    ///
+    /// # Errors
+    /// As `take_behind`, and [`TransportError::OutOfRange`] if these bytes do not lie in the segment.
+    pub fn take_eager_to_segment(
+        &mut self,
+        skip: usize,
+        offset_bytes: usize,
+        room_bytes: usize,
+    ) -> Result<bool, TransportError> {
+        match self.head {
+            Some(head) if self.is_eager() => {
+                self.take_eager(head, skip, Destination::Segment(offset_bytes, room_bytes))
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Takes a message in the eager buffer, as far as it is there.
     fn take_eager(
         &mut self,
         head: Head,
         skip: usize,
-        out: &mut [u8],
+        mut out: Destination<'_>,
     ) -> Result<bool, TransportError> {
         // Where in `out` the bytes behind the front go.
         let behind = FRONT_BYTES - skip;
         let len = head.len_bytes - FRONT_BYTES;
         if self.taken_bytes == 0 && skip == 0 {
-            let room = out.len().min(FRONT_BYTES);
-            out[..room].copy_from_slice(&self.eager_front()[..room]);
+            out.store_front(&self.load, &self.eager_front())?;
         }
         let mut polls = POLLS_PER_LINE;
         loop {
@@ -579,11 +619,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
                 // What does not fit is dropped.
                 let from = (behind + done).min(out.len());
                 let to = (behind + there).min(out.len());
-                let dst = &mut out[from..to];
-                let load = &self.load;
-                area.each(begin + done as u64, dst.len(), |at, part| {
-                    load.eager_bytes(at, &mut dst[part]);
-                });
+                out.copy(&self.load, area, begin + done as u64, from..to)?;
                 self.taken_bytes = there;
                 polls = POLLS_PER_LINE;
             }
@@ -669,6 +705,58 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
 
     fn misbehaved(&self, how: Misbehaviour) -> TransportError {
         TransportError::PeerMisbehaved { pe: self.peer, how }
+    }
+}
+
+/// Where the bytes of a message in the eager buffer go.
+enum Destination<'a> {
+    Bytes(&'a mut [u8]),
+    /// Offset and length in the segment in which the ring lies.
+    Segment(usize, usize),
+}
+
+impl Destination<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Self::Bytes(bytes) => bytes.len(),
+            Self::Segment(_, len) => *len,
+        }
+    }
+
+    fn store_front(
+        &mut self,
+        load: &impl LineLoad,
+        front: &[u8; FRONT_BYTES],
+    ) -> Result<(), TransportError> {
+        let front = &front[..self.len().min(FRONT_BYTES)];
+        match self {
+            Self::Bytes(bytes) => bytes[..front.len()].copy_from_slice(front),
+            Self::Segment(at, _) => return load.put_in_segment(*at, front),
+        }
+        Ok(())
+    }
+
+    /// Copies what lies at `position` of the area to these of its bytes.
+    #[inline(always)]
+    fn copy(
+        &mut self,
+        load: &impl LineLoad,
+        area: eager::Area,
+        position: u64,
+        to: core::ops::Range<usize>,
+    ) -> Result<(), TransportError> {
+        match self {
+            Self::Bytes(bytes) => {
+                let dst = &mut bytes[to];
+                area.each(position, dst.len(), |at, part| {
+                    load.eager_bytes(at, &mut dst[part]);
+                    Ok(())
+                })
+            }
+            Self::Segment(begin, _) => area.each(position, to.len(), |at, part| {
+                load.eager_to_segment(at, *begin + to.start + part.start, part.len())
+            }),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::eager::{self, Outgoing, PIECE_BYTES, lines_bytes_max};
 use super::line::{store, store_behind};
 use super::{
-    CreditLoad, FRONT_BYTES, FRONT_WORDS, HOLD, Header, KIND_CONTINUED, LineStore, PAYLOAD_BYTES,
+    ANNOUNCED, CreditLoad, FRONT_BYTES, FRONT_WORDS, HOLD, Header, KIND_CONTINUED, LineStore, PAYLOAD_BYTES,
     Position, Slots, lines_for,
 };
 use crate::error::{Misbehaviour, PeId, TransportError};
@@ -75,6 +75,8 @@ pub struct RingSender<S, C> {
     room: u64,
     /// The receiver takes no more messages for now: see [`super::RingReceiver::hold`].
     held: bool,
+    /// The receiver [wants long messages announced](super::RingReceiver::want_announced).
+    announced: bool,
     /// The eager buffer, where there is one.
     eager: Option<Box<Outgoing>>,
     /// Longer messages go through it.
@@ -97,6 +99,7 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
             granted: slots.count(),
             room: slots.count(),
             held: false,
+            announced: false,
         }
     }
 
@@ -318,10 +321,11 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
             let position = room.position + done as u64;
             room.area.each(position, bytes.len(), |at, part| {
                 store.store_eager(at, &bytes[part]);
-            });
+                Ok(())
+            })
         };
         let (first, rest) = body.split_at(body.len().min(PIECE_BYTES));
-        put(0, first);
+        put(0, first)?;
         let line = eager::line(kind, FRONT_BYTES + body.len(), front);
         let at = self.next;
         let header = Header::new(at.stamp, KIND_CONTINUED, line.len(), tag);
@@ -332,7 +336,7 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         }
         let mut done = first.len();
         for piece in rest.chunks(PIECE_BYTES) {
-            put(done, piece);
+            put(done, piece)?;
             done += piece.len();
             store.say_eager(room.said(done));
         }
@@ -492,6 +496,16 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         self.held_bytes_max().max(eager.unwrap_or(0))
     }
 
+    /// Whether a message of so many bytes is to be [sent](Self::try_send): it is not too long, and the receiver does not
+    /// [want it announced](super::RingReceiver::want_announced), as far as we have looked.
+    #[inline]
+    pub fn takes(&self, len: usize) -> bool {
+        match self.announced {
+            true => len <= self.held_bytes_max(),
+            false => len <= self.message_bytes_max(),
+        }
+    }
+
     /// The longest message that [`try_send_held`](Self::try_send_held) takes.
     #[inline]
     pub fn held_bytes_max(&self) -> usize {
@@ -509,7 +523,7 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
             });
         }
         let word = self.credit.load_credit();
-        let freed = word & !HOLD;
+        let freed = word & !(HOLD | ANNOUNCED);
         let known = self.room - self.next.slots.count();
         if freed < known || freed > self.next.line {
             return Err(TransportError::PeerMisbehaved {
@@ -523,6 +537,7 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         }
         self.room = freed + self.next.slots.count();
         self.held = word & HOLD != 0;
+        self.announced = word & ANNOUNCED != 0;
         self.granted = if self.held { self.next.line } else { self.room };
         Ok(self.granted - self.next.line >= lines)
     }
