@@ -62,6 +62,9 @@ step_portable() { scripts/portable.sh; }
 
 step_codegen() { scripts/codegen.sh --check; }
 
+# What it builds, step_test uses again.
+step_instructions() { scripts/instructions.sh --check; }
+
 # The Python package: built, installed, and tested as its users do.
 step_python() { scripts/python.sh built; }
 
@@ -73,7 +76,7 @@ step_sanitize() { scripts/sanitize.sh address miri; }
 
 steps=("$@")
 if ((${#steps[@]} == 0)); then
-    steps=(fmt scripts tidy licences headers clippy codegen test python doc portable loom model sanitize)
+    steps=(fmt scripts tidy licences headers clippy codegen instructions test python doc portable loom model sanitize)
 fi
 for step in "${steps[@]}"; do
     if ! declare -F "step_$step" >/dev/null; then

@@ -1,0 +1,68 @@
+//! Instructions of one operation. `scripts/instructions.sh` runs this under callgrind, and then again to read what that has
+//! written.
+//!
+//! ```text
+//! instructions run                      does each operation many times
+//! instructions table FILE...            prints the table of what callgrind wrote to these files
+//! instructions check COMMITTED FILE...  compares it with a table
+//! ```
+#![forbid(unsafe_code)]
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+mod callgrind;
+mod link;
+mod pair;
+mod rows;
+mod table;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use pair::Failed;
+use table::Table;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let done = match words[..] {
+        ["run"] => pair::run(rows::all)
+            .and_then(|()| link::rows())
+            .map(|()| true),
+        ["table", ref files @ ..] => count(files).map(|table| {
+            print!("{table}");
+            true
+        }),
+        ["check", committed, ref files @ ..] => check(committed, files),
+        _ => Err("see the text in bench/instructions/main.rs".into()),
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("instructions: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn count(files: &[&str]) -> Result<Table, Failed> {
+    let mut table = Table::default();
+    for file in files {
+        let text = read(file)?;
+        callgrind::rows(&text, &mut table).map_err(|error| format!("{file}: {error}"))?;
+    }
+    Ok(table)
+}
+
+fn check(committed: &str, files: &[&str]) -> Result<bool, Failed> {
+    let was: Table = read(committed)?
+        .parse()
+        .map_err(|error| format!("{committed}: {error}"))?;
+    let (text, is_kept) = was.compared_with(&count(files)?);
+    print!("{text}");
+    Ok(is_kept)
+}
+
+fn read(file: &str) -> Result<String, Failed> {
+    std::fs::read_to_string(Path::new(file)).map_err(|error| format!("{file}: {error}").into())
+}

@@ -1,0 +1,160 @@
+/* Tagged messages over a provider of libfabric, a send and a receive in a function of its own: callgrind knows it by its name.
+ *
+ *     tagged [PROVIDER]
+ *
+ * One thread has both ends, each in a domain of its own, so that neither makes progress for the other one. A send has its
+ * completion read; a receive is posted when the message has come, and has its completion read. */
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_tagged.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROW static __attribute__((noinline))
+#define CHECK(call)                                                          \
+    do {                                                                     \
+        long status = (call);                                                \
+        if (status < 0) {                                                    \
+            fprintf(stderr, "tagged: %s: %s\n", #call, fi_strerror(-status)); \
+            exit(1);                                                         \
+        }                                                                    \
+    } while (0)
+
+/* As in pair.rs. */
+enum { WARM_UP = 150, COUNTED = 512, BYTES = 1024 };
+
+struct end {
+    struct fid_domain *domain;
+    struct fid_ep *ep;
+    struct fid_cq *cq;
+    struct fid_av *av;
+    char name[512];
+    size_t name_bytes;
+    fi_addr_t other;
+};
+
+static struct end ends[2];
+static char out[BYTES], in[BYTES];
+static struct fi_context2 context[2];
+
+static void complete(struct end *end)
+{
+    struct fi_cq_tagged_entry entry;
+    ssize_t got;
+    while ((got = fi_cq_read(end->cq, &entry, 1)) == -FI_EAGAIN)
+        ;
+    CHECK(got);
+}
+
+/* The length is a constant, so no two rows are the same code. */
+static inline void send(size_t bytes)
+{
+    CHECK(fi_tsend(ends[0].ep, out, bytes, NULL, ends[0].other, bytes, &context[0]));
+    complete(&ends[0]);
+}
+
+static inline void receive(size_t bytes)
+{
+    CHECK(fi_trecv(ends[1].ep, in, bytes, NULL, ends[1].other, bytes, 0, &context[1]));
+    complete(&ends[1]);
+}
+
+ROW void row_fi_tsend_8(void) { send(8); }
+ROW void row_fi_trecv_8(void) { receive(8); }
+ROW void row_fi_tsend_64(void) { send(64); }
+ROW void row_fi_trecv_64(void) { receive(64); }
+ROW void row_fi_tsend_1024(void) { send(BYTES); }
+ROW void row_fi_trecv_1024(void) { receive(BYTES); }
+
+static void (*const rows[][2])(void) = {
+    {row_fi_tsend_8, row_fi_trecv_8},
+    {row_fi_tsend_64, row_fi_trecv_64},
+    {row_fi_tsend_1024, row_fi_trecv_1024},
+};
+
+static __attribute__((noinline)) void warm_up(void (*const row[2])(void))
+{
+    for (int turn = 0; turn < WARM_UP; turn++) {
+        row[0]();
+        row[1]();
+    }
+}
+
+/* What is called from here counts: see callgrind.rs. */
+static __attribute__((noinline)) void count(void (*const row[2])(void))
+{
+    for (int turn = 0; turn < COUNTED; turn++) {
+        row[0]();
+        row[1]();
+    }
+}
+
+static void open_end(struct fid_fabric *fabric, struct fi_info *info, struct end *end)
+{
+    struct fi_cq_attr cq = {.format = FI_CQ_FORMAT_TAGGED, .size = 1024};
+    struct fi_av_attr av = {.type = info->domain_attr->av_type};
+    CHECK(fi_domain(fabric, info, &end->domain, NULL));
+    CHECK(fi_endpoint(end->domain, info, &end->ep, NULL));
+    CHECK(fi_cq_open(end->domain, &cq, &end->cq, NULL));
+    CHECK(fi_av_open(end->domain, &av, &end->av, NULL));
+    CHECK(fi_ep_bind(end->ep, &end->av->fid, 0));
+    CHECK(fi_ep_bind(end->ep, &end->cq->fid, FI_TRANSMIT | FI_RECV));
+    CHECK(fi_enable(end->ep));
+    end->name_bytes = sizeof end->name;
+    CHECK(fi_getname(&end->ep->fid, end->name, &end->name_bytes));
+}
+
+/* The first message: the ends may have to hear of each other before one can be sent. */
+static void meet(void)
+{
+    struct fi_cq_tagged_entry entry;
+    int done = 0;
+    ssize_t status;
+    CHECK(fi_trecv(ends[1].ep, in, 1, NULL, ends[1].other, 1, 0, &context[1]));
+    while ((status = fi_tsend(ends[0].ep, out, 1, NULL, ends[0].other, 1, &context[0])) == -FI_EAGAIN)
+        for (int i = 0; i < 2; i++)
+            done += fi_cq_read(ends[i].cq, &entry, 1) == 1;
+    CHECK(status);
+    while (done < 2)
+        for (int i = 0; i < 2; i++)
+            done += fi_cq_read(ends[i].cq, &entry, 1) == 1;
+}
+
+int main(int argc, char **argv)
+{
+    struct fi_info *hints = fi_allocinfo(), *info;
+    struct fid_fabric *fabric;
+    hints->fabric_attr->prov_name = strdup(argc > 1 ? argv[1] : "hostwire");
+    hints->ep_attr->type = FI_EP_RDM;
+    hints->caps = FI_TAGGED | FI_DIRECTED_RECV;
+    hints->mode = FI_CONTEXT | FI_CONTEXT2;
+    hints->domain_attr->threading = FI_THREAD_DOMAIN;
+    hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
+    CHECK(fi_getinfo(FI_VERSION(1, 9), NULL, NULL, 0, hints, &info));
+    CHECK(fi_fabric(info->fabric_attr, &fabric, NULL));
+    for (int i = 0; i < 2; i++)
+        open_end(fabric, info, &ends[i]);
+    for (int i = 0; i < 2; i++)
+        CHECK(fi_av_insert(ends[i].av, ends[1 - i].name, 1, &ends[i].other, 0, NULL) - 1);
+    memset(out, 7, sizeof out);
+    meet();
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+        warm_up(rows[i]);
+        count(rows[i]);
+    }
+    if (memcmp(out, in, sizeof in))
+        abort();
+    for (int i = 0; i < 2; i++) {
+        fi_close(&ends[i].ep->fid);
+        fi_close(&ends[i].cq->fid);
+        fi_close(&ends[i].av->fid);
+        fi_close(&ends[i].domain->fid);
+    }
+    fi_close(&fabric->fid);
+    fi_freeinfo(info);
+}
