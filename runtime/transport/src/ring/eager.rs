@@ -7,7 +7,7 @@
 //! | word of that line | what it says |
 //! |---|---|
 //! | header | kind [`KIND_CONTINUED`], which begins no other message, the length of this payload, and the tag |
-//! | 1 | bytes of the message in bits 31:0, its kind above |
+//! | 1 | bytes of the message in bits 31:0, its kind in bits 39:32, and in bit 40 whether they were copied past the caches |
 //! | 2, 3 | its first [`FRONT_BYTES`] bytes |
 //!
 //! The line is stored behind the first [`PIECE_BYTES`] of the rest, which are there when it is. Of a longer message the sender
@@ -19,6 +19,7 @@
 //! were 0.6 times as many. Each message begins at a line of its own. The
 //! receiver returns credits, as it does with lines: the lines that it has taken out of each area, 32 bits each in one word.
 
+use super::receiver_eager::Front;
 use super::{FRONT_BYTES, KIND_CONTINUED, KIND_LIMIT};
 use crate::error::TransportError;
 
@@ -31,6 +32,7 @@ const LINES_BYTES_MAX_IN_LONG_RING: usize = 1 << 10;
 pub(super) const LINE_BYTES: usize = 8 + FRONT_BYTES;
 
 const KIND_SHIFT: u32 = 32;
+const STAGED: u64 = 1 << 40;
 const NUMBER_SHIFT: u32 = 32;
 const LINE: u64 = 64;
 const AREAS: usize = 2;
@@ -101,13 +103,17 @@ impl EagerBytes {
     }
 }
 
-impl Area {
-    /// Bytes taken before the sender hears of it. At most so many are held back.
-    #[inline(always)]
-    fn credit_batch(self) -> u64 {
-        (self.bytes / 4) as u64
-    }
+/// How much of an area has been taken that the sender has not been told of, at least.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Owed {
+    Little,
+    /// It is to be told before the next message is looked for. No more is held back.
+    Quarter,
+    /// It is to be told at once: it may need the room before the receiver is called again.
+    Half,
+}
 
+impl Area {
     /// Does `copy` with the one or two ranges of the buffer that `len` bytes at `position` of the area lie in: where it begins,
     /// and which of the bytes go there.
     #[inline(always)]
@@ -127,23 +133,43 @@ impl Area {
     }
 }
 
-/// What the line of an eager message says behind its header.
-#[inline(always)]
-pub(super) fn line(kind: u8, len: usize, front: &[u8; FRONT_BYTES]) -> [u8; LINE_BYTES] {
-    let mut line = [0; LINE_BYTES];
-    let word = u64::from(kind) << KIND_SHIFT | len as u64;
-    line[..8].copy_from_slice(&word.to_ne_bytes());
-    line[8..].copy_from_slice(front);
-    line
+/// What the line of a message says of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Summary {
+    pub(super) kind: u8,
+    pub(super) len_bytes: usize,
+    /// Its first bytes were copied [past the caches](crate::Memory::copy_in_staged).
+    pub(super) is_staged: bool,
 }
 
-/// The kind and the length of the message whose line says this, if there can be such a message.
-#[inline(always)]
-pub(super) fn parse(word: u64, eager: EagerBytes) -> Option<(u8, usize)> {
-    let (kind, len) = (word >> KIND_SHIFT, word as u32 as usize);
-    let is_kind = kind > u64::from(KIND_CONTINUED) && kind < u64::from(KIND_LIMIT);
-    let is_len = (FRONT_BYTES..=eager.message_bytes_max()).contains(&len);
-    (is_kind && is_len).then_some((kind as u8, len))
+impl Summary {
+    /// The payload of the line.
+    #[inline(always)]
+    pub(super) fn line(self, front: &[u8; FRONT_BYTES]) -> [u8; LINE_BYTES] {
+        let mut line = [0; LINE_BYTES];
+        line[..8].copy_from_slice(&self.word().to_le_bytes());
+        line[8..].copy_from_slice(front);
+        line
+    }
+
+    #[inline(always)]
+    fn word(self) -> u64 {
+        let staged = if self.is_staged { STAGED } else { 0 };
+        staged | u64::from(self.kind) << KIND_SHIFT | self.len_bytes as u64
+    }
+
+    /// `None` if there can be no such message.
+    #[inline(always)]
+    pub(super) fn parse(word: u64, eager: EagerBytes) -> Option<Self> {
+        let (kind, len_bytes) = ((word & !STAGED) >> KIND_SHIFT, word as u32 as usize);
+        let is_kind = kind > u64::from(KIND_CONTINUED) && kind < u64::from(KIND_LIMIT);
+        let is_len = (FRONT_BYTES..=eager.message_bytes_max()).contains(&len_bytes);
+        (is_kind && is_len).then_some(Self {
+            kind: kind as u8,
+            len_bytes,
+            is_staged: word & STAGED != 0,
+        })
+    }
 }
 
 /// What a sender knows of the buffer.
@@ -233,8 +259,8 @@ pub(super) struct Incoming {
     returned: [u64; AREAS],
     /// Of the message at hand, or else the next one.
     number: u32,
-    /// The message at hand is in the buffer.
-    pub(super) is_at_hand: bool,
+    /// The message at hand, if it is in the buffer.
+    pub(super) at_hand: Option<Front>,
 }
 
 impl Incoming {
@@ -244,7 +270,7 @@ impl Incoming {
             next: [0; AREAS],
             returned: [0; AREAS],
             number: 1,
-            is_at_hand: false,
+            at_hand: None,
         }
     }
 
@@ -253,23 +279,6 @@ impl Incoming {
     pub(super) fn place(&self, len: usize) -> (Area, u64) {
         let area = self.eager.area_for(len);
         (area, self.next[area.index])
-    }
-
-    #[inline(always)]
-    fn uses(&self, part: impl Fn(Area) -> u64) -> bool {
-        (0..AREAS)
-            .any(|index| self.next[index] - self.returned[index] >= part(self.eager.area(index)))
-    }
-
-    #[inline(always)]
-    pub(super) fn owes_credit(&self) -> bool {
-        self.uses(Area::credit_batch)
-    }
-
-    /// Whether the next message may need the room before the receiver is called again.
-    #[inline(always)]
-    pub(super) fn is_half_used(&self) -> bool {
-        self.uses(|area| area.bytes as u64 / 2)
     }
 
     /// The credit for what has been taken, if the sender has not been told.
@@ -283,13 +292,18 @@ impl Incoming {
         self.returned = self.next;
     }
 
-    /// The message at hand, of so many bytes, has been taken.
+    /// The message at hand, of so many bytes, has been taken. Which part of its area the sender has not been told of.
     #[inline(always)]
-    pub(super) fn advance(&mut self, len: usize) {
-        let Area { index, .. } = self.eager.area_for(len);
+    pub(super) fn advance(&mut self, len: usize) -> Owed {
+        let Area { index, bytes, .. } = self.eager.area_for(len);
         self.next[index] += (len as u64).next_multiple_of(LINE);
         self.number = self.number.wrapping_add(1);
-        self.is_at_hand = false;
+        self.at_hand = None;
+        match (self.next[index] - self.returned[index]) * 4 / bytes as u64 {
+            0 => Owed::Little,
+            1 => Owed::Quarter,
+            _ => Owed::Half,
+        }
     }
 
     /// Of the message at hand, of `len` bytes, how many are there, if its sender has [said](Room::said) so. If it cannot have: how many
@@ -315,12 +329,20 @@ mod tests {
     #[test]
     fn lines_say_kind_and_length() {
         let eager = EagerBytes::new(4096).unwrap();
-        let line = line(5, 2064, &[7; 16]);
-        let word = u64::from_ne_bytes(line[..8].try_into().unwrap());
-        assert_eq!(word, 5 << 32 | 2064);
-        assert_eq!(parse(word, eager), Some((5, 2064)));
+        for (is_staged, expected) in [(false, 5 << 32 | 2064), (true, 0x105 << 32 | 2064)] {
+            let summary = Summary {
+                kind: 5,
+                len_bytes: 2064,
+                is_staged,
+            };
+            let line = summary.line(&[7; 16]);
+            let word = u64::from_le_bytes(line[..8].try_into().unwrap());
+            assert_eq!(word, expected);
+            assert_eq!(Summary::parse(word, eager), Some(summary));
+        }
         for (kind, len) in [(0, 100), (8, 100), (1, 15), (1, 2065), (1 << 20, 100)] {
-            assert_eq!(parse(kind << 32 | len, eager), None, "{kind} {len}");
+            let word = kind << 32 | len;
+            assert_eq!(Summary::parse(word, eager), None, "{kind} {len}");
         }
     }
 
@@ -350,13 +372,12 @@ mod tests {
         let eager = EagerBytes::new(1 << 14).unwrap();
         let (mut out, mut incoming) = (Outgoing::new(eager), Incoming::new(eager));
         assert_eq!(incoming.credit(), None);
-        for len in [100, 5000] {
+        for (len, owed) in [(100, Owed::Little), (5000, Owed::Quarter)] {
             assert_eq!(out.take(len).position, incoming.place(len).1);
-            incoming.advance(len);
+            assert_eq!(incoming.advance(len), owed);
         }
         assert!(!out.has_room(1 << 14));
         assert_eq!(incoming.credit(), Some(79 << 32 | 2));
-        assert!(incoming.owes_credit() && !incoming.is_half_used());
         for (credit, expected) in [(3, (0, 2, 3)), (80 << 32, (0, 79, 80))] {
             assert_eq!(out.heed(credit), Err(expected));
         }
@@ -377,7 +398,7 @@ mod tests {
         assert_eq!(incoming.there(first.said(8999), 9000), Ok(8999));
         assert_eq!(incoming.there(first.said(9001), 9000), Err(9001));
         assert_eq!(incoming.there(out.take(9999).said(8192), 9000), Ok(9000));
-        incoming.advance(9000);
+        assert_eq!(incoming.advance(9000), Owed::Little);
         assert_eq!(incoming.there(first.said(9000), 9999), Ok(PIECE_BYTES));
     }
 }

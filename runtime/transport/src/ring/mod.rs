@@ -35,6 +35,7 @@ mod model;
 #[cfg(not(loom))]
 mod place;
 mod receiver;
+mod receiver_eager;
 mod sender;
 #[cfg(all(test, not(loom)))]
 mod tests;
@@ -221,8 +222,11 @@ pub trait LineStore {
     fn eager(&self) -> Option<EagerBytes> {
         None
     }
-    /// Copies bytes into it, from this offset on. They lie within it.
-    fn store_eager(&self, _at: usize, _bytes: &[u8]) {}
+    /// Copies bytes into it, from this offset on. They lie within it. Whether they went [past the
+    /// caches](crate::Memory::copy_in_staged).
+    fn store_eager(&self, _at: usize, _bytes: &[u8]) -> bool {
+        false
+    }
     /// Stores the word that says how many bytes are there, behind them.
     fn say_eager(&self, _word: u64) {}
 }
@@ -252,7 +256,7 @@ pub trait LineLoad {
         None
     }
     /// Copies bytes out of it, from this offset on. They lie within it.
-    fn eager_bytes(&self, _at: usize, _dst: &mut [u8]) {}
+    fn eager_bytes(&self, _at: usize, _dst: &mut [u8], _is_staged: bool) {}
     /// Stores bytes at an offset in the segment in which the ring lies.
     ///
     /// # Errors

@@ -93,7 +93,7 @@ const FAR_BYTES_MIN: usize = 1900;
 const NEAR_BYTES_MAX: usize = 4 << 10;
 /// A copy that takes longer has fetched lines from far away: near each other they take 3 to 5 ns, far 20. Fitted.
 const FAR_LINE_NS: u128 = 10;
-/// One copy of so many is measured, while the cores are near and while they are far.
+/// So many copies later the next one is measured, while the cores are near and while they are far.
 const NEAR_COPIES: u32 = 16;
 const FAR_COPIES: u32 = 64;
 
@@ -101,36 +101,47 @@ const FAR_COPIES: u32 = 64;
 /// fetches each line from the other core. Past the caches it takes the same time near and far: in between for 4 KiB.
 #[derive(Debug, Default)]
 struct Distance {
+    /// Until the next one is measured.
     copies: Cell<u32>,
     is_far: Cell<bool>,
 }
 
 impl Distance {
-    fn copy_in(&self, memory: &Memory, at: usize, bytes: &[u8]) -> Result<(), TransportError> {
-        if bytes.len() < FAR_BYTES_MIN {
-            return memory.copy_in(at, bytes);
-        }
-        if bytes.len() > NEAR_BYTES_MAX {
-            return memory.copy_in_staged(at, bytes);
-        }
-        let every = match self.is_far.get() {
+    /// Copies bytes to a place in memory that was checked before. Whether they went past the caches.
+    #[inline(always)]
+    fn copy_in(&self, memory: &Memory, at: usize, bytes: &[u8]) -> bool {
+        let is_staged = match bytes.len() {
+            ..FAR_BYTES_MIN => false,
+            FAR_BYTES_MIN..=NEAR_BYTES_MAX => {
+                let copies = self.copies.get();
+                self.copies.set(copies.wrapping_sub(1));
+                if copies == 0 {
+                    self.measure(memory, at, bytes);
+                    return false;
+                }
+                self.is_far.get()
+            }
+            _ => true,
+        };
+        let _ = match is_staged {
+            true => memory.copy_in_staged(at, bytes),
+            false => memory.copy_in(at, bytes),
+        };
+        is_staged
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn measure(&self, memory: &Memory, at: usize, bytes: &[u8]) {
+        let begin = Instant::now();
+        let _ = memory.copy_in(at, bytes);
+        let took_ns = begin.elapsed().as_nanos();
+        let is_far = took_ns > bytes.len() as u128 / 64 * FAR_LINE_NS;
+        self.is_far.set(is_far);
+        self.copies.set(match is_far {
             true => FAR_COPIES,
             false => NEAR_COPIES,
-        };
-        let copies = self.copies.get();
-        self.copies.set(copies.wrapping_add(1));
-        if !copies.is_multiple_of(every) {
-            return match self.is_far.get() {
-                true => memory.copy_in_staged(at, bytes),
-                false => memory.copy_in(at, bytes),
-            };
-        }
-        let begin = Instant::now();
-        let copied = memory.copy_in(at, bytes);
-        let took_ns = begin.elapsed().as_nanos();
-        self.is_far
-            .set(took_ns > bytes.len() as u128 / 64 * FAR_LINE_NS);
-        copied
+        });
     }
 }
 
@@ -304,13 +315,13 @@ impl LineStore for Outlet {
     }
 
     #[inline(always)]
-    fn store_eager(&self, at: usize, bytes: &[u8]) {
+    fn store_eager(&self, at: usize, bytes: &[u8]) -> bool {
         if let Self::Mapped { lines } = self
             && let Some(EagerOutlet { place, distance }) = lines.eager.as_deref()
         {
-            // `within` has checked the place: nothing fails.
-            let memory = lines.window.memory();
-            let _ = distance.copy_in(memory, place.offset_bytes + at, bytes);
+            distance.copy_in(lines.window.memory(), place.offset_bytes + at, bytes)
+        } else {
+            false
         }
     }
 
@@ -453,13 +464,13 @@ impl LineLoad for Inlet {
     }
 
     #[inline(always)]
-    fn eager_bytes(&self, at: usize, dst: &mut [u8]) {
+    fn eager_bytes(&self, at: usize, dst: &mut [u8], is_staged: bool) {
         if let Some(EagerInlet { segment, place }) = self.eager.as_deref() {
             // `within` has checked the place: nothing fails.
             let memory = segment.memory();
-            let _ = match dst.len() < FAR_BYTES_MIN {
-                true => memory.copy_out(place.offset_bytes + at, dst),
-                false => memory.copy_out_staged(place.offset_bytes + at, dst),
+            let _ = match is_staged {
+                false => memory.copy_out(place.offset_bytes + at, dst),
+                true => memory.copy_out_staged(place.offset_bytes + at, dst),
             };
         }
     }

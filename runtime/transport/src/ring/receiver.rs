@@ -1,10 +1,11 @@
 //! The receiving end of a ring.
 
-use super::eager::{self, Incoming};
+use super::eager::Incoming;
 use super::line::{load, load_behind};
+use super::receiver_eager::Destination;
 use super::{
-    ANNOUNCED, CreditStore, FRONT_BYTES, FRONT_WORDS, HOLD, Header, KIND_CONTINUED, LineLoad, PAYLOAD_BYTES,
-    PlainLine, Position, Slots,
+    ANNOUNCED, CreditStore, FRONT_BYTES, FRONT_WORDS, HOLD, Header, KIND_CONTINUED, LineLoad,
+    PAYLOAD_BYTES, PlainLine, Position, Slots,
 };
 use crate::error::{Misbehaviour, PeId, TransportError};
 use crate::sync::Ordering;
@@ -13,7 +14,7 @@ use crate::{arrival, opaque};
 /// How many lines ahead are prefetched. Fitted.
 const LINES_AHEAD: u64 = 4;
 /// Polls for a further line of a message whose first line has arrived. Few under loom, where each adds a state.
-const POLLS_PER_LINE: u32 = if cfg!(loom) { 2 } else { 1000 };
+pub(super) const POLLS_PER_LINE: u32 = if cfg!(loom) { 2 } else { 1000 };
 
 /// The first line of a message that has arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,21 +44,21 @@ pub enum Taken {
 /// [`peek`](Self::peek) says what comes next, [`take`](Self::take) takes it.
 #[derive(Debug)]
 pub struct RingReceiver<L, C> {
-    load: L,
+    pub(super) load: L,
     credit: C,
     peer: PeId,
     /// The next line.
-    next: Position,
+    pub(super) next: Position,
     /// The number of freed lines that the sender has been told; so much less that a batch is owed, if it is owed for eager bytes.
-    returned: u64,
+    pub(super) returned: u64,
     /// What is asked of the sender: to send no messages ([`HOLD`]), or to announce long ones ([`ANNOUNCED`]).
     asked: u64,
     /// Bytes already taken of the message at hand.
-    taken_bytes: usize,
+    pub(super) taken_bytes: usize,
     /// The first line of the message at hand, once seen.
-    head: Option<Head>,
+    pub(super) head: Option<Head>,
     /// The eager buffer, where there is one.
-    eager: Option<Box<Incoming>>,
+    pub(super) eager: Option<Box<Incoming>>,
 }
 
 impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
@@ -258,28 +259,6 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         Ok(Taken::All(len))
     }
 
-    /// As [`take_now`](Self::take_now), of a message in the eager buffer.
-    #[inline(never)]
-    fn take_eager_now(
-        &mut self,
-        wanted: (u8, u32),
-        element_bytes: usize,
-        out: &mut [u8],
-    ) -> Result<Taken, TransportError> {
-        let Some(head) = self.peek()? else {
-            return Ok(Taken::Nothing);
-        };
-        let len = head.len_bytes;
-        let fits = len <= out.len() && len.is_multiple_of(element_bytes);
-        if (head.kind, head.tag) != wanted || !fits {
-            return Ok(Taken::Nothing);
-        }
-        match self.take_behind(0, &mut out[..len])? {
-            true => Ok(Taken::All(len)),
-            false => Ok(Taken::Part(head)),
-        }
-    }
-
     /// Takes a message of several lines whose first has arrived. The others are under way, so a short wait is worth
     /// while.
     fn take_lines(&mut self, head: Head, out: &mut [u8]) -> Result<Taken, TransportError> {
@@ -326,7 +305,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
 
     /// Lines that the sender has not been told of; and a batch of them, at least, if there is a batch of eager bytes.
     #[inline(always)]
-    fn owed(&self) -> u64 {
+    pub(super) fn owed(&self) -> u64 {
         self.next.line.wrapping_sub(self.returned)
     }
 
@@ -439,7 +418,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
             len_bytes: header.len_bytes(),
         };
         let sound = match head.kind {
-            KIND_CONTINUED => self.eager_head(head),
+            KIND_CONTINUED => self.peek_eager(head.tag),
             _ => Some(head).filter(|it| it.len_bytes <= self.next.slots.message_bytes_max()),
         };
         let head = sound.ok_or_else(|| self.bad_first_line(head))?;
@@ -447,46 +426,16 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         Ok(Some(head))
     }
 
-    /// What the line of a message in the eager buffer says, if it is such a line.
-    fn eager_head(&mut self, line: Head) -> Option<Head> {
-        let eager = self.eager.as_mut()?;
-        let mut word = [0; 8];
-        self.load.payload(self.next.slot(), &mut word);
-        let (kind, len_bytes) = eager::parse(u64::from_ne_bytes(word), eager.eager)
-            .filter(|_| line.len_bytes == eager::LINE_BYTES)?;
-        eager.is_at_hand = true;
-        Some(Head {
-            kind,
-            tag: line.tag,
-            len_bytes,
-        })
-    }
-
     /// Copies the first bytes of the message that [`peek`](Self::peek) has found, before anything is taken: at most those of
     /// its first line, and [`FRONT_BYTES`] of a message in the eager buffer. The rest of `dst` stays as it is.
     pub fn front(&self, dst: &mut [u8]) {
-        if self.is_eager() {
-            let front = self.eager_front();
-            let len = dst.len().min(front.len());
-            dst[..len].copy_from_slice(&front[..len]);
-        } else {
-            self.load.payload(self.next.slot(), dst);
+        match self.eager.as_ref().and_then(|eager| eager.at_hand) {
+            Some((_, front)) => {
+                let len = dst.len().min(front.len());
+                dst[..len].copy_from_slice(&front[..len]);
+            }
+            None => self.load.payload(self.next.slot(), dst),
         }
-    }
-
-    /// Whether the message that [`peek`](Self::peek) has found is in the eager buffer.
-    #[inline(always)]
-    pub fn is_eager(&self) -> bool {
-        self.eager.as_ref().is_some_and(|eager| eager.is_at_hand)
-    }
-
-    #[inline(always)]
-    fn eager_front(&self) -> [u8; FRONT_BYTES] {
-        let mut line = [0; eager::LINE_BYTES];
-        self.load.payload(self.next.slot(), &mut line);
-        let mut front = [0; FRONT_BYTES];
-        front.copy_from_slice(&line[8..]);
-        front
     }
 
     /// Takes the message that [`peek`](Self::peek) found into the front of `out`, as
@@ -513,7 +462,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
             return Ok(false);
         };
         if self.is_eager() {
-            return self.take_eager(head, skip, Destination::Bytes(out));
+            return self.take_eager(skip, Destination::Bytes(out));
         }
         let slots = self.next.slots;
         loop {
@@ -560,96 +509,6 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
                 return Ok(true);
             }
         }
-    }
-
-    /// As [`take_behind`](Self::take_behind), of a message [in the eager buffer](Self::is_eager), to memory in the segment in which the
-    /// ring lies: to so many bytes at `offset_bytes`.
-    ///
-    /// # Errors
-    /// As `take_behind`, and [`TransportError::OutOfRange`] if these bytes do not lie in the segment.
-    pub fn take_eager_to_segment(
-        &mut self,
-        skip: usize,
-        offset_bytes: usize,
-        room_bytes: usize,
-    ) -> Result<bool, TransportError> {
-        match self.head {
-            Some(head) if self.is_eager() => {
-                self.take_eager(head, skip, Destination::Segment(offset_bytes, room_bytes))
-            }
-            _ => Ok(false),
-        }
-    }
-
-    /// Takes a message in the eager buffer, as far as it is there.
-    fn take_eager(
-        &mut self,
-        head: Head,
-        skip: usize,
-        mut out: Destination<'_>,
-    ) -> Result<bool, TransportError> {
-        // Where in `out` the bytes behind the front go.
-        let behind = FRONT_BYTES - skip;
-        let len = head.len_bytes - FRONT_BYTES;
-        if self.taken_bytes == 0 && skip == 0 {
-            out.store_front(&self.load, &self.eager_front())?;
-        }
-        let mut polls = POLLS_PER_LINE;
-        loop {
-            let Some(incoming) = &mut self.eager else {
-                return Ok(false);
-            };
-            let (area, begin) = incoming.place(len);
-            let said = match len <= eager::PIECE_BYTES {
-                true => 0,
-                false => self.load.eager_said(),
-            };
-            let there = match incoming.there(said, len) {
-                Ok(there) => there,
-                Err(got_bytes) => {
-                    let how = Misbehaviour::EagerBytes {
-                        len_bytes: len,
-                        got_bytes,
-                    };
-                    return Err(self.misbehaved(how));
-                }
-            };
-            let done = self.taken_bytes;
-            if there > done {
-                // What does not fit is dropped.
-                let from = (behind + done).min(out.len());
-                let to = (behind + there).min(out.len());
-                out.copy(&self.load, area, begin + done as u64, from..to)?;
-                self.taken_bytes = there;
-                polls = POLLS_PER_LINE;
-            }
-            if there == len {
-                break;
-            }
-            polls -= 1;
-            if polls == 0 {
-                return Ok(false);
-            }
-        }
-        let (mut owes_credit, mut is_half_used) = (false, false);
-        if let Some(incoming) = &mut self.eager {
-            incoming.advance(len);
-            owes_credit = incoming.owes_credit();
-            is_half_used = incoming.is_half_used();
-        }
-        self.next.advance();
-        self.taken_bytes = 0;
-        self.head = None;
-        let batch = self.next.slots.credit_batch();
-        if owes_credit && self.owed() < batch {
-            // So that a short message looks at one number alone.
-            self.returned = self.next.line.wrapping_sub(batch);
-        }
-        if is_half_used {
-            // The message is here whole. What is wrong shows with the next one.
-            let _ = self.return_credit();
-        }
-        Ok(true)
     }
 
     /// The header of a further line of a message, which is under way.
@@ -703,60 +562,8 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         })
     }
 
-    fn misbehaved(&self, how: Misbehaviour) -> TransportError {
+    pub(super) fn misbehaved(&self, how: Misbehaviour) -> TransportError {
         TransportError::PeerMisbehaved { pe: self.peer, how }
-    }
-}
-
-/// Where the bytes of a message in the eager buffer go.
-enum Destination<'a> {
-    Bytes(&'a mut [u8]),
-    /// Offset and length in the segment in which the ring lies.
-    Segment(usize, usize),
-}
-
-impl Destination<'_> {
-    fn len(&self) -> usize {
-        match self {
-            Self::Bytes(bytes) => bytes.len(),
-            Self::Segment(_, len) => *len,
-        }
-    }
-
-    fn store_front(
-        &mut self,
-        load: &impl LineLoad,
-        front: &[u8; FRONT_BYTES],
-    ) -> Result<(), TransportError> {
-        let front = &front[..self.len().min(FRONT_BYTES)];
-        match self {
-            Self::Bytes(bytes) => bytes[..front.len()].copy_from_slice(front),
-            Self::Segment(at, _) => return load.put_in_segment(*at, front),
-        }
-        Ok(())
-    }
-
-    /// Copies what lies at `position` of the area to these of its bytes.
-    #[inline(always)]
-    fn copy(
-        &mut self,
-        load: &impl LineLoad,
-        area: eager::Area,
-        position: u64,
-        to: core::ops::Range<usize>,
-    ) -> Result<(), TransportError> {
-        match self {
-            Self::Bytes(bytes) => {
-                let dst = &mut bytes[to];
-                area.each(position, dst.len(), |at, part| {
-                    load.eager_bytes(at, &mut dst[part]);
-                    Ok(())
-                })
-            }
-            Self::Segment(begin, _) => area.each(position, to.len(), |at, part| {
-                load.eager_to_segment(at, *begin + to.start + part.start, part.len())
-            }),
-        }
     }
 }
 

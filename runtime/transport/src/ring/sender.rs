@@ -1,10 +1,10 @@
 //! The sending end of a ring.
 
-use super::eager::{self, Outgoing, PIECE_BYTES, lines_bytes_max};
+use super::eager::{self, Outgoing, PIECE_BYTES, Summary, lines_bytes_max};
 use super::line::{store, store_behind};
 use super::{
-    ANNOUNCED, CreditLoad, FRONT_BYTES, FRONT_WORDS, HOLD, Header, KIND_CONTINUED, LineStore, PAYLOAD_BYTES,
-    Position, Slots, lines_for,
+    ANNOUNCED, CreditLoad, FRONT_BYTES, FRONT_WORDS, HOLD, Header, KIND_CONTINUED, LineStore,
+    PAYLOAD_BYTES, Position, Slots, lines_for,
 };
 use crate::error::{Misbehaviour, PeId, TransportError};
 
@@ -309,7 +309,7 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         front: &[u8; FRONT_BYTES],
         body: &[u8],
     ) -> Result<bool, TransportError> {
-        if !self.has_eager_room(body.len())? {
+        if !self.has_eager_room(body.len()) && !self.look_for_eager_room(body.len())? {
             return Ok(false);
         }
         let Some(out) = &mut self.eager else {
@@ -319,17 +319,22 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         let store = &self.store;
         let put = |done: usize, bytes: &[u8]| {
             let position = room.position + done as u64;
-            room.area.each(position, bytes.len(), |at, part| {
-                store.store_eager(at, &bytes[part]);
+            let mut is_staged = false;
+            let copied = room.area.each(position, bytes.len(), |at, part| {
+                is_staged = store.store_eager(at, &bytes[part]);
                 Ok(())
-            })
+            });
+            copied.map(|()| is_staged)
         };
         let (first, rest) = body.split_at(body.len().min(PIECE_BYTES));
-        put(0, first)?;
-        let line = eager::line(kind, FRONT_BYTES + body.len(), front);
+        let summary = Summary {
+            kind,
+            len_bytes: FRONT_BYTES + body.len(),
+            is_staged: put(0, first)?,
+        };
         let at = self.next;
-        let header = Header::new(at.stamp, KIND_CONTINUED, line.len(), tag);
-        store.store_line(at.slot(), header.0, &line)?;
+        let header = Header::new(at.stamp, KIND_CONTINUED, eager::LINE_BYTES, tag);
+        store.store_line(at.slot(), header.0, &summary.line(front))?;
         if !rest.is_empty() {
             // It may begin to copy.
             store.message_stored()?;
@@ -345,26 +350,19 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         Ok(true)
     }
 
-    /// Whether there is room for a message with so many bytes in the eager buffer.
-    fn has_eager_room(&mut self, body: usize) -> Result<bool, TransportError> {
-        if self.eager.as_ref().is_some_and(|out| !out.has_room(body)) {
-            // This word says whether the receiver takes any.
-            self.look_for_credit(1, 0)?;
-            self.look_for_eager_credit(body)?;
-        } else if self.granted == self.next.line {
-            self.look_for_credit(1, 0)?;
-        }
-        let has_room = self.eager.as_ref().is_some_and(|out| out.has_room(body));
-        Ok(has_room && self.granted > self.next.line)
+    /// Whether there is room for a message with so many bytes in the eager buffer, as far as we have looked.
+    #[inline(always)]
+    fn has_eager_room(&self, body: usize) -> bool {
+        self.granted > self.next.line && self.eager.as_ref().is_some_and(|out| out.has_room(body))
     }
 
+    /// Looks for that room.
     #[cold]
     #[inline(never)]
-    fn look_for_eager_credit(&mut self, body: usize) -> Result<(), TransportError> {
+    fn look_for_eager_room(&mut self, body: usize) -> Result<bool, TransportError> {
+        // This word says whether the receiver takes any.
+        self.look_for_credit(1, 0)?;
         let longest = self.message_bytes_max();
-        let Some(out) = &mut self.eager else {
-            return Ok(());
-        };
         if FRONT_BYTES + body > longest {
             return Err(TransportError::OutOfRange {
                 offset_bytes: 0,
@@ -372,11 +370,14 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
                 segment_bytes: longest,
             });
         }
-        let credit = self.credit.load_eager_credit();
-        out.heed(credit).map_err(|(min, max, got)| {
-            let how = Misbehaviour::Credit { min, max, got };
-            TransportError::PeerMisbehaved { pe: self.peer, how }
-        })
+        if let Some(out) = &mut self.eager {
+            let credit = self.credit.load_eager_credit();
+            out.heed(credit).map_err(|(min, max, got)| {
+                let how = Misbehaviour::Credit { min, max, got };
+                TransportError::PeerMisbehaved { pe: self.peer, how }
+            })?;
+        }
+        Ok(self.has_eager_room(body))
     }
 
     /// Whether there is room for a message of `len` bytes.
@@ -386,7 +387,10 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
     #[inline]
     pub fn has_room_for(&mut self, len: usize) -> Result<bool, TransportError> {
         match self.is_eager(len) {
-            true => self.has_eager_room(len - FRONT_BYTES),
+            true => {
+                let body = len - FRONT_BYTES;
+                Ok(self.has_eager_room(body) || self.look_for_eager_room(body)?)
+            }
             false => self.has_room(lines_for(len), false),
         }
     }

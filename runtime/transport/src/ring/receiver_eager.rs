@@ -1,0 +1,223 @@
+//! Taking messages out of the [eager buffer](super::eager).
+
+use core::ops::Range;
+
+use super::eager::{self, Area, Owed, Summary};
+use super::receiver::{POLLS_PER_LINE, RingReceiver, Taken};
+use super::{CreditStore, FRONT_BYTES, Head, Header, KIND_CONTINUED, LineLoad};
+use crate::error::{Misbehaviour, TransportError};
+use crate::sync::Ordering;
+
+/// The message at hand: what its line says of it, and its first bytes.
+pub(super) type Front = (Summary, [u8; FRONT_BYTES]);
+
+impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
+    /// Whether the message that [`peek`](Self::peek) has found is in the eager buffer.
+    #[inline(always)]
+    pub fn is_eager(&self) -> bool {
+        self.eager.as_ref().is_some_and(|it| it.at_hand.is_some())
+    }
+
+    /// As [`take_now`](Self::take_now), of a message in the eager buffer.
+    #[inline(never)]
+    pub(super) fn take_eager_now(
+        &mut self,
+        (kind, tag): (u8, u32),
+        element_bytes: usize,
+        out: &mut [u8],
+    ) -> Result<Taken, TransportError> {
+        let found = self.eager_line(tag).filter(|_| self.head.is_none());
+        let Some((summary, front)) = found else {
+            return Ok(Taken::Nothing);
+        };
+        let len = summary.len_bytes;
+        if summary.kind != kind || len > out.len() || !len.is_multiple_of(element_bytes) {
+            return Ok(Taken::Nothing);
+        }
+        let out = &mut out[..len];
+        if let Some((out_front, body)) = out.split_first_chunk_mut()
+            && body.len() <= eager::PIECE_BYTES
+            && let Some(incoming) = &self.eager
+        {
+            *out_front = front;
+            let (body_len, place) = (body.len(), incoming.place(body.len()));
+            Destination::Bytes(body).copy(&self.load, place, 0..body_len, summary.is_staged)?;
+            self.end_eager(body_len);
+            return Ok(Taken::All(len));
+        }
+        match (self.peek()?, self.take_behind(0, out)?) {
+            (Some(head), false) => Ok(Taken::Part(head)),
+            _ => Ok(Taken::All(len)),
+        }
+    }
+
+    /// As [`peek`](Self::peek), if the next line is of a message in the eager buffer.
+    pub(super) fn peek_eager(&mut self, tag: u32) -> Option<Head> {
+        let front = self.eager_line(tag)?;
+        self.eager.as_mut()?.at_hand = Some(front);
+        Some(Head {
+            kind: front.0.kind,
+            tag,
+            len_bytes: front.0.len_bytes,
+        })
+    }
+
+    /// What the next line says, if it is there, has this tag, and is of a message in the eager buffer.
+    #[inline(always)]
+    fn eager_line(&self, tag: u32) -> Option<Front> {
+        let eager = self.eager.as_ref()?.eager;
+        let line = self.load.plain(self.next.slot())?;
+        let wanted = Header::new(self.next.stamp, KIND_CONTINUED, eager::LINE_BYTES, tag);
+        if self.load.header(self.next.slot()) != wanted.0 {
+            return None;
+        }
+        let [word, words @ ..] = [1, 2, 3].map(|at| line[at].load(Ordering::Relaxed));
+        let mut front = [0; FRONT_BYTES];
+        for (bytes, word) in front.as_chunks_mut().0.iter_mut().zip(words) {
+            *bytes = word.to_ne_bytes();
+        }
+        Some((Summary::parse(u64::from_le(word), eager)?, front))
+    }
+
+    /// As [`take_behind`](Self::take_behind), of a message [in the eager buffer](Self::is_eager), to memory in the segment in which the
+    /// ring lies: to so many bytes at `offset_bytes`.
+    ///
+    /// # Errors
+    /// As `take_behind`, and [`TransportError::OutOfRange`] if these bytes do not lie in the segment.
+    pub fn take_eager_to_segment(
+        &mut self,
+        skip: usize,
+        offset_bytes: usize,
+        room_bytes: usize,
+    ) -> Result<bool, TransportError> {
+        self.take_eager(skip, Destination::Segment(offset_bytes, room_bytes))
+    }
+
+    /// Takes the message at hand, as far as it is there.
+    pub(super) fn take_eager(
+        &mut self,
+        skip: usize,
+        mut out: Destination<'_>,
+    ) -> Result<bool, TransportError> {
+        let mut polls = POLLS_PER_LINE;
+        let len = loop {
+            let Some(incoming) = &self.eager else {
+                return Ok(false);
+            };
+            let Some((summary, front)) = incoming.at_hand else {
+                return Ok(false);
+            };
+            let done = self.taken_bytes;
+            if done == 0 && skip == 0 {
+                out.store_front(&self.load, &front)?;
+            }
+            let len = summary.len_bytes - FRONT_BYTES;
+            let (area, begin) = incoming.place(len);
+            let said = match len <= eager::PIECE_BYTES {
+                true => 0,
+                false => self.load.eager_said(),
+            };
+            let there = incoming.there(said, len).map_err(|got_bytes| {
+                self.misbehaved(Misbehaviour::EagerBytes {
+                    len_bytes: len,
+                    got_bytes,
+                })
+            })?;
+            if there > done {
+                // What does not fit is dropped.
+                let behind = FRONT_BYTES - skip;
+                let from = (behind + done).min(out.len());
+                let to = (behind + there).min(out.len());
+                let place = (area, begin + done as u64);
+                out.copy(&self.load, place, from..to, summary.is_staged)?;
+                self.taken_bytes = there;
+                polls = POLLS_PER_LINE;
+            }
+            if there == len {
+                break len;
+            }
+            polls -= 1;
+            if polls == 0 {
+                return Ok(false);
+            }
+        };
+        self.end_eager(len);
+        Ok(true)
+    }
+
+    /// The message at hand, of so many bytes in the eager buffer, has been taken.
+    #[inline(always)]
+    fn end_eager(&mut self, len: usize) {
+        let Some(incoming) = &mut self.eager else {
+            return;
+        };
+        let owed = incoming.advance(len);
+        self.next.advance();
+        self.taken_bytes = 0;
+        self.head = None;
+        if owed == Owed::Little {
+            return;
+        }
+        let batch = self.next.slots.credit_batch();
+        if self.owed() < batch {
+            // So that a short message looks at one number alone.
+            self.returned = self.next.line.wrapping_sub(batch);
+        }
+        if owed == Owed::Half {
+            // The message is here whole. What is wrong shows with the next one.
+            let _ = self.return_credit();
+        }
+    }
+}
+
+/// Where the bytes of a message in the eager buffer go.
+pub(super) enum Destination<'a> {
+    Bytes(&'a mut [u8]),
+    /// Offset and length in the segment in which the ring lies.
+    Segment(usize, usize),
+}
+
+impl Destination<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Self::Bytes(bytes) => bytes.len(),
+            Self::Segment(_, len) => *len,
+        }
+    }
+
+    fn store_front(
+        &mut self,
+        load: &impl LineLoad,
+        front: &[u8; FRONT_BYTES],
+    ) -> Result<(), TransportError> {
+        let front = &front[..self.len().min(FRONT_BYTES)];
+        match self {
+            Self::Bytes(bytes) => bytes[..front.len()].copy_from_slice(front),
+            Self::Segment(at, _) => return load.put_in_segment(*at, front),
+        }
+        Ok(())
+    }
+
+    /// Copies what lies at `position` of the area to these of its bytes.
+    #[inline(always)]
+    fn copy(
+        &mut self,
+        load: &impl LineLoad,
+        (area, position): (Area, u64),
+        to: Range<usize>,
+        is_staged: bool,
+    ) -> Result<(), TransportError> {
+        match self {
+            Self::Bytes(bytes) => {
+                let dst = &mut bytes[to];
+                area.each(position, dst.len(), |at, part| {
+                    load.eager_bytes(at, &mut dst[part], is_staged);
+                    Ok(())
+                })
+            }
+            Self::Segment(begin, _) => area.each(position, to.len(), |at, part| {
+                load.eager_to_segment(at, *begin + to.start + part.start, part.len())
+            }),
+        }
+    }
+}
