@@ -38,6 +38,9 @@ pub enum Bench {
     /// Only a barrier.
     #[value(skip)]
     Startup,
+    /// Only the half round trip of a line.
+    #[value(skip)]
+    Line,
 }
 
 impl Bench {
@@ -56,6 +59,7 @@ impl Bench {
             Self::Tca => "tca",
             Self::All => "all",
             Self::Startup => "startup",
+            Self::Line => "line",
         }
     }
 
@@ -66,10 +70,9 @@ impl Bench {
 
     fn from_name(name: &str) -> Result<Self, String> {
         use clap::ValueEnum;
-        if name == "startup" {
-            return Ok(Self::Startup);
-        }
-        Self::from_str(name, false)
+        let hidden = [Self::Startup, Self::Line];
+        let hidden = hidden.into_iter().find(|bench| bench.name() == name);
+        hidden.map_or_else(|| Self::from_str(name, false), Ok)
     }
 }
 
@@ -106,12 +109,24 @@ EXAMPLES
     hostwire bench all --html bench.html --csv bench.csv
     hostwire bench tca --plot plots
 
+NEAR, FAR AND NOISY
+    The first line says whether the two cores are near each other or far, with the \
+half round trip of a line: figures differ several times with it. It is measured again \
+with each figure and at the end, since a hypervisor may move the cores; the last lines \
+say so if that happened. A figure is noisy if the largest repeat of hostwire or of its \
+limit is more than 3 times the smallest one. A figure that takes longer than 6 seconds \
+has fewer repeats.
+
 JSON
     One object per line: bench, wire, pes, size_bytes, unit, median, p99, min, \
-limit, ratio, repeats. For times p99 and min are the slowest 1 % and the \
-fastest batch; for rates the rate that 99 % of the batches reach and the \
-slowest batch. limit and ratio are null where there is no limit to compare \
-with. CSV has the same columns under a head; what is null is empty there."
+limit, ratio, repeats, spread, noisy, cores, line_ns, no_limit. For times p99 and min \
+are the slowest 1 % and the fastest batch; for rates the rate that 99 % of the batches \
+reach and the slowest batch. limit and ratio are null where there is no limit to compare \
+with, and no_limit says why. spread is the largest repeat over the smallest one, noisy is \
+true or false. cores is near, far, between, or moved (near and far while the figure was \
+taken), line_ns the half round trip of a line; both are null between hosts and with more \
+than 2 PEs. CSV has the same columns under a head; what is null is empty there, and noisy \
+is noisy or empty."
     )
 }
 
@@ -187,6 +202,9 @@ pub struct PeArgs {
     /// Say how far it is.
     #[arg(long)]
     pub progress: bool,
+    /// Two PEs have a core each.
+    #[arg(long)]
+    pub two_cores: bool,
     #[arg(long, default_value_t = 7)]
     pub repeats: u32,
     #[arg(long, value_parser = wire_parser(), default_value = WireName::Shm.name())]

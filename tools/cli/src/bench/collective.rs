@@ -3,7 +3,8 @@
 use hostwire::Result;
 use hostwire_transport::limits;
 
-use super::measure::{Loop, Unit, measure};
+use super::hosts;
+use super::measure::{Limits, Loop, Unit, measure};
 use super::pe::{Context, place, time};
 
 const UNIT: Unit = Unit::Ns { parts: 1.0 };
@@ -54,7 +55,7 @@ pub fn all_reduce(bench: &Context) -> Result<()> {
         let limits = if small {
             flag_barrier(bench, &mut turn)?
         } else {
-            Vec::new()
+            Limits::None("no bare all-reduce of this size is measured")
         };
         let line = measure(bench, "allreduce", size, UNIT, plan, ours, limits)?;
         bench.print(&line);
@@ -62,19 +63,23 @@ pub fn all_reduce(bench: &Context) -> Result<()> {
     Ok(())
 }
 
-fn flag_barrier<'a>(bench: &'a Context, turn: &'a mut u64) -> Result<Vec<Loop<'a>>> {
-    if bench.job.pes() != 2 || !bench.is_mapped() {
-        return Ok(Vec::new());
+fn flag_barrier<'a>(bench: &'a Context, turn: &'a mut u64) -> Result<Limits<'a>> {
+    if !bench.is_mapped() {
+        return Ok(hosts::NO_LIMIT);
+    }
+    if bench.job.pes() != 2 {
+        return Ok(Limits::None("only two PEs have a bare barrier"));
     }
     let mine = bench.word(bench.peer(), place::BARRIER)?;
     let theirs = bench.word(bench.job.pe(), place::BARRIER)?;
     // Goes on where earlier benchmarks left the words.
     let begin = theirs.load(hostwire_transport::sync::Ordering::Acquire);
     *turn = begin.max(*turn);
-    Ok(vec![Box::new(move |n| {
+    let bare: Loop<'_> = Box::new(move |n| {
         time(|| {
             limits::flag_barrier(mine, theirs, turn, n);
             Ok(())
         })
-    })])
+    });
+    Ok(vec![bare].into())
 }

@@ -10,7 +10,7 @@ use std::hint::black_box;
 use hostwire::{Compare, Result, Symmetric};
 
 use super::bare::Bare;
-use super::measure::{Loop, Unit, measure};
+use super::measure::{Limits, Loop, Unit, measure};
 use super::pe::{Context, place, time};
 use super::{bandwidth, latency, rate};
 
@@ -18,6 +18,10 @@ use super::{bandwidth, latency, rate};
 const RATE_BYTES_MAX: u64 = 4 << 10;
 /// Puts of up to so many bytes go to eight places in a row, longer ones to one.
 const WORDS_BYTES_MAX: u64 = 64;
+
+/// What hostwire does in an agent or by several messages has no bare counterpart.
+pub const NO_LIMIT: Limits<'static> =
+    Limits::None("between hosts there is no bare loop that does the same");
 
 /// Half round trip of a put that the other PE waits for.
 pub fn ping_pong(bench: &Context) -> Result<()> {
@@ -94,7 +98,7 @@ pub fn message_rate(bench: &Context) -> Result<()> {
             bench.plan(10, 10_000, size),
             rate::ours(bench, size as usize),
         );
-        let line = measure(bench, "rate", size, Unit::MPerS, plan, ours, vec![])?;
+        let line = measure(bench, "rate", size, Unit::MPerS, plan, ours, NO_LIMIT)?;
         bench.print(&line);
     }
     Ok(())
@@ -175,7 +179,7 @@ pub fn get(bench: &Context) -> Result<()> {
             unit,
             bench.plan(9, turns, size),
             ours,
-            vec![],
+            NO_LIMIT,
         )?;
         bench.print(&line);
     }
@@ -193,7 +197,7 @@ pub fn atomic(bench: &Context) -> Result<()> {
     });
     let unit = Unit::Ns { parts: 1.0 };
     let plan = bench.plan(9, 200, 8);
-    let line = measure(bench, "fetch-add", 8, unit, plan, ours, vec![])?;
+    let line = measure(bench, "fetch-add", 8, unit, plan, ours, NO_LIMIT)?;
     bench.print(&line);
     words.free()
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::report::{Line, size};
+use super::cores::Cores;
+use super::report::{Line, name, size, without_limit};
 use crate::html::{WHAT, escape, page};
 use crate::plot::{Chart, Kind, Scale, Series};
 use crate::text::scale;
@@ -36,8 +37,9 @@ pub fn section(lines: &[Line]) -> String {
         "<p class=\"lead\">{}</p>\n<p>Each figure was taken in turn with its limit, batch by batch: \
          what the machine does without the library. The ratio is hostwire over limit, the median over \
          the pairs. Of times (ns, ms) less is better, of rates (M/s, GB/s) more.</p>\n\
-         <div class=\"figures\">\n{charts}</div>\n<h3>All figures</h3>\n{}",
+         {}<div class=\"figures\">\n{charts}</div>\n<h3>All figures</h3>\n{}",
         escape(&summary(lines)),
+        conditions(lines),
         table(lines)
     )
 }
@@ -83,11 +85,43 @@ fn summary(lines: &[Line]) -> String {
     text
 }
 
-fn name(line: &Line) -> String {
-    match line.size_bytes {
-        0 => format!("{}, {} PEs", line.bench, line.pes),
-        bytes => format!("{} of {}, {} PEs", line.bench, size(bytes), line.pes),
+/// In paragraphs: where the cores were, what was disturbed, and what has no limit.
+fn conditions(lines: &[Line]) -> String {
+    let mut said = Vec::new();
+    let of = |cores| {
+        lines
+            .iter()
+            .filter(|line| line.cores == Some(cores))
+            .count()
+    };
+    let of: Vec<String> = [Cores::Near, Cores::Between, Cores::Far, Cores::Moved]
+        .map(|cores| (cores.words(), of(cores)))
+        .into_iter()
+        .filter(|(_, count)| *count > 0)
+        .map(|(words, count)| format!("{words} in {count}"))
+        .collect();
+    if !of.is_empty() {
+        let ns = lines.iter().filter_map(|line| line.line_ns);
+        let (min, max) = ns.fold((f64::INFINITY, 0.0_f64), |(min, max), ns| {
+            (min.min(ns), max.max(ns))
+        });
+        said.push(format!(
+            "The two cores were {} figures of two PEs: a line took {min:.0} to {max:.0} ns from one to the other. \
+             Only figures of cores that are as far from each other can be compared.",
+            of.join(", ")
+        ));
     }
+    let noisy: Vec<String> = lines.iter().filter(|line| line.noisy).map(name).collect();
+    if !noisy.is_empty() {
+        said.push(format!(
+            "Noisy, so that something else used the machine: {}.",
+            noisy.join("; ")
+        ));
+    }
+    let without = without_limit(lines).into_iter();
+    said.extend(without.map(|why| format!("{why}.").replacen("no limit", "No limit", 1)));
+    let said = said.iter().map(|text| format!("<p>{}</p>\n", escape(text)));
+    said.collect()
 }
 
 /// A chart over size for each benchmark and unit that has several sizes, and one for all others
@@ -182,7 +216,7 @@ fn chart(
 }
 
 /// The columns of the table: what each is called, and its class on the page.
-const COLUMNS: [(&str, &str); 9] = [
+const COLUMNS: [(&str, &str); 11] = [
     ("bench", "id"),
     ("PEs", "number"),
     ("size", "number"),
@@ -192,6 +226,8 @@ const COLUMNS: [(&str, &str); 9] = [
     ("min", "number"),
     ("limit", "number"),
     ("ratio", "number"),
+    ("cores", "word"),
+    ("mark", "word"),
 ];
 
 fn table(lines: &[Line]) -> String {
@@ -212,6 +248,8 @@ fn table(lines: &[Line]) -> String {
             number(line.min),
             line.limit.map_or("-".to_owned(), number),
             line.ratio.map_or("-".to_owned(), two),
+            line.cores.map_or("-", Cores::name).to_owned(),
+            if line.noisy { "noisy" } else { "" }.to_owned(),
         ];
         let cells = COLUMNS.iter().zip(values).map(|((name, kind), value)| {
             format!(
@@ -272,6 +310,30 @@ mod tests {
         let kinds: Vec<Kind> = charts[0].series.iter().map(|series| series.kind).collect();
         assert_eq!(kinds, [Kind::Line, Kind::Limit]);
         assert_eq!(charts[2].series[0].points.len(), 2);
+    }
+
+    #[test]
+    fn the_page_says_where_the_cores_were_and_what_was_disturbed() {
+        let near = Line {
+            cores: Some(Cores::Near),
+            line_ns: Some(44.6),
+            ..line("latency", 8, "ns", Some(1.1))
+        };
+        let far = Line {
+            cores: Some(Cores::Far),
+            line_ns: Some(200.0),
+            ..near.clone().with_spread(Some(4.0))
+        };
+        let page = section(&[near.clone(), near.clone(), far]);
+        for said in [
+            "near in 2, far in 1 figures of two PEs: a line took 45 to 200 ns",
+            "used the machine: latency of 8 B, 2 PEs.",
+            "data-label=\"cores\">far</td>",
+            "data-label=\"mark\">noisy</td>",
+        ] {
+            assert!(page.contains(said), "{said}: {page}");
+        }
+        assert!(!section(&[near]).contains("oisy"), "only what is there");
     }
 
     #[test]

@@ -1,14 +1,29 @@
 //! Timings of hostwire and of the limit, in turn.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hostwire::Result;
 
+use super::cores::{self, Cores};
 use super::pe::Context;
-use super::report::Line;
+use super::report::{self, Line};
 
 /// Runs an operation `n` times and returns the time.
 pub type Loop<'a> = Box<dyn FnMut(u64) -> Result<Duration> + 'a>;
+
+/// What a figure is compared with.
+pub enum Limits<'a> {
+    /// The best of these.
+    Best(Vec<Loop<'a>>),
+    /// Nothing, and why.
+    None(&'static str),
+}
+
+impl<'a> From<Vec<Loop<'a>>> for Limits<'a> {
+    fn from(loops: Vec<Loop<'a>>) -> Self {
+        Self::Best(loops)
+    }
+}
 
 /// The kind of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -76,17 +91,24 @@ impl Plan {
     }
 }
 
+/// A figure that takes longer has fewer repeats: no benchmark of a slow wire lasts for minutes.
+const FIGURE_MAX: Duration = Duration::from_secs(6);
+
 /// Measures `ours` in turn with each of `limits`. All PEs of the job must call this with
 /// the same plan; the line is PE 0's.
-pub fn measure(
+pub fn measure<'a>(
     context: &Context,
     bench: &'static str,
     size_bytes: u64,
     unit: Unit,
     plan: Plan,
     mut ours: Loop<'_>,
-    mut limits: Vec<Loop<'_>>,
+    limits: impl Into<Limits<'a>>,
 ) -> Result<Line> {
+    let (mut limits, no_limit) = match limits.into() {
+        Limits::Best(loops) => (loops, None),
+        Limits::None(why) => (Vec::new(), Some(why)),
+    };
     let timed = |run: &mut Loop<'_>| -> Result<f64> {
         context.job.barrier()?;
         Ok(unit.value(run(plan.turns)?, plan.turns))
@@ -96,47 +118,89 @@ pub fn measure(
     for limit in &mut limits {
         timed(limit)?;
     }
-    let mut all = Vec::new();
-    let mut medians = Vec::new();
-    let mut limit_medians = Vec::new();
-    let mut ratios = Vec::new();
+    let mut seen = Seen::default();
+    let begin = Instant::now();
     for repeat in 0..plan.repeats {
-        context.progress(bench, size_bytes, (repeat, plan.repeats));
+        seen.lines_ns.extend(cores::line_ns(context)?);
         let mut own = Vec::new();
         let mut bare = vec![Vec::new(); limits.len()];
         for _ in 0..plan.batches {
+            context.progress(bench, size_bytes, (repeat, plan.repeats));
             own.push(timed(&mut ours)?);
             for (limit, values) in limits.iter_mut().zip(&mut bare) {
                 values.push(timed(limit)?);
             }
         }
+        seen.repeat(own, &bare, unit);
+        if is_enough(context, begin)? {
+            break;
+        }
+    }
+    Ok(Line {
+        bench: bench.into(),
+        pes: context.job.pes(),
+        size_bytes,
+        no_limit: no_limit.map(Into::into),
+        ..seen.line(unit)
+    })
+}
+
+/// Whether PE 0 has measured for as long as a figure may take. All PEs get the same answer.
+fn is_enough(context: &Context, begin: Instant) -> Result<bool> {
+    let mut is_over = [u64::from(
+        context.is_first() && begin.elapsed() >= FIGURE_MAX,
+    )];
+    context.job.all_reduce(&mut is_over, u64::max)?;
+    Ok(is_over != [0])
+}
+
+/// What was measured of one figure.
+#[derive(Default)]
+struct Seen {
+    all: Vec<f64>,
+    medians: Vec<f64>,
+    limits: Vec<f64>,
+    ratios: Vec<f64>,
+    lines_ns: Vec<f64>,
+}
+
+impl Seen {
+    /// Takes the values of one repeat.
+    fn repeat(&mut self, own: Vec<f64>, bare: &[Vec<f64>], unit: Unit) {
         let mine = median(&own);
-        medians.push(mine);
-        all.extend(own);
+        self.medians.push(mine);
+        self.all.extend(own);
         // The best of several candidates is the limit.
         let best = bare
             .iter()
             .map(|values| median(values))
             .reduce(if unit.is_time() { f64::min } else { f64::max });
         if let Some(best) = best {
-            limit_medians.push(best);
-            ratios.push(mine / best);
+            self.limits.push(best);
+            self.ratios.push(mine / best);
         }
     }
-    let tail = if unit.is_time() { 0.99 } else { 0.01 };
-    Ok(Line {
-        bench: bench.into(),
-        wire: "shm".into(),
-        pes: context.job.pes(),
-        size_bytes,
-        unit: unit.name().into(),
-        median: median(&medians),
-        p99: quantile(&all, tail),
-        min: all.iter().copied().fold(f64::INFINITY, f64::min),
-        limit: (!limit_medians.is_empty()).then(|| median(&limit_medians)),
-        ratio: (!ratios.is_empty()).then(|| median(&ratios)),
-        repeats: plan.repeats,
-    })
+
+    /// All but what it is a figure of.
+    fn line(&self, unit: Unit) -> Line {
+        let tail = if unit.is_time() { 0.99 } else { 0.01 };
+        let is_probed = !self.lines_ns.is_empty();
+        let repeats = u32::try_from(self.medians.len()).unwrap_or(u32::MAX);
+        // A disturbed limit makes a ratio as wrong as a disturbed figure does.
+        let spreads = [&self.medians, &self.limits].map(|values| report::spread(values));
+        let line = Line::alone("", "shm", 2, 0, unit.name(), Vec::new(), repeats);
+        Line {
+            median: median(&self.medians),
+            p99: quantile(&self.all, tail),
+            min: self.all.iter().copied().fold(f64::INFINITY, f64::min),
+            limit: (!self.limits.is_empty()).then(|| median(&self.limits)),
+            ratio: (!self.ratios.is_empty()).then(|| median(&self.ratios)),
+            cores: is_probed.then(|| Cores::during(&self.lines_ns)),
+            line_ns: is_probed.then(|| median(&self.lines_ns)),
+            ..line
+        }
+        .with_spread(spreads.into_iter().flatten().reduce(f64::max))
+    }
 }
 
 /// The middle value; not a number if there is none.
@@ -164,6 +228,26 @@ mod tests {
         assert_eq!(quantile(&values, 0.0), 1.0);
         assert_eq!(quantile(&values, 0.99), 5.0);
         assert!(median(&[]).is_nan());
+    }
+
+    #[test]
+    fn a_disturbed_figure_or_limit_is_noisy_and_moved_cores_are_told() {
+        let unit = Unit::Ns { parts: 1.0 };
+        let seen = |own: [f64; 2], limits: [f64; 2], lines_ns: [f64; 2]| {
+            let mut seen = Seen::default();
+            for (own, limit) in own.into_iter().zip(limits) {
+                seen.repeat(vec![own], &[vec![limit], vec![9.0 * limit]], unit);
+            }
+            seen.lines_ns.extend(lines_ns);
+            seen.line(unit)
+        };
+        let calm = seen([10.0, 12.0], [5.0, 5.0], [50.0, 52.0]);
+        assert_eq!((calm.spread, calm.noisy), (Some(1.2), false));
+        assert_eq!((calm.cores, calm.repeats), (Some(Cores::Near), 2));
+        assert!(seen([10.0, 31.0], [5.0, 5.0], [50.0, 52.0]).noisy);
+        let limit = seen([10.0, 10.0], [4.0, 16.0], [50.0, 200.0]);
+        assert_eq!((limit.spread, limit.noisy), (Some(4.0), true));
+        assert_eq!(limit.cores, Some(Cores::Moved));
     }
 
     #[test]

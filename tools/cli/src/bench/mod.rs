@@ -10,6 +10,7 @@
 //! | [`measure`] | pairs of timings and what is made of them |
 //! | [`pe`] | what each PE does |
 //! | [`report`] | a table for people, JSON for programs |
+//! | [`cores`] | whether the two cores are near or far |
 //! | [`record`] | how figures come from the PEs to the command |
 //! | [`csv`], [`html`] | files of all figures |
 //! | `latency` ... `collective`, `tca` | one benchmark each |
@@ -20,6 +21,7 @@ mod atomic;
 mod bandwidth;
 mod bare;
 mod collective;
+mod cores;
 pub mod csv;
 mod hosts;
 pub mod html;
@@ -78,9 +80,7 @@ pub fn main(args: &Args) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    if !args.json {
-        report::head(args.wire.name());
-    }
+    let first = (!args.json).then(|| head(args, &program)).flatten();
     for (pes, bench) in jobs {
         let status = run_job(args, &program, pes, bench, &record);
         if status != ExitCode::SUCCESS {
@@ -99,8 +99,11 @@ pub fn main(args: &Args) -> ExitCode {
         crate::report::line(&problem);
         return ExitCode::FAILURE;
     }
-    if !args.json {
-        report::foot();
+    if !args.json
+        && let Err(problem) = foot(args, &program, first, &mut record)
+    {
+        crate::report::line(&problem);
+        return ExitCode::FAILURE;
     }
     match write(args, &mut record) {
         Ok(()) => ExitCode::SUCCESS,
@@ -109,6 +112,45 @@ pub fn main(args: &Args) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// The half round trip of a line between the two cores, by a job of its own. None if there are not two, or it failed: the
+/// job said why.
+fn line_ns(args: &Args, program: &Path) -> Option<f64> {
+    if !has_two_cores() {
+        return None;
+    }
+    let mut record = Record::new().ok()?;
+    // Cores are as far from each other whatever the wire is, and this one can always measure it.
+    run_over(WireName::Shm, args, program, (2, Bench::Line), &record);
+    let lines = record.lines().ok()?;
+    lines.first().map(|line| line.median)
+}
+
+fn has_two_cores() -> bool {
+    std::thread::available_parallelism().is_ok_and(|cores| cores.get() > 1)
+}
+
+/// Prints what is above the table, and returns the half round trip of a line.
+fn head(args: &Args, program: &Path) -> Option<f64> {
+    let first = line_ns(args, program);
+    report::head(args.wire.name(), &cores::sentence(first));
+    first
+}
+
+/// Prints what is below the table.
+fn foot(
+    args: &Args,
+    program: &Path,
+    first: Option<f64>,
+    record: &mut Record,
+) -> Result<(), String> {
+    let last = line_ns(args, program);
+    let lines = record.lines();
+    let lines = lines.map_err(|error| format!("cannot read the figures again: {error}"))?;
+    let changed = cores::changes(first, &lines, last);
+    report::foot(&lines, changed.as_deref());
+    Ok(())
 }
 
 /// Adds what a modelled PEACH2 does beside what was measured, and draws both.
@@ -191,9 +233,19 @@ fn check(args: &Args) -> Result<(), String> {
 }
 
 fn run_job(args: &Args, program: &Path, pes: u32, bench: Bench, record: &Record) -> ExitCode {
+    run_over(args.wire, args, program, (pes, bench), record)
+}
+
+fn run_over(
+    wire: WireName,
+    args: &Args,
+    program: &Path,
+    (pes, bench): (u32, Bench),
+    record: &Record,
+) -> ExitCode {
     let mut command: Vec<OsString> = vec![program.into(), PE_COMMAND.into(), bench.name().into()];
     command.push(format!("--repeats={}", args.repeats).into());
-    command.push(format!("--wire={}", args.wire.name()).into());
+    command.push(format!("--wire={}", wire.name()).into());
     command.push(format!("--record={}", record.path()).into());
     if !args.size.is_empty() {
         let sizes: Vec<String> = args.size.iter().map(ToString::to_string).collect();
@@ -205,10 +257,12 @@ fn run_job(args: &Args, program: &Path, pes: u32, bench: Bench, record: &Record)
     if std::io::stderr().is_terminal() {
         command.push("--progress".into());
     }
-    let mut quiet = run::Args::quiet(pes, args.wire, command);
-    quiet.settings = quiet
-        .settings
-        .with_switch(&INSECURE_WIRE, args.insecure_wire);
+    if has_two_cores() {
+        command.push("--two-cores".into());
+    }
+    let mut quiet = run::Args::quiet(pes, wire, command);
+    let is_insecure = args.insecure_wire && wire == args.wire;
+    quiet.settings = quiet.settings.with_switch(&INSECURE_WIRE, is_insecure);
     run::main(&quiet)
 }
 
@@ -234,6 +288,10 @@ fn startup(args: &Args, program: &Path, record: &mut Record) -> ExitCode {
         times.iter().map(seconds).collect(),
         args.repeats,
     );
+    let line = report::Line {
+        no_limit: Some("no bare program starts and ends a job".into()),
+        ..line
+    };
     line.print(args.json);
     match record.add(&line) {
         Ok(()) => ExitCode::SUCCESS,

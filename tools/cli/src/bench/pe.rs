@@ -15,7 +15,7 @@ use super::args::{Bench, PeArgs};
 use super::bare::Opener;
 use super::measure::{Loop, Plan};
 use super::report::{self, Line};
-use super::{atomic, bandwidth, collective, hosts, latency, rate, record, rma, tca};
+use super::{atomic, bandwidth, collective, cores, hosts, latency, rate, record, rma, tca};
 
 /// Runs one PE.
 pub fn main(args: &PeArgs) -> ExitCode {
@@ -48,7 +48,12 @@ fn run(args: &PeArgs) -> Result<()> {
         opener,
         record,
         turn: Cell::new(0),
+        has_two_cores: args.two_cores,
+        probed: Cell::new(0),
     };
+    if args.bench == Bench::Line {
+        cores::run(&bench)?;
+    }
     let mapped: [(Bench, Run); 9] = [
         (Bench::Latency, latency::run),
         (Bench::Rate, rate::run),
@@ -121,6 +126,9 @@ pub struct Context {
     record: Option<File>,
     /// The number of the last one-sided work.
     turn: Cell<u64>,
+    has_two_cores: bool,
+    /// Round trips of a line that [`cores`] has made.
+    pub probed: Cell<u64>,
 }
 
 impl Context {
@@ -168,6 +176,11 @@ impl Context {
 
     pub fn wire(&self) -> WireName {
         self.wire
+    }
+
+    /// Whether two PEs have a core each. Where they share one, each look for the other takes a turn of the scheduler.
+    pub fn has_two_cores(&self) -> bool {
+        self.has_two_cores
     }
 
     /// Whether the memory of the other PE is mapped here.
@@ -263,10 +276,16 @@ impl Context {
             };
             line.print(self.json);
             self.said.set(Instant::now());
-            let recorded = self.record.as_ref().map(|file| record::append(file, &line));
-            if let Some(Err(error)) = recorded {
-                crate::report::line(&format!("cannot keep a figure: {error}"));
-            }
+            self.record(&line);
+        }
+    }
+
+    /// PE 0 hands a figure to the command.
+    pub fn record(&self, line: &Line) {
+        let file = self.record.as_ref().filter(|_| self.is_first());
+        let recorded = file.map(|file| record::append(file, line));
+        if let Some(Err(error)) = recorded {
+            crate::report::line(&format!("cannot keep a figure: {error}"));
         }
     }
 }
@@ -294,6 +313,10 @@ pub mod place {
     pub const RING_1: usize = 1 << 12;
     pub const RING_2: usize = 2 << 12;
     pub const RING_INDEX: usize = 3 << 12;
+    /// Lines behind those rings: one of each PE.
+    pub const PROBE: usize = 64;
+    /// Credit of the second ring.
+    pub const CREDIT_2: usize = 66;
     /// Bytes: everything else.
     pub const DATA: usize = 1 << 16;
 }

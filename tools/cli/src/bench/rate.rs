@@ -18,7 +18,7 @@ pub fn run(bench: &Context) -> Result<()> {
             .map_err(hostwire::Error::from)
     };
     let mut one_line = ring(place::RING_1, place::CREDIT, 1)?;
-    let mut two_lines = ring(place::RING_2, place::CREDIT + 8, 2)?;
+    let mut two_lines = ring(place::RING_2, place::CREDIT_2, 2)?;
     let mut index = IndexRing::new(
         memory,
         base + place::RING_INDEX,

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::cores::Cores;
 use super::measure::{median, quantile};
 use crate::report;
 use crate::text::{columns, scale, wrapped};
@@ -20,6 +21,25 @@ pub struct Line {
     pub limit: Option<f64>,
     pub ratio: Option<f64>,
     pub repeats: u32,
+    /// The largest repeat over the smallest one, of hostwire or of its limit, whichever is more. None of one repeat.
+    pub spread: Option<f64>,
+    /// Whether that is so much that something has disturbed the figure.
+    pub noisy: bool,
+    /// Where the two cores were; None if it was not measured.
+    pub cores: Option<Cores>,
+    /// Half round trip of a line between them.
+    pub line_ns: Option<f64>,
+    /// Why there is no limit.
+    pub no_limit: Option<Cow<'static, str>>,
+}
+
+/// A figure whose spread is larger is noisy.
+const SPREAD_MAX: f64 = 3.0;
+
+/// The largest of several values over the smallest.
+pub fn spread(values: &[f64]) -> Option<f64> {
+    let (min, max) = (quantile(values, 0.0), quantile(values, 1.0));
+    (values.len() > 1 && min > 0.0).then_some(max / min)
 }
 
 impl Line {
@@ -45,6 +65,22 @@ impl Line {
             limit: None,
             ratio: None,
             repeats,
+            spread: None,
+            noisy: false,
+            cores: None,
+            line_ns: None,
+            no_limit: None,
+        }
+        .with_spread(spread(&values))
+    }
+
+    /// The same with this spread, and marked by it.
+    pub fn with_spread(self, spread: Option<f64>) -> Self {
+        let noisy = spread.is_some_and(|spread| spread > SPREAD_MAX);
+        Self {
+            spread,
+            noisy,
+            ..self
         }
     }
 
@@ -60,8 +96,9 @@ impl Line {
         let (factor, unit) = scale(self.median, &self.unit);
         let number = |value: Option<f64>| number(value.map(|value| value * factor));
         let ratio = self.ratio.map_or(String::new(), |r| format!("{r:.2}"));
+        let noisy = if self.noisy { "  noisy" } else { "" };
         report::out(&format!(
-            "{:<17} {:>3} {:>9} {:>5} {:>9} {:>9} {:>9} {:>9} {:>6}",
+            "{:<17} {:>3} {:>9} {:>5} {:>9} {:>9} {:>9} {:>9} {:>6}{noisy}",
             self.bench,
             self.pes,
             size(self.size_bytes),
@@ -86,12 +123,21 @@ fn number(value: Option<f64>) -> String {
     }
 }
 
+/// What a figure is of, for people.
+pub fn name(line: &Line) -> String {
+    match line.size_bytes {
+        0 => format!("{}, {} PEs", line.bench, line.pes),
+        bytes => format!("{} of {}, {} PEs", line.bench, size(bytes), line.pes),
+    }
+}
+
 /// Printed above all lines.
-pub fn head(wire: &str) {
+pub fn head(wire: &str, cores: &str) {
     let what = format!(
         "wire {wire}; two PEs pinned to two CPUs unless more are named; each figure is taken in \
          turn with its limit"
     );
+    report::out(wrapped("", cores, columns()).trim_end());
     report::out(&format!(
         "{}{:<17} {:>3} {:>9} {:>5} {:>9} {:>9} {:>9} {:>9} {:>6}",
         wrapped("", &what, columns()),
@@ -107,11 +153,47 @@ pub fn head(wire: &str) {
     ));
 }
 
-/// Printed below all lines.
-pub fn foot() {
-    let what = "ratio: hostwire / limit, median over the pairs; for times 1.00 is perfect and \
-                more is slower, for rates 1.00 is perfect and less is slower";
-    report::out(wrapped("", what, columns()).trim_end());
+/// Printed below `lines`: what their marks mean, and what `changed`.
+pub fn foot(lines: &[Line], changed: Option<&str>) {
+    for what in notes(lines).iter().map(String::as_str).chain(changed) {
+        report::out(wrapped("", what, columns()).trim_end());
+    }
+}
+
+fn notes(lines: &[Line]) -> Vec<String> {
+    let mut notes = vec![
+        "ratio: hostwire / limit, median over the pairs; for times 1.00 is perfect and more is slower, \
+         for rates 1.00 is perfect and less is slower"
+            .to_owned(),
+    ];
+    notes.extend(without_limit(lines));
+    if lines.iter().any(|line| line.noisy) {
+        notes.push(format!(
+            "noisy: the largest repeat of hostwire or of its limit is more than {SPREAD_MAX} times the smallest one; \
+             something else used the machine, so measure again"
+        ));
+    }
+    notes
+}
+
+/// For each reason why figures have no limit, which ones.
+pub fn without_limit(lines: &[Line]) -> Vec<String> {
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    for line in lines {
+        let Some(why) = line.no_limit.as_deref() else {
+            continue;
+        };
+        let what = format!("{}, {} PEs", line.bench, line.pes);
+        match reasons.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, all)) if all.contains(&what) => {}
+            Some((_, all)) => all.push(what),
+            None => reasons.push((why, vec![what])),
+        }
+    }
+    let reasons = reasons.into_iter();
+    reasons
+        .map(|(why, all)| format!("no limit: {why} ({})", all.join("; ")))
+        .collect()
 }
 
 /// The published figure of the hardware that this design comes from (TCCluster, abstract
@@ -148,8 +230,30 @@ mod tests {
         let line = Line::alone("startup", "shm", 64, 0, "ms", vec![3.0, 1.0, 2.0], 3);
         assert_eq!(
             serde_json::to_string(&line).unwrap(),
-            r#"{"bench":"startup","wire":"shm","pes":64,"size_bytes":0,"unit":"ms","median":2.0,"p99":3.0,"min":1.0,"limit":null,"ratio":null,"repeats":3}"#
+            r#"{"bench":"startup","wire":"shm","pes":64,"size_bytes":0,"unit":"ms","median":2.0,"p99":3.0,"min":1.0,"limit":null,"ratio":null,"repeats":3,"spread":3.0,"noisy":false,"cores":null,"line_ns":null,"no_limit":null}"#
         );
+    }
+
+    #[test]
+    fn a_spread_above_three_is_noisy() {
+        let line = |values| Line::alone("startup", "shm", 64, 0, "ms", values, 3);
+        assert_eq!(line(vec![1.0]).spread, None);
+        assert!(!line(vec![1.0, 3.0]).noisy);
+        assert!(line(vec![1.0, 2.0, 3.1]).noisy);
+    }
+
+    #[test]
+    fn only_marks_that_are_there_are_explained() {
+        let calm = Line::alone("startup", "shm", 64, 0, "ms", vec![1.0, 2.0], 2);
+        assert_eq!(notes(std::slice::from_ref(&calm)).len(), 1);
+        let none = Line {
+            no_limit: Some("nobody knows one".into()),
+            ..calm.clone()
+        };
+        let loud = Line::alone("startup", "shm", 64, 0, "ms", vec![1.0, 4.0], 2);
+        let notes = notes(&[calm, none.clone(), none, loud]);
+        assert_eq!(notes[1], "no limit: nobody knows one (startup, 64 PEs)");
+        assert!(notes[2].starts_with("noisy: "), "{notes:?}");
     }
 
     #[test]

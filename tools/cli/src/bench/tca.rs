@@ -8,7 +8,8 @@ use hostwire::Result;
 use hostwire::tca::{Buffer, Chain, Config, DeviceId, Prepared, Spot, Stride, Tca};
 
 use super::bandwidth::memcpy;
-use super::measure::{Unit, measure};
+use super::hosts;
+use super::measure::{Limits, Unit, measure};
 use super::pe::Context;
 
 /// Descriptors of a chain, as many as the table of the chip has.
@@ -126,8 +127,9 @@ fn one(
     });
     let source = vec![1; bytes as usize];
     let limits = match from.device() {
-        DeviceId::HOST if bench.is_mapped() => vec![memcpy(bench, &source)?],
-        _ => Vec::new(),
+        DeviceId::HOST if bench.is_mapped() => vec![memcpy(bench, &source)?].into(),
+        DeviceId::HOST => hosts::NO_LIMIT,
+        _ => Limits::None("no bare copy between devices is measured"),
     };
     let unit = Unit::GBPerS {
         bytes: bytes as f64,

@@ -158,3 +158,31 @@ fn figures_that_are_none_are_refused_with_their_line() {
     assert_eq!((ended.status, html.as_str()), (1, ""), "{ended:?}");
     assert!(ended.stderr.contains("a.csv, line 6"), "{}", ended.stderr);
 }
+
+#[test]
+fn the_first_line_says_where_the_cores_are_and_so_does_each_figure() {
+    let folder = tempfile::tempdir().unwrap();
+    let csv = folder.path().join("a.csv");
+    let arguments = ["bench", "barrier", "--repeats", "2", "--csv"];
+    let ended = job::run(&[&arguments[..], &[csv.to_str().unwrap()]].concat());
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    let first = ended.stdout.lines().next().unwrap();
+    let (words, measured) = first
+        .strip_prefix("cores: ")
+        .and_then(|rest| rest.split_once("; "))
+        .unwrap_or_else(|| panic!("{first}"));
+    assert!(
+        ["near", "far", "neither near nor far"].contains(&words),
+        "{first}"
+    );
+    let ns: f64 = measured.split_once(" ns").unwrap().0.parse().unwrap();
+    assert!(ns > 0.0, "{first}");
+    let csv = text(&csv);
+    let mut rows = csv.lines().map(|line| line.split(','));
+    let head: Vec<&str> = rows.next().unwrap().collect();
+    let row: Vec<&str> = rows.next().unwrap().collect();
+    let field = |name: &str| row[head.iter().position(|known| *known == name).unwrap()];
+    assert!(["near", "between", "far", "moved"].contains(&field("cores")));
+    assert!(field("line_ns").parse::<f64>().unwrap() > 0.0, "{csv}");
+    assert!(field("spread").parse::<f64>().unwrap() >= 1.0, "{csv}");
+}
