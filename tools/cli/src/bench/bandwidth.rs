@@ -6,7 +6,7 @@
 
 use super::measure::{Loop, Unit, measure};
 use super::pe::{Context, place, time};
-use super::two_core;
+use super::{rate, two_core};
 use hostwire::Result;
 
 const TAG: u64 = 9;
@@ -22,7 +22,7 @@ pub fn run(bench: &Context) -> Result<()> {
                 one_copy(bench, &source),
                 vec![memcpy(bench, &source)?],
             ),
-            ("bandwidth-staged", two_copies(bench, &source), staged),
+            ("bandwidth-staged", rate::ours(bench, &source), staged),
         ];
         for (name, ours, limits) in kinds {
             let line = measure(
@@ -42,34 +42,11 @@ pub fn run(bench: &Context) -> Result<()> {
 
 pub fn one_copy<'a>(bench: &'a Context, source: &'a [u8]) -> Loop<'a> {
     let (job, peer) = (&bench.job, bench.peer());
-    Box::new(move |n| {
-        time(|| {
-            for _ in 0..n {
-                if bench.is_first() {
-                    job.send(peer, TAG, source)?;
-                } else {
-                    job.recv_into(peer, TAG, &bench.arena, place::DATA, source.len())?;
-                }
-            }
-            job.barrier()
-        })
-    })
-}
-
-fn two_copies<'a>(bench: &'a Context, source: &'a [u8]) -> Loop<'a> {
-    let mut buffer = vec![0_u8; source.len()];
-    let (job, peer) = (&bench.job, bench.peer());
-    Box::new(move |n| {
-        time(|| {
-            for _ in 0..n {
-                if bench.is_first() {
-                    job.send(peer, TAG, source)?;
-                } else {
-                    job.recv(peer, TAG, &mut buffer)?;
-                }
-            }
-            job.barrier()
-        })
+    bench.one_way(move || match bench.is_first() {
+        true => job.send(peer, TAG, source),
+        false => job
+            .recv_into(peer, TAG, &bench.arena, place::DATA, source.len())
+            .map(drop),
     })
 }
 

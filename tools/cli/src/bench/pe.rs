@@ -207,6 +207,18 @@ impl Context {
         })
     }
 
+    /// As many turns as wanted, of which PE 0 sends and PE 1 receives, until the last one has been received.
+    pub fn one_way<'a>(&'a self, mut turn: impl FnMut() -> Result<()> + 'a) -> Loop<'a> {
+        Box::new(move |n| {
+            time(|| {
+                for _ in 0..n {
+                    turn()?;
+                }
+                self.job.barrier()
+            })
+        })
+    }
+
     /// The arena of a PE, directly.
     pub fn memory(&self, pe: u32) -> Result<(&Memory, usize)> {
         self.mapped(&self.arena, pe)

@@ -55,7 +55,7 @@ pub fn run(bench: &Context) -> Result<()> {
             size,
             Unit::MPerS,
             bench.plan(20, 50_000, size),
-            ours(bench, size as usize),
+            ours(bench, &source),
             limits,
         )?;
         bench.print(&line);
@@ -63,21 +63,13 @@ pub fn run(bench: &Context) -> Result<()> {
     Ok(())
 }
 
-/// Messages from private memory to private memory, until all have been received.
-pub fn ours(bench: &Context, size: usize) -> Loop<'_> {
-    let mut buffer = vec![1_u8; size];
+/// Messages of `source` from private memory to private memory, until all have been received.
+pub fn ours<'a>(bench: &'a Context, source: &'a [u8]) -> Loop<'a> {
+    let mut buffer = vec![1_u8; source.len()];
     let (job, peer) = (&bench.job, bench.peer());
-    Box::new(move |n| {
-        time(|| {
-            for _ in 0..n {
-                if bench.is_first() {
-                    job.send(peer, TAG, &buffer)?;
-                } else {
-                    job.recv(peer, TAG, &mut buffer)?;
-                }
-            }
-            job.barrier()
-        })
+    bench.one_way(move || match bench.is_first() {
+        true => job.send(peer, TAG, source),
+        false => job.recv(peer, TAG, &mut buffer).map(drop),
     })
 }
 

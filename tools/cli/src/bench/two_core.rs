@@ -35,16 +35,12 @@ pub fn streams<'a>(bench: &'a Context, source: &'a [u8], ways: &[Way]) -> Result
     for (number, way) in ways.iter().enumerate() {
         let mut end = end(bench, 1, number, *way)?;
         let mut buffer = vec![0_u8; source.len()];
-        loops.push(Box::new(move |n| {
-            time(|| {
-                for _ in 0..n {
-                    match bench.is_first() {
-                        true => end.send(source)?,
-                        false => end.receive(&mut buffer)?,
-                    }
-                }
-                bench.job.barrier()
-            })
+        loops.push(bench.one_way(move || {
+            match bench.is_first() {
+                true => end.send(source)?,
+                false => end.receive(&mut buffer)?,
+            }
+            Ok(())
         }));
     }
     Ok(loops)
