@@ -87,7 +87,7 @@ WHAT THE FIGURES MEAN
     Two PEs are started and pinned to two CPUs. Every figure is taken in turn \
 with its limit: a bare cache-line ping-pong for latency, the best bare ring for \
 the message rate, a bare memcpy or store loop for bandwidth, put and get, two \
-cores that hand bytes on in pieces for bandwidth-staged, a bare atomic instruction, a bare flag barrier. ratio is the median over the \
+cores that hand bytes on in pieces for bandwidth-staged, a bare atomic instruction, and barriers and all-reduces on bare shared memory. ratio is the median over the \
 pairs: hostwire / limit for times (1.00 is perfect, more is slower), and for \
 rates (1.00 is perfect, less is slower).
     With --wire {between} the two PEs are on two hosts that are made of this \
@@ -97,7 +97,7 @@ packet socket ({frames}) or UDP socket (the others); of what is longer than a fr
 that of as many bytes in full frames, or in a TCP stream. The limit of puts and of \
 bandwidth is as many bytes one way in full frames, or in a TCP stream: short puts share \
 frames, and their ratio says how much of the wire their bytes make. Gets, atomics, rate \
-and collectives have no limit there.
+and collectives have no limit there; the lines below the table say which figures have none.
     A put or get over {shm} is to memory that its owner does not touch meanwhile: it \
 measures stores and loads, not communication.
 

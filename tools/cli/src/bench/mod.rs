@@ -14,8 +14,10 @@
 //! | [`record`] | how figures come from the PEs to the command |
 //! | [`csv`], [`html`] | files of all figures |
 //! | `latency` ... `collective`, `tca` | one benchmark each |
+//! | [`two_core`], [`all_pes`], [`bare`], [`stream`] | limits: two cores, all PEs, sockets |
 //! | [`tca_model`] | the copies of `tca` by a modelled PEACH2, and charts |
 
+mod all_pes;
 mod args;
 mod atomic;
 mod bandwidth;

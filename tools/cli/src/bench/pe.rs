@@ -329,6 +329,8 @@ pub mod place {
     pub const PROBE: usize = 64;
     /// Credit of the second ring.
     pub const CREDIT_2: usize = 66;
+    /// And the lines behind it: counters of all PEs.
+    pub const COUNT: usize = 67;
     /// Bytes: everything else.
     pub const DATA: usize = 1 << 16;
 }

@@ -4,10 +4,11 @@
 //! The best way depends on the length, and on how far the two cores are from each other. So each size is measured against all
 //! ways, and the best one is its limit.
 
-use hostwire::Result;
+use hostwire::{IntoBytes, Result};
 use hostwire_transport::limits::staged::{Copies, Staging};
 use hostwire_transport::sync::Ordering;
 
+use super::all_pes;
 use super::measure::Loop;
 use super::pe::{Context, place, time};
 
@@ -69,6 +70,41 @@ pub fn round_trips<'a>(bench: &'a Context, size: usize, ways: &[Way]) -> Result<
                 }
                 Ok(())
             })
+        }));
+    }
+    Ok(loops)
+}
+
+/// All-reduces of `words` numbers: each piece goes both ways at the same time and is combined where it comes in.
+///
+/// # Errors
+/// The wire does not map memory.
+pub fn all_reduces<'a>(bench: &'a Context, words: usize, ways: &[Way]) -> Result<Vec<Loop<'a>>> {
+    let mut loops: Vec<Loop<'_>> = Vec::new();
+    for (number, way) in ways.iter().enumerate() {
+        let there = end(bench, 1, number, *way)?;
+        let back = end(bench, 0, number, *way)?;
+        let (mut out, mut into) = match bench.is_first() {
+            true => (there, back),
+            false => (back, there),
+        };
+        let mut values = all_pes::values(bench, words);
+        let mut theirs = vec![0.0_f64; way.0 / size_of::<f64>()];
+        loops.push(Box::new(move |n| {
+            let time = time(|| {
+                for _ in 0..n {
+                    for piece in values.chunks_mut(theirs.len()) {
+                        out.send(piece.as_bytes())?;
+                        let theirs = theirs.get_mut(..piece.len()).unwrap_or_default();
+                        into.receive(theirs.as_mut_bytes())?;
+                        for (value, other) in piece.iter_mut().zip(&*theirs) {
+                            *value = value.max(*other);
+                        }
+                    }
+                }
+                Ok(())
+            })?;
+            all_pes::check(bench, &values).map(|()| time)
         }));
     }
     Ok(loops)
