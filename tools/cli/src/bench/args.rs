@@ -115,7 +115,7 @@ half round trip of a line: figures differ several times with it. It is measured 
 with each figure and at the end, since a hypervisor may move the cores; the last lines \
 say so if that happened. A figure is noisy if the largest repeat of hostwire or of its \
 limit is more than 3 times the smallest one. A figure that takes longer than 6 seconds \
-has fewer repeats.
+has fewer batches and repeats.
 
 JSON
     One object per line: bench, wire, pes, size_bytes, unit, median, p99, min, \

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use hostwire::settings::WireName;
 use hostwire::{Compare, EnvironmentFault, Error, Result};
-use hostwire_frames::limits::BareEther;
+use hostwire_frames::limits::{self, BareEther};
 use hostwire_frames::{Interface, MacAddress};
 use hostwire_transport::TransportError;
 
@@ -100,10 +100,8 @@ impl Bare {
             }
             Self::Ip { stream, .. } => stream.ping_pong(bench, size),
             Self::Frames(end) => vec![Box::new(move |n| {
-                time(|| {
-                    hostwire_frames::limits::ping_pong(end, bench.side(), size as usize, n)?;
-                    Ok(())
-                })
+                let half_ns = limits::ping_pong(end, bench.side(), size as usize, n)?;
+                Ok(Duration::from_secs_f64(half_ns * 2.0 * n as f64 / 1e9))
             })],
         }
     }
@@ -115,10 +113,8 @@ impl Bare {
             Self::Frames(end) => vec![Box::new(move |n| {
                 let len = end.frame_len_max();
                 let frames = (n * size).div_ceil(len as u64);
-                time(|| {
-                    hostwire_frames::limits::flood(end, bench.side(), len, frames)?;
-                    Ok(())
-                })
+                let per_second = limits::frames_per_second(end, bench.side(), len, frames)?;
+                Ok(Duration::from_secs_f64(frames as f64 / per_second))
             })],
         }
     }

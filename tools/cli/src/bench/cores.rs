@@ -121,9 +121,12 @@ pub fn run(bench: &Context) -> Result<()> {
     Ok(())
 }
 
-/// The first line of a run. `line_ns` is None if there are not two cores.
-pub fn sentence(line_ns: Option<f64>) -> String {
+/// The first line of a run. `line_ns` is None if it could not be measured.
+pub fn sentence(line_ns: Option<f64>, has_two_cores: bool) -> String {
     let Some(ns) = line_ns else {
+        if has_two_cores {
+            return "cores: how far they are from each other could not be measured".to_owned();
+        }
         return "cores: this process may use one core only, and both PEs share it".to_owned();
     };
     let words = Cores::at(ns).words();
@@ -197,11 +200,11 @@ mod tests {
 
     #[test]
     fn the_first_line_has_words_and_the_figure() {
-        let said = sentence(Some(45.4));
+        let said = sentence(Some(45.4), true);
         assert!(said.starts_with("cores: near; 45 ns, half "), "{said}");
-        let said = sentence(Some(101.0));
+        let said = sentence(Some(101.0), true);
         assert!(said.starts_with("cores: neither near nor far; "), "{said}");
-        assert!(sentence(None).contains("one core only"));
+        assert!(sentence(None, false).contains("one core only"));
     }
 
     #[test]

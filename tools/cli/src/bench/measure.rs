@@ -89,9 +89,19 @@ impl Plan {
             turns,
         }
     }
+
+    /// The same with fewer batches if one of each kind, which takes `batch`, is so slow that all would take longer than a figure may.
+    fn within(self, batch: Duration) -> Self {
+        let fit = FIGURE_MAX.as_nanos() / u128::from(self.repeats.max(1)) / batch.as_nanos().max(1);
+        let fit = u32::try_from(fit).unwrap_or(u32::MAX).max(BATCHES_MIN);
+        Self {
+            batches: self.batches.min(fit),
+            ..self
+        }
+    }
 }
 
-/// A figure that takes longer has fewer repeats: no benchmark of a slow wire lasts for minutes.
+/// A figure that takes longer has fewer batches and repeats: no benchmark of a slow wire lasts for minutes.
 const FIGURE_MAX: Duration = Duration::from_secs(6);
 
 /// Measures `ours` in turn with each of `limits`. All PEs of the job must call this with
@@ -114,10 +124,12 @@ pub fn measure<'a>(
         Ok(unit.value(run(plan.turns)?, plan.turns))
     };
     // Warm up: page faults, branch predictors, the clock of the cores.
+    let begin = Instant::now();
     timed(&mut ours)?;
     for limit in &mut limits {
         timed(limit)?;
     }
+    let plan = plan.within(of_first(context, begin.elapsed())?);
     let mut seen = Seen::default();
     let begin = Instant::now();
     for repeat in 0..plan.repeats {
@@ -132,7 +144,7 @@ pub fn measure<'a>(
             }
         }
         seen.repeat(own, &bare, unit);
-        if is_enough(context, begin)? {
+        if of_first(context, begin.elapsed())? >= FIGURE_MAX {
             break;
         }
     }
@@ -145,13 +157,12 @@ pub fn measure<'a>(
     })
 }
 
-/// Whether PE 0 has measured for as long as a figure may take. All PEs get the same answer.
-fn is_enough(context: &Context, begin: Instant) -> Result<bool> {
-    let mut is_over = [u64::from(
-        context.is_first() && begin.elapsed() >= FIGURE_MAX,
-    )];
-    context.job.all_reduce(&mut is_over, u64::max)?;
-    Ok(is_over != [0])
+/// What PE 0 has measured, on all PEs: they have to do the same.
+fn of_first(context: &Context, time: Duration) -> Result<Duration> {
+    let ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    let mut ns = [if context.is_first() { ns } else { 0 }];
+    context.job.all_reduce(&mut ns, u64::max)?;
+    Ok(Duration::from_nanos(ns[0]))
 }
 
 /// What was measured of one figure.
@@ -261,6 +272,16 @@ mod tests {
         assert_eq!(shape(20, 100, 2 << 20), (16, 4));
         assert_eq!(shape(20, 100, 128 << 20), (3, 1));
         assert_eq!(shape(2, 100, u64::MAX), (2, 1));
+    }
+
+    #[test]
+    fn slow_batches_are_few() {
+        let plan = Plan::new(6, 60, 20, 0);
+        let batches = |batch| plan.within(batch).batches;
+        assert_eq!(batches(Duration::ZERO), 60);
+        assert_eq!(batches(Duration::from_millis(10)), 60);
+        assert_eq!(batches(Duration::from_millis(100)), 10);
+        assert_eq!(batches(Duration::from_secs(2)), BATCHES_MIN);
     }
 
     #[test]

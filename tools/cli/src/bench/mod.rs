@@ -136,7 +136,7 @@ fn has_two_cores() -> bool {
 /// Prints what is above the table, and returns the half round trip of a line.
 fn head(args: &Args, program: &Path) -> Option<f64> {
     let first = line_ns(args, program);
-    report::head(args.wire.name(), &cores::sentence(first));
+    report::head(args.wire.name(), &cores::sentence(first, has_two_cores()));
     first
 }
 
@@ -263,7 +263,7 @@ fn run_over(
         command.push("--two-cores".into());
     }
     let mut quiet = run::Args::quiet(pes, wire, command);
-    let is_insecure = args.insecure_wire && wire == args.wire;
+    let is_insecure = args.insecure_wire && bench != Bench::Line;
     quiet.settings = quiet.settings.with_switch(&INSECURE_WIRE, is_insecure);
     run::main(&quiet)
 }

@@ -183,9 +183,9 @@ impl Context {
         self.has_two_cores
     }
 
-    /// Whether the memory of the other PE is mapped here.
+    /// Whether the memory of all PEs is mapped here. All give the same answer: of more than two, some may share a host and others not.
     pub fn is_mapped(&self) -> bool {
-        self.arena.window(self.peer()).is_some()
+        (0..self.job.pes()).all(|pe| self.arena.window(pe).is_some())
     }
 
     /// Whether atomics on memory of the other PE are instructions; elsewhere its agent does them.
