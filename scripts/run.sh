@@ -107,11 +107,14 @@ say ''
 say "hostwire bench all"
 try bench "$bin/hostwire" bench all --csv "$out/bench.csv" --html "$out/bench.html"
 quote bench .
+# Others on the same machine, where they are installed.
+try peers bench/peers/page.sh "$out/peers.csv"
 
 # The same as a page, whatever failed. What is not there is left out of it.
 html=$out/index.html
 parts=(--report "$page")
 [[ -s $out/bench.csv ]] && parts+=(--figures "$out/bench.csv")
+[[ -s $out/bench.csv && -s $out/peers.csv ]] && parts+=(--peers "$out/peers.csv")
 [[ -s $out/heat2d.png ]] &&
     parts+=(--picture "$out/heat2d.png" 'heat2d: temperatures of the plate, and their scale')
 for failure in "${failures[@]}"; do parts+=(--failure "$failure"); done

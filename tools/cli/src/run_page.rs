@@ -26,6 +26,9 @@ pub struct Args {
     /// The figures of the benchmarks, as `hostwire bench --csv` writes them
     #[arg(long, value_name = "FILE")]
     figures: Option<PathBuf>,
+    /// What other libraries reach, as `bench/peers/page.sh` writes it
+    #[arg(long, value_name = "FILE", requires = "figures")]
+    peers: Option<PathBuf>,
     /// A picture (PNG), and what it shows
     #[arg(long, num_args = 2, value_names = ["FILE", "CAPTION"])]
     picture: Vec<String>,
@@ -50,37 +53,53 @@ pub fn main(args: &Args) -> ExitCode {
 }
 
 fn whole(args: &Args) -> Result<String, String> {
-    let unread = |path: &Path| {
-        let path = path.display().to_string();
-        move |error: std::io::Error| format!("cannot read {path}: {error}")
-    };
     let report = fs::read(&args.report).map_err(unread(&args.report))?;
     let report = String::from_utf8_lossy(&report);
     let (head, blocks) = parted(&report);
-    let figures = match &args.figures {
-        None => String::new(),
-        Some(path) => {
-            let text = fs::read_to_string(path).map_err(unread(path))?;
-            let lines = bench::csv::parse(&text);
-            let lines = lines.map_err(|why| format!("{}, {why}", path.display()))?;
-            format!(
-                "<section>\n<h2>Benchmarks</h2>\n{}</section>\n",
-                bench::html::section(&lines)
-            )
-        }
-    };
+    let (bars, figures) = figures(args)?;
     let picture = match &args.picture[..] {
         [path, caption] => figure(Path::new(path), caption)?,
         _ => String::new(),
     };
     let body = format!(
-        "<header>\n<h1>hostwire: what was seen</h1>\n<p>{WHAT}</p>\n<p class=\"cite\">{}</p>\n{}</header>\n<main>\n\
+        "<header>\n<h1>hostwire: what was seen</h1>\n<p>{WHAT}</p>\n<p class=\"cite\">{}</p>\n{}</header>\n<main>\n{bars}\
          <section>\n<h2>Programs</h2>\n{}{picture}</section>\n{figures}</main>\n",
         escape(&head),
         outcome(&args.failure),
         programs(&blocks),
     );
     Ok(page("hostwire: what was seen", body, ""))
+}
+
+/// The bars, which a stranger sees first, and all figures.
+fn figures(args: &Args) -> Result<(String, String), String> {
+    let Some(path) = &args.figures else {
+        return Ok(Default::default());
+    };
+    let lines = read(path, bench::csv::parse)?;
+    let peers = match &args.peers {
+        Some(path) => read(path, bench::bars::parse)?,
+        None => Vec::new(),
+    };
+    let section = |title: &str, body: &str| match body {
+        "" => String::new(),
+        body => format!("<section>\n<h2>{title}</h2>\n{body}</section>\n"),
+    };
+    Ok((
+        section("How fast it is", &bench::bars::section(&lines, &peers)),
+        section("Benchmarks", &bench::html::section(&lines)),
+    ))
+}
+
+/// What `parse` makes of a file.
+fn read<T>(path: &Path, parse: impl Fn(&str) -> Result<T, String>) -> Result<T, String> {
+    let text = fs::read_to_string(path).map_err(unread(path))?;
+    parse(&text).map_err(|why| format!("{}, {why}", path.display()))
+}
+
+fn unread(path: &Path) -> impl Fn(std::io::Error) -> String {
+    let path = path.display().to_string();
+    move |error| format!("cannot read {path}: {error}")
 }
 
 /// The failures, if there are any.

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use super::bars;
 use super::cores::Cores;
-use super::report::{Line, name, size, without_limit};
+use super::report::{Line, is_time, name, size, without_limit};
 use crate::html::{WHAT, escape, page};
 use crate::plot::{Chart, Kind, Scale, Series};
 use crate::text::scale;
@@ -12,9 +13,10 @@ use crate::text::scale;
 /// A page of `lines`, taken on a machine that `machine` describes.
 pub fn whole(lines: &[Line], machine: &str) -> String {
     let body = format!(
-        "<header>\n<h1>hostwire bench</h1>\n<p>{WHAT}</p>\n<p class=\"cite\">{}</p>\n</header>\n<main>\n{}</main>\n\
+        "<header>\n<h1>hostwire bench</h1>\n<p>{WHAT}</p>\n<p class=\"cite\">{}</p>\n</header>\n<main>\n{}{}</main>\n\
          <footer><p class=\"cite\">hostwire {}</p></footer>\n",
         escape(machine),
+        bars::section(lines, &[]),
         section(lines),
         env!("CARGO_PKG_VERSION"),
     );
@@ -42,11 +44,6 @@ pub fn section(lines: &[Line]) -> String {
         conditions(lines),
         table(lines)
     )
-}
-
-/// Whether lower values are better.
-fn is_time(line: &Line) -> bool {
-    matches!(&*line.unit, "ns" | "ms")
 }
 
 /// How much slower than its limit a figure is: 1 is as fast.

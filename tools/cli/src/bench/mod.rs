@@ -12,7 +12,7 @@
 //! | [`report`] | a table for people, JSON for programs |
 //! | [`cores`] | whether the two cores are near or far |
 //! | [`record`] | how figures come from the PEs to the command |
-//! | [`csv`], [`html`] | files of all figures |
+//! | [`csv`], [`html`], [`bars`] | files of all figures; a few of them as bars |
 //! | `latency` ... `collective`, `tca` | one benchmark each |
 //! | [`two_core`], [`all_pes`], [`bare`], [`stream`] | limits: two cores, all PEs, sockets |
 //! | [`tca_model`] | the copies of `tca` by a modelled PEACH2, and charts |
@@ -22,6 +22,7 @@ mod args;
 mod atomic;
 mod bandwidth;
 mod bare;
+pub mod bars;
 mod collective;
 mod cores;
 pub mod csv;

@@ -123,6 +123,11 @@ fn number(value: Option<f64>) -> String {
     }
 }
 
+/// Whether lower values are better.
+pub fn is_time(line: &Line) -> bool {
+    matches!(&*line.unit, "ns" | "ms")
+}
+
 /// What a figure is of, for people.
 pub fn name(line: &Line) -> String {
     match line.size_bytes {

@@ -17,6 +17,8 @@ const FIGURES: &str = "bench,wire,pes,size_bytes,unit,median,p99,min,limit,ratio
     put,shm,2,1048576,GB/s,9.5,9,8,10,0.95,7\n\
     startup,shm,64,0,ms,50,60,49,,,7\n";
 
+const PEERS: &str = "peer,bench,size_bytes,unit,value\nUCX,latency,8,ns,180\n";
+
 const REPORT: &str = "HOSTWIRE: WHAT WAS SEEN    commit <b>\n2 CPUs\n\nwordcount: the files & more\n  \
     12 the\n  all the same\n\nhostwire bench all\n  a long table\n";
 
@@ -96,8 +98,9 @@ fn a_file_that_cannot_be_written_is_refused_at_once() {
 
 /// Runs the hidden command of `make run` on these files.
 fn run_page(folder: &Path, figures: &str, failures: &[&str]) -> (job::Ended, String) {
-    let [report, csv, picture, out] =
-        ["report.txt", "a.csv", "a.png", "out.html"].map(|name| folder.join(name));
+    let [report, csv, peers, picture, out] =
+        ["report.txt", "a.csv", "b.csv", "a.png", "out.html"].map(|name| folder.join(name));
+    std::fs::write(&peers, PEERS).unwrap();
     std::fs::write(&report, REPORT).unwrap();
     std::fs::write(&csv, figures).unwrap();
     std::fs::write(&picture, PICTURE).unwrap();
@@ -105,6 +108,7 @@ fn run_page(folder: &Path, figures: &str, failures: &[&str]) -> (job::Ended, Str
     let mut arguments = vec!["run-page".to_owned(), "--report".to_owned(), path(&report)];
     arguments.extend(["--figures".to_owned(), path(&csv), "--picture".to_owned()]);
     arguments.extend([path(&picture), "the <plate>".to_owned()]);
+    arguments.extend(["--peers".to_owned(), path(&peers)]);
     for failure in failures {
         arguments.extend(["--failure".to_owned(), (*failure).to_owned()]);
     }
@@ -132,9 +136,13 @@ fn the_page_of_a_run_has_everything_in_one_file() {
         "4 figures, 3 of them beside a limit",
         "<svg ",
         "limit of the machine",
+        "<span>UCX</span>",
     ] {
         assert!(html.contains(said), "{said} is not in {html}");
     }
+    let [bars, programs] = ["How fast it is", "Programs"].map(|title| html.find(title).unwrap());
+    assert!(bars < programs, "a stranger sees the bars first");
+    assert_eq!(html.matches("class=\"bar\"").count(), 3);
     assert!(!html.contains("a long table"), "the charts stand for it");
     browser::fits(&html, TELEPHONE);
     browser::fits(&html, DESK);
