@@ -75,7 +75,9 @@ pub fn section(lines: &[Line], peers: &[Peer]) -> String {
     }
     let others = match peers {
         [] => "",
-        _ => " Others ran once, after hostwire and not in turn with it.",
+        _ => {
+            " Others ran once, after hostwire and not in turn with it, maybe on cores nearer or farther."
+        }
     };
     format!(
         "<p>Within this machine, between two processes. The limit is what the machine does without any library.{others}</p>\n\

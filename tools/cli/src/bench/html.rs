@@ -111,7 +111,7 @@ fn conditions(lines: &[Line]) -> String {
     let noisy: Vec<String> = lines.iter().filter(|line| line.noisy).map(name).collect();
     if !noisy.is_empty() {
         said.push(format!(
-            "Noisy, so that something else used the machine: {}.",
+            "Noisy, since something else used the machine or the cores moved: {}.",
             noisy.join("; ")
         ));
     }
@@ -324,7 +324,7 @@ mod tests {
         let page = section(&[near.clone(), near.clone(), far]);
         for said in [
             "near in 2, far in 1 figures of two PEs: a line took 45 to 200 ns",
-            "used the machine: latency of 8 B, 2 PEs.",
+            "or the cores moved: latency of 8 B, 2 PEs.",
             "data-label=\"cores\">far</td>",
             "data-label=\"mark\">noisy</td>",
         ] {

@@ -175,7 +175,7 @@ fn notes(lines: &[Line]) -> Vec<String> {
     if lines.iter().any(|line| line.noisy) {
         notes.push(format!(
             "noisy: the largest repeat of hostwire or of its limit is more than {SPREAD_MAX} times the smallest one; \
-             something else used the machine, so measure again"
+             something else used the machine, or the cores moved: measure again"
         ));
     }
     notes
