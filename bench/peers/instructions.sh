@@ -11,8 +11,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 (($#)) || set -- shm
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-"${CARGO:-cargo}" build --quiet --locked --release -p hostwire-bench --bin instructions
-read_table() { "${CARGO_TARGET_DIR:-target}/release/instructions" table "$1"; }
+reader=${CARGO_TARGET_DIR:-target}/release/instructions
+[[ -x $reader ]] || scripts/instructions.sh >/dev/null
+read_table() { "$reader" table "$1"; }
 ${CC:-cc} -O2 -o "$work/ucx" bench/peers/instructions.c -lucp -lucs
 ${CC:-cc} -O2 -o "$work/tagged" bench/instructions/tagged.c -lfabric
 

@@ -12,6 +12,9 @@ use crate::core::messages::Company;
 use crate::error::{Error, Result};
 use crate::inner::{Inner, Watch};
 
+/// Of two lines.
+const PAIR_BYTES: usize = 2 * PAYLOAD_BYTES;
+
 impl Inner {
     /// Sends `bytes` to `to`; waits until they may be reused. Where it is a part of what a
     /// team does, `company` is that team's.
@@ -41,8 +44,8 @@ impl Inner {
     ) -> Result<()> {
         let sent = match u32::try_from(tag) {
             Ok(tag) if bytes.len() <= PAYLOAD_BYTES => self.send_line(kind.whole(), to, tag, bytes),
-            Ok(tag) => self.send_pair(kind.whole(), to, tag, bytes),
-            Err(_) => Sent::No,
+            Ok(tag) if bytes.len() <= PAIR_BYTES => self.send_pair(kind.whole(), to, tag, bytes),
+            _ => Sent::No,
         };
         match sent {
             Sent::Yes => Ok(()),
@@ -137,7 +140,7 @@ impl Inner {
         if out.len() <= PAYLOAD_BYTES {
             self.receive_line(kind.whole(), from, tag, out)
         } else {
-            self.receive_pair(kind.whole(), from, tag, out)
+            self.receive_lines(kind.whole(), from, tag, out)
         }
     }
 
@@ -154,14 +157,17 @@ impl Inner {
     }
 
     #[inline(never)]
-    fn receive_pair(&self, kind: u8, from: PeId, tag: u32, out: &mut [u8]) -> bool {
+    fn receive_lines(&self, kind: u8, from: PeId, tag: u32, out: &mut [u8]) -> bool {
         let polls = self.spins();
-        match self.messages_at_once() {
-            Some(mut messages) => messages
-                .inbound(from)
-                .is_some_and(|ring| ring.take_pair_at_once(kind, tag, out, polls)),
-            None => false,
-        }
+        let Some(mut messages) = self.messages_at_once() else {
+            return false;
+        };
+        messages
+            .inbound(from)
+            .is_some_and(|ring| match out.len() <= PAIR_BYTES {
+                true => ring.take_pair_at_once(kind, tag, out, polls),
+                false => ring.take_long_at_once(kind, tag, out, polls),
+            })
     }
 
     #[inline(never)]

@@ -27,6 +27,7 @@ mod remote;
 mod requests;
 mod send;
 mod short;
+mod target;
 
 use std::sync::Arc;
 
@@ -38,7 +39,7 @@ use hostwire_transport::{PeId, TransportError, Wire};
 pub(crate) use pattern::Pattern;
 pub use pattern::{Envelope, Source, Tag};
 use peer::{Arriving, Peer};
-pub(crate) use receive::{Receiving, Target};
+pub(crate) use receive::Receiving;
 pub(crate) use remote::{ATOMIC_BYTES_MAX, Asking, KEPT_BYTES_MAX, PLACES_MAX};
 pub use remote::{Deed, Event, Use};
 pub use requests::Finished;
@@ -47,6 +48,7 @@ use requests::Requests;
 pub use requests::Ticket;
 pub(crate) use send::{Payload, Sending};
 pub use short::{Glance, Received};
+pub(crate) use target::Target;
 
 use crate::error::{Error, Result};
 use crate::inner::Inner;

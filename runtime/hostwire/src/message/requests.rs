@@ -7,9 +7,10 @@ use hostwire_transport::PeId;
 use super::buffer::Buffer;
 use super::header::Header;
 use super::pattern::{Envelope, Pattern, Source};
-use super::receive::{Receiving, Target};
+use super::receive::Receiving;
 use super::remote::Asking;
 use super::send::Sending;
+use super::target::Target;
 use crate::error::{Error, Result};
 
 /// Names a send or a receive in the background. No other of the same job has the same one,

@@ -5,16 +5,20 @@
 use std::cell::Cell;
 
 use hostwire_transport::PeId;
-use hostwire_transport::ring::Sent;
+use hostwire_transport::ring::{FRONT_WORDS, Head, KIND_CONTINUED, PAYLOAD_BYTES, Sent};
 
 use super::buffer::Buffer;
-use super::header::{entry, short, whole};
+use super::header::{PREFIX_BYTES, entry, short, whole};
 use super::pattern::{Envelope, Pattern, Source};
 use super::peer::{Arriving, Peer};
-use super::receive::{Receiving, Target};
+use super::receive::Receiving;
 use super::requests::{QueueId, Ticket, Work};
+use super::target::Target;
 use super::{Kind, Messages};
 use crate::error::Result;
+
+/// The longest message with a prefix in two lines.
+const PAIR_BYTES_MAX: usize = 2 * PAYLOAD_BYTES - PREFIX_BYTES;
 
 /// What a [look](crate::station::Station::glance) at messages has found.
 pub enum Glance {
@@ -39,8 +43,8 @@ pub struct Received {
 }
 
 impl Messages {
-    /// Stores a message of a line or two to a station that this one has met and whose memory is mapped, if
-    /// nothing is before it.
+    /// Stores a message to a station that this one has met and whose memory is mapped, if nothing is before it and there is room
+    /// for it.
     #[inline(always)]
     pub(crate) fn send_short(
         &mut self,
@@ -59,9 +63,12 @@ impl Messages {
         peer.taken_at_send = taken;
         let (kind, front) = entry(kind, tag, data);
         let tag = tag as u32;
-        match front {
-            Some(front) => peer.sender.send_behind_at_once(kind, tag, front, bytes),
-            None => peer.sender.send_line_at_once(kind, tag, bytes),
+        match (front, bytes.len()) {
+            (None, ..=PAYLOAD_BYTES) => peer.sender.send_line_at_once(kind, tag, bytes),
+            (Some(front), ..=PAIR_BYTES_MAX) => {
+                peer.sender.send_behind_at_once(kind, tag, front, bytes)
+            }
+            _ => send_whole(peer, kind, tag, front, bytes),
         }
     }
 
@@ -74,7 +81,7 @@ impl Messages {
         }
     }
 
-    /// Receives a message of a line or two that comes next in the ring of one station, if the pattern takes it,
+    /// Receives a message that comes next in the ring of one station, if the pattern takes it,
     /// it fits and nothing is before it.
     #[inline(always)]
     pub(crate) fn receive_short(&mut self, pattern: &Pattern, room: &mut [u8]) -> Option<Envelope> {
@@ -248,6 +255,29 @@ impl Messages {
     }
 }
 
+/// A message of more lines than two, or through the eager buffer. What is wrong, the long way says.
+#[inline(never)]
+fn send_whole(
+    peer: &mut Peer,
+    kind: u8,
+    tag: u32,
+    front: Option<[u64; FRONT_WORDS]>,
+    bytes: &[u8],
+) -> Sent {
+    let len = bytes.len() + front.map_or(0, |_| PREFIX_BYTES);
+    if !peer.sender.takes(len) || !peer.sender.is_mapped() {
+        return Sent::No;
+    }
+    let sent = match front {
+        Some(front) => peer.sender.try_send_behind(kind, tag, front, bytes),
+        None => peer.sender.try_send(kind, tag, bytes),
+    };
+    match sent {
+        Ok(true) => Sent::Yes,
+        Ok(false) | Err(_) => Sent::No,
+    }
+}
+
 /// As [`take_short`], for a receive that was posted, into its memory.
 #[inline(always)]
 fn take_short_for(peer: &mut Peer, receiving: &mut Receiving<'static>) -> Option<Envelope> {
@@ -255,8 +285,8 @@ fn take_short_for(peer: &mut Peer, receiving: &mut Receiving<'static>) -> Option
     take_short(peer, &pattern, |len| receiving.room_for(len))
 }
 
-/// Takes the message that comes next in the ring of a peer, of a line or two, if the pattern takes it, into the room that
-/// there is for so many bytes.
+/// Takes the message that comes next in the ring of a peer, if the pattern takes it and all of it is there, into the room that there
+/// is for so many bytes.
 #[inline(always)]
 fn take_short<'a>(
     peer: &mut Peer,
@@ -264,16 +294,44 @@ fn take_short<'a>(
     room: impl FnOnce(usize) -> Option<&'a mut [u8]>,
 ) -> Option<Envelope> {
     let (head, words) = peer.receiver.front_at_once()?;
+    if head.kind == KIND_CONTINUED || head.len_bytes > 2 * PAYLOAD_BYTES {
+        return take_long(peer, pattern, (head, words), room);
+    }
     let (kind, envelope, is_wide) = short(peer.pe, head, words)?;
     if !pattern.takes(kind, &envelope) {
         return None;
     }
     let room = room(envelope.len_bytes)?;
+    let receiver = &mut peer.receiver;
     let is_taken = match is_wide {
-        true => peer.receiver.take_behind_at_once(head, room),
-        false => peer
-            .receiver
-            .take_line_at_once(head.kind, head.tag, room, 1),
+        true => receiver.take_behind_at_once(head, room),
+        false if room.len() <= PAYLOAD_BYTES => {
+            receiver.take_line_at_once(head.kind, head.tag, room, 1)
+        }
+        false => receiver.take_whole_at_once(head, 0, room),
     };
+    is_taken.then_some(envelope)
+}
+
+/// The same, of more than two lines.
+#[inline(never)]
+fn take_long<'a>(
+    peer: &mut Peer,
+    pattern: &Pattern,
+    (head, words): (Head, [u64; FRONT_WORDS]),
+    room: impl FnOnce(usize) -> Option<&'a mut [u8]>,
+) -> Option<Envelope> {
+    let receiver = &mut peer.receiver;
+    let (head, words) = match head.kind {
+        KIND_CONTINUED => receiver.eager_front_at_once(head.tag)?,
+        _ => (head, words),
+    };
+    let (kind, envelope, is_wide) = short(peer.pe, head, words)?;
+    if !pattern.takes(kind, &envelope) {
+        return None;
+    }
+    let room = room(envelope.len_bytes)?;
+    let skip = if is_wide { PREFIX_BYTES } else { 0 };
+    let is_taken = receiver.take_whole_at_once(head, skip, room);
     is_taken.then_some(envelope)
 }

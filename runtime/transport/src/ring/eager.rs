@@ -19,15 +19,13 @@
 //! were 0.6 times as many. Each message begins at a line of its own. The
 //! receiver returns credits, as it does with lines: the lines that it has taken out of each area, 32 bits each in one word.
 
-use super::receiver_eager::Front;
 use super::{FRONT_BYTES, KIND_CONTINUED, KIND_LIMIT};
 use crate::error::TransportError;
 
 /// So many bytes are there when the line of their message is, and then always so many more. Fitted.
 pub(super) const PIECE_BYTES: usize = if cfg!(memory_model) { 128 } else { 8 << 10 };
-/// Up to this length lines are faster, in a ring that fits the nearest cache; and up to the other one in a longer ring. Fitted.
-const LINES_BYTES_MAX: usize = 2 << 10;
-const LINES_BYTES_MAX_IN_LONG_RING: usize = 1 << 10;
+/// Up to this length lines are faster. Fitted.
+const LINES_BYTES_MAX: usize = 320;
 /// Bytes of the payload of the line of a message.
 pub(super) const LINE_BYTES: usize = 8 + FRONT_BYTES;
 
@@ -37,12 +35,9 @@ const NUMBER_SHIFT: u32 = 32;
 const LINE: u64 = 64;
 const AREAS: usize = 2;
 
-/// The longest message that goes through a ring which takes messages of `ring_bytes_max`, where there is an eager buffer.
+/// The longest message that goes in lines through a ring which takes messages of `ring_bytes_max`, where there is an eager buffer.
 pub(super) fn lines_bytes_max(ring_bytes_max: usize) -> usize {
-    match ring_bytes_max <= LINES_BYTES_MAX {
-        true => ring_bytes_max,
-        false => LINES_BYTES_MAX_IN_LONG_RING,
-    }
+    ring_bytes_max.min(LINES_BYTES_MAX)
 }
 
 /// How large an eager buffer is, by its larger area: a power of two.
@@ -141,6 +136,9 @@ pub(super) struct Summary {
     /// Its first bytes were copied [past the caches](crate::Memory::copy_in_staged).
     pub(super) is_staged: bool,
 }
+
+/// The message at hand: what its line says of it, and its first bytes.
+pub(super) type Front = (Summary, [u8; FRONT_BYTES]);
 
 impl Summary {
     /// The payload of the line.

@@ -21,6 +21,8 @@ const SAID: usize = RING + RING_BYTES;
 const CREDIT: usize = FIRST_FREE_OFFSET_BYTES;
 const EAGER_CREDIT: usize = CREDIT + 8;
 const EAGER: usize = SAID + 64;
+/// Behind the eager buffer.
+const BEHIND_BYTES: usize = 4096;
 
 type Sender = RingSender<Outlet, CreditInlet>;
 type Receiver = RingReceiver<Inlet, WordOutlet>;
@@ -35,7 +37,8 @@ struct Fixture {
 fn fixture(eager_bytes: usize, visibility: Visibility) -> Fixture {
     let slots = Slots::of_bytes(RING_BYTES).unwrap();
     let bytes = EagerBytes::new(eager_bytes).unwrap();
-    let made = shm::local(2, EAGER + bytes.bytes(), ShmOptions { visibility });
+    let segment_bytes = EAGER + bytes.bytes() + BEHIND_BYTES;
+    let made = shm::local(2, segment_bytes, ShmOptions { visibility });
     let wires: Vec<Arc<dyn Wire>> = made
         .unwrap()
         .into_iter()
@@ -77,6 +80,8 @@ enum Op {
     SendBehind { tag: u32, len: usize },
     Receive { room: usize },
     TakeNow { room: usize },
+    TakeLong,
+    TakeWhole,
 }
 
 fn op() -> impl Strategy<Value = Op> {
@@ -86,11 +91,16 @@ fn op() -> impl Strategy<Value = Op> {
         (any::<u32>(), len()).prop_map(|(tag, len)| Op::SendBehind { tag, len }),
         (0..1200usize).prop_map(|room| Op::Receive { room }),
         (0..1200usize).prop_map(|room| Op::TakeNow { room }),
+        Just(Op::TakeLong),
+        Just(Op::TakeWhole),
     ]
 }
 
+/// Kind, tag and payload of what was sent and not received.
+type Model = VecDeque<(u8, u32, Vec<u8>)>;
+
 /// A receiver that has all messages and looks for the next one gives room for any.
-fn refuses_rightly(ring: &mut Fixture, model: &VecDeque<(u8, u32, Vec<u8>)>, len: usize) -> bool {
+fn refuses_rightly(ring: &mut Fixture, model: &Model, len: usize) -> bool {
     ring.receiver.return_credit().unwrap();
     !model.is_empty() || ring.sender.has_room_for(FRONT_BYTES + len).unwrap()
 }
@@ -98,6 +108,62 @@ fn refuses_rightly(ring: &mut Fixture, model: &VecDeque<(u8, u32, Vec<u8>)>, len
 const KIND: u8 = 1;
 const KIND_BEHIND: u8 = 5;
 const FRONT: [u64; FRONT_WORDS] = [0x0102_0304_0506_0708, 9];
+
+/// The short way of a blocking receive takes the message of this kind, tag and length, and no other.
+fn take_long(ring: &mut Fixture, model: &mut Model) -> Result<(), TestCaseError> {
+    ring.receiver.return_credit().unwrap();
+    let Some((kind, tag, payload)) = model.front() else {
+        prop_assert!(!ring.receiver.take_long_at_once(KIND, 0, &mut [0; 99], 1));
+        return Ok(());
+    };
+    let mut longer = vec![0; payload.len() + 1];
+    prop_assert!(!ring.receiver.take_long_at_once(KIND, *tag, &mut longer, 1));
+    let same = &mut longer[1..];
+    prop_assert!(!ring.receiver.take_long_at_once(KIND, !*tag, same, 1));
+    let mut out = vec![0; payload.len()];
+    let taken = ring.receiver.take_long_at_once(KIND, *tag, &mut out, 1);
+    prop_assert_eq!(taken, *kind == KIND && !payload.is_empty());
+    if taken {
+        prop_assert_eq!(&out, payload);
+        model.pop_front();
+    }
+    Ok(())
+}
+
+/// The short way of a posted receive, which looks at the front before, takes any message but an empty one.
+fn take_whole(ring: &mut Fixture, model: &mut Model) -> Result<(), TestCaseError> {
+    ring.receiver.return_credit().unwrap();
+    let mut found = ring.receiver.front_at_once();
+    if let Some((head, _)) = found
+        && head.kind == KIND_CONTINUED
+    {
+        found = ring.receiver.eager_front_at_once(head.tag);
+    }
+    let Some((kind, tag, payload)) = model.pop_front() else {
+        prop_assert_eq!(found, None);
+        return Ok(());
+    };
+    let skip = if kind == KIND_BEHIND { FRONT_BYTES } else { 0 };
+    let (head, words) = found.unwrap();
+    let len_bytes = skip + payload.len();
+    let expected = Head {
+        kind,
+        tag,
+        len_bytes,
+    };
+    prop_assert_eq!(head, expected);
+    prop_assert!(skip == 0 || words == FRONT);
+    let mut longer = vec![0; payload.len() + 1];
+    prop_assert!(!ring.receiver.take_whole_at_once(head, skip, &mut longer));
+    let mut out = vec![0; payload.len()];
+    let taken = ring.receiver.take_whole_at_once(head, skip, &mut out);
+    prop_assert_eq!(taken, len_bytes > 0);
+    if !taken {
+        prop_assert_eq!(ring.receiver.take(&mut out), Ok(true));
+    }
+    prop_assert_eq!(out, payload);
+    Ok(())
+}
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 400 }))]
@@ -110,7 +176,7 @@ proptest! {
     ) {
         let mut ring = fixture(eager_bytes, Visibility::Coherent);
         prop_assert_eq!(ring.sender.message_bytes_max(), eager_bytes / 2 + 16);
-        let mut model: VecDeque<(u8, u32, Vec<u8>)> = VecDeque::new();
+        let mut model = Model::new();
         for (number, op) in ops.into_iter().enumerate() {
             match op {
                 Op::Send { tag, len } => {
@@ -161,6 +227,8 @@ proptest! {
                         prop_assert_eq!(&out[..len], &payload);
                     }
                 }
+                Op::TakeLong => take_long(&mut ring, &mut model)?,
+                Op::TakeWhole => take_whole(&mut ring, &mut model)?,
             }
         }
     }
@@ -270,6 +338,47 @@ fn other_memory_takes_all_messages_in_lines() {
             panic!("{refused:?}");
         };
         assert!(matches!(how, Misbehaviour::FirstLine { .. }), "{how}");
+    }
+}
+
+#[test]
+fn a_message_goes_straight_to_the_segment() {
+    let mut ring = fixture(2048, Visibility::Coherent);
+    let behind = EAGER + EagerBytes::new(2048).unwrap().bytes();
+    for (number, front) in [None, Some(FRONT)].into_iter().enumerate() {
+        let payload = bytes(number, 900);
+        let sent = match front {
+            None => ring.sender.try_send(KIND, 0, &payload),
+            Some(front) => ring.sender.try_send_behind(KIND, 0, front, &payload),
+        };
+        assert_eq!(sent, Ok(true));
+        let skip = front.map_or(0, |_| FRONT_BYTES);
+        assert!(ring.receiver.peek().unwrap().is_some() && ring.receiver.is_eager());
+        let outside = ring.wires[1].segment().memory().len_bytes() - 899;
+        let refused = ring.receiver.take_eager_to_segment(skip, outside, 900);
+        let is_outside = matches!(refused, Err(TransportError::OutOfRange { .. }));
+        assert!(is_outside, "{refused:?}");
+        let taken = ring.receiver.take_eager_to_segment(skip, behind + 5, 900);
+        assert_eq!(taken, Ok(true));
+        let mut out = vec![0; 901];
+        ring.wires[1].segment().get(behind + 5, &mut out).unwrap();
+        assert_eq!(out[..900], payload);
+        assert_eq!(out[900], 0);
+    }
+}
+
+/// As a hold, it is heard of when the buffer is full, at the latest.
+#[test]
+fn a_receiver_may_want_long_messages_announced() {
+    let mut ring = fixture(2048, Visibility::Coherent);
+    for wanted in [true, false] {
+        ring.receiver.want_announced(wanted).unwrap();
+        while ring.sender.takes(1000) == wanted {
+            let sent = ring.sender.try_send(KIND, 0, &[1; 100]).unwrap();
+            assert!(sent || ring.receiver.take(&mut [0; 100]).unwrap());
+            ring.receiver.return_credit().unwrap();
+        }
+        assert!(ring.sender.takes(112) && !ring.sender.takes(1041));
     }
 }
 

@@ -26,6 +26,7 @@
 //! with only posted packets, and under loom.
 
 mod eager;
+mod eager_destination;
 #[cfg(all(test, not(any(loom, memory_model))))]
 mod eager_tests;
 mod header;

@@ -1,8 +1,8 @@
 //! The receiving end of a ring.
 
 use super::eager::Incoming;
+use super::eager_destination::Destination;
 use super::line::{load, load_behind};
-use super::receiver_eager::Destination;
 use super::{
     ANNOUNCED, CreditStore, FRONT_BYTES, FRONT_WORDS, HOLD, Header, KIND_CONTINUED, LineLoad,
     PAYLOAD_BYTES, PlainLine, Position, Slots,
@@ -154,7 +154,8 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
 
     /// The next message and the words after its header, if its first line is there, in coherent memory, and there
     /// is nothing else to do first. For messages whose kind says that these words are a
-    /// [front](super::RingSender::try_send_behind). `None` only means that [`peek`](Self::peek) has to look.
+    /// [front](super::RingSender::try_send_behind). Kind [`KIND_CONTINUED`] is that of the line of a message in the eager buffer: see
+    /// [`eager_front_at_once`](Self::eager_front_at_once). `None` only means that [`peek`](Self::peek) has to look.
     #[inline(always)]
     pub fn front_at_once(&self) -> Option<(Head, [u64; FRONT_WORDS])> {
         if self.head.is_some() || self.owes_credit() {
@@ -208,6 +209,66 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         load_behind(line, now);
         load(second, back);
         self.next.advance_by_two();
+        true
+    }
+
+    /// As [`take_line_at_once`](Self::take_line_at_once), for messages of any length.
+    #[inline(always)]
+    pub fn take_long_at_once(&mut self, kind: u8, tag: u32, out: &mut [u8], polls: u32) -> bool {
+        let at = self.next;
+        if self.head.is_some() || self.owes_credit() {
+            return false;
+        }
+        let Some(line) = self.load.plain(at.slot()) else {
+            return false;
+        };
+        // Whatever comes ends the wait.
+        let any = Header::new(at.stamp, kind, 0, tag);
+        if !self.arrives(line, any.0, polls) && !self.has_arrived() {
+            return false;
+        }
+        let head = Head {
+            kind,
+            tag,
+            len_bytes: out.len(),
+        };
+        self.take_whole_at_once(head, 0, out)
+    }
+
+    /// As [`take_behind_at_once`](Self::take_behind_at_once), of a message of any length, without its first `skip` bytes: none, or
+    /// [`FRONT_BYTES`]. What is wrong with its lines, [`take`](Self::take) says.
+    #[inline(never)]
+    pub fn take_whole_at_once(&mut self, head: Head, skip: usize, out: &mut [u8]) -> bool {
+        if Header(self.load.header(self.next.slot())).kind() == KIND_CONTINUED {
+            return self.take_eager_at_once(head, skip, out);
+        }
+        let longest = self.next.slots.message_bytes_max();
+        if head.len_bytes != skip + out.len() || !(1..=longest).contains(&head.len_bytes) {
+            return false;
+        }
+        let mut at = self.next;
+        let (mut kind, mut rest) = (head.kind, head.len_bytes);
+        while rest > 0 {
+            let Some(line) = self.load.plain(at.slot()) else {
+                return false;
+            };
+            let wanted = Header::new(at.stamp, kind, rest, head.tag);
+            if !self.arrives(line, wanted.0, POLLS_PER_LINE) {
+                return false;
+            }
+            self.load.expect(at.slots.slot(at.line + LINES_AHEAD));
+            let done = head.len_bytes - rest;
+            let now = rest.min(PAYLOAD_BYTES);
+            match done {
+                0 if skip > 0 => load_behind(line, &mut out[..now - skip]),
+                _ => load(line, &mut out[done - skip..][..now]),
+            }
+            at.advance();
+            rest -= now;
+            kind = KIND_CONTINUED;
+        }
+        self.next = at;
+        self.return_credit_of_long();
         true
     }
 
@@ -289,13 +350,17 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
             rest = later;
             kind = KIND_CONTINUED;
         }
-        // This message has used most of the ring. The next one may need the room before the
-        // receiver is called again.
+        self.return_credit_of_long();
+        Ok(Taken::All(head.len_bytes))
+    }
+
+    /// A message that used most of the ring has been taken. The next one may need the room before the receiver is called again.
+    #[inline(always)]
+    fn return_credit_of_long(&mut self) {
         if self.owed() >= self.next.slots.count() / 2 {
             // The message is complete. An error shows with the next one.
             let _ = self.return_credit();
         }
-        Ok(Taken::All(head.len_bytes))
     }
 
     #[inline(always)]

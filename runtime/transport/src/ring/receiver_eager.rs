@@ -1,21 +1,64 @@
 //! Taking messages out of the [eager buffer](super::eager).
 
-use core::ops::Range;
-
-use super::eager::{self, Area, Owed, Summary};
+use super::eager::{self, Front, Owed, Summary};
+use super::eager_destination::Destination;
 use super::receiver::{POLLS_PER_LINE, RingReceiver, Taken};
-use super::{CreditStore, FRONT_BYTES, Head, Header, KIND_CONTINUED, LineLoad};
+use super::{CreditStore, FRONT_BYTES, FRONT_WORDS, Head, Header, KIND_CONTINUED, LineLoad};
 use crate::error::{Misbehaviour, TransportError};
 use crate::sync::Ordering;
-
-/// The message at hand: what its line says of it, and its first bytes.
-pub(super) type Front = (Summary, [u8; FRONT_BYTES]);
 
 impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     /// Whether the message that [`peek`](Self::peek) has found is in the eager buffer.
     #[inline(always)]
     pub fn is_eager(&self) -> bool {
         self.eager.as_ref().is_some_and(|it| it.at_hand.is_some())
+    }
+
+    /// As [`front_at_once`](Self::front_at_once), of a message in the eager buffer.
+    #[inline(never)]
+    pub fn eager_front_at_once(&self, tag: u32) -> Option<(Head, [u64; FRONT_WORDS])> {
+        let (summary, front) = self.eager_line(tag)?;
+        let mut words = [0; FRONT_WORDS];
+        for (word, bytes) in words.iter_mut().zip(front.as_chunks().0) {
+            *word = u64::from_le_bytes(*bytes);
+        }
+        let head = Head {
+            kind: summary.kind,
+            tag,
+            len_bytes: summary.len_bytes,
+        };
+        Some((head, words))
+    }
+
+    /// As [`take_whole_at_once`](Self::take_whole_at_once), of a message in the eager buffer that is there when its line is.
+    pub(super) fn take_eager_at_once(&mut self, head: Head, skip: usize, out: &mut [u8]) -> bool {
+        let found = self.eager_line(head.tag);
+        let Some((summary, front)) = found else {
+            return false;
+        };
+        if summary.kind != head.kind || summary.len_bytes != skip + out.len() {
+            return false;
+        }
+        let (in_front, body) = out.split_at_mut(FRONT_BYTES - skip);
+        let body_len = body.len();
+        let Some(incoming) = self
+            .eager
+            .as_ref()
+            .filter(|_| body_len <= eager::PIECE_BYTES)
+        else {
+            return false;
+        };
+        in_front.copy_from_slice(&front[skip..]);
+        let place = incoming.place(body_len);
+        let mut body = Destination::Bytes(body);
+        if body
+            .copy(&self.load, place, 0..body_len, summary.is_staged)
+            .is_err()
+        {
+            return false;
+        }
+        self.end_eager(body_len);
+        true
     }
 
     /// As [`take_now`](Self::take_now), of a message in the eager buffer.
@@ -27,7 +70,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         out: &mut [u8],
     ) -> Result<Taken, TransportError> {
         let found = self.eager_line(tag).filter(|_| self.head.is_none());
-        let Some((summary, front)) = found else {
+        let Some((summary, _)) = found else {
             return Ok(Taken::Nothing);
         };
         let len = summary.len_bytes;
@@ -35,14 +78,12 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
             return Ok(Taken::Nothing);
         }
         let out = &mut out[..len];
-        if let Some((out_front, body)) = out.split_first_chunk_mut()
-            && body.len() <= eager::PIECE_BYTES
-            && let Some(incoming) = &self.eager
-        {
-            *out_front = front;
-            let (body_len, place) = (body.len(), incoming.place(body.len()));
-            Destination::Bytes(body).copy(&self.load, place, 0..body_len, summary.is_staged)?;
-            self.end_eager(body_len);
+        let head = Head {
+            kind,
+            tag,
+            len_bytes: len,
+        };
+        if self.take_eager_at_once(head, 0, out) {
             return Ok(Taken::All(len));
         }
         match (self.peek()?, self.take_behind(0, out)?) {
@@ -166,58 +207,6 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         if owed == Owed::Half {
             // The message is here whole. What is wrong shows with the next one.
             let _ = self.return_credit();
-        }
-    }
-}
-
-/// Where the bytes of a message in the eager buffer go.
-pub(super) enum Destination<'a> {
-    Bytes(&'a mut [u8]),
-    /// Offset and length in the segment in which the ring lies.
-    Segment(usize, usize),
-}
-
-impl Destination<'_> {
-    fn len(&self) -> usize {
-        match self {
-            Self::Bytes(bytes) => bytes.len(),
-            Self::Segment(_, len) => *len,
-        }
-    }
-
-    fn store_front(
-        &mut self,
-        load: &impl LineLoad,
-        front: &[u8; FRONT_BYTES],
-    ) -> Result<(), TransportError> {
-        let front = &front[..self.len().min(FRONT_BYTES)];
-        match self {
-            Self::Bytes(bytes) => bytes[..front.len()].copy_from_slice(front),
-            Self::Segment(at, _) => return load.put_in_segment(*at, front),
-        }
-        Ok(())
-    }
-
-    /// Copies what lies at `position` of the area to these of its bytes.
-    #[inline(always)]
-    fn copy(
-        &mut self,
-        load: &impl LineLoad,
-        (area, position): (Area, u64),
-        to: Range<usize>,
-        is_staged: bool,
-    ) -> Result<(), TransportError> {
-        match self {
-            Self::Bytes(bytes) => {
-                let dst = &mut bytes[to];
-                area.each(position, dst.len(), |at, part| {
-                    load.eager_bytes(at, &mut dst[part], is_staged);
-                    Ok(())
-                })
-            }
-            Self::Segment(begin, _) => area.each(position, to.len(), |at, part| {
-                load.eager_to_segment(at, *begin + to.start + part.start, part.len())
-            }),
         }
     }
 }

@@ -500,6 +500,12 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         self.held_bytes_max().max(eager.unwrap_or(0))
     }
 
+    /// Whether messages are stored into coherent memory.
+    #[inline(always)]
+    pub fn is_mapped(&self) -> bool {
+        self.store.plain(0).is_some()
+    }
+
     /// Whether a message of so many bytes is to be [sent](Self::try_send): it is not too long, and the receiver does not
     /// [want it announced](super::RingReceiver::want_announced), as far as we have looked.
     #[inline]
