@@ -41,6 +41,7 @@ fn all_talkers_of_a_large_job_are_heard_on_flushed_memory() {
     let sizes = Sizes {
         ring_bytes: 256,
         heap_bytes: 1 << 16,
+        eager_bytes: 4 << 10,
         ..Sizes::default()
     };
     let fabric = Modelled {

@@ -34,8 +34,12 @@ impl ModelWire {
             Visibility::WriteCombining if to != pe => Kind::WriteCombining,
             _ => Kind::Coherent,
         };
+        // In one piece. Nothing is ever stored there, but an allocator clears what it has given before, and in the second run of a large job
+        // those of all pairs were some GiB.
+        let each_bytes = segment_bytes.next_multiple_of(64);
+        let all = Memory::anonymous(each_bytes * pes as usize);
         let window = |to: PeId| {
-            let addresses = Memory::anonymous(segment_bytes);
+            let addresses = all.part(to as usize * each_bytes, segment_bytes)?;
             let window = match to == pe {
                 true => Window::own(addresses.clone(), visibility),
                 false => Window::new(addresses.clone(), visibility),

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use hostwire_transport::model::explore;
 use hostwire_transport::ring::{
-    CreditInlet, Inlet, Outlet, RingReceiver, RingSender, SendOrder, Sent, Slots, Taken, WordOutlet,
+    CreditInlet, EagerBytes, EagerPlace, Inlet, Outlet, RingReceiver, RingSender, SendOrder, Sent,
+    Slots, Taken, WordOutlet,
 };
 use hostwire_transport::{Visibility, Wire};
 
@@ -16,6 +17,11 @@ const RING: usize = AREA + 64;
 /// Four slots: it wraps, fills and returns credits all the time.
 const RING_BYTES: usize = 256;
 const DATA: usize = RING + RING_BYTES;
+/// Beside the credit.
+const EAGER_CREDIT: usize = CREDIT + 8;
+const SAID: usize = CREDIT + 16;
+const EAGER: usize = DATA;
+const EAGER_BYTES: usize = 1024;
 
 super::on_every_contract! {
     messages_of_one_and_two_lines_arrive,
@@ -31,17 +37,25 @@ struct Ends {
 }
 
 fn ends(wire: &Arc<dyn Wire>) -> Ends {
+    ends_with(wire, None)
+}
+
+fn ends_with(wire: &Arc<dyn Wire>, eager: Option<EagerPlace>) -> Ends {
     let (slots, other) = (Slots::of_bytes(RING_BYTES).unwrap(), 1 - wire.pe());
+    let outlet = Outlet::new(wire, other, RING, slots).unwrap();
+    let inlet = Inlet::new(wire.segment(), RING, slots).unwrap();
+    let credit = CreditInlet::new(wire.segment(), CREDIT).unwrap();
+    let back = WordOutlet::new(wire, other, CREDIT).unwrap();
     Ends {
         sender: RingSender::new(
-            Outlet::new(wire, other, RING, slots).unwrap(),
-            CreditInlet::new(wire.segment(), CREDIT).unwrap(),
+            outlet.with_eager(eager).unwrap(),
+            credit.with_eager(EAGER_CREDIT).unwrap(),
             other,
             slots,
         ),
         receiver: RingReceiver::new(
-            Inlet::new(wire.segment(), RING, slots).unwrap(),
-            WordOutlet::new(wire, other, CREDIT).unwrap(),
+            inlet.with_eager(wire.segment(), eager).unwrap(),
+            back.with_eager(EAGER_CREDIT),
             other,
             slots,
         ),
@@ -127,6 +141,26 @@ fn messages_by_the_short_ways_arrive(visibility: Visibility) {
                 }
             }
             assert_eq!(out, expected);
+        }
+        wire.quiet().unwrap();
+    });
+}
+
+/// Of a long message in the eager buffer the receiver takes the first pieces while the sender stores the others.
+#[test]
+fn eager_messages_arrive_in_pieces() {
+    two(Visibility::Coherent, |wire| {
+        let place = EagerPlace {
+            offset_bytes: EAGER,
+            bytes: EagerBytes::new(EAGER_BYTES).unwrap(),
+            said_offset_bytes: SAID,
+        };
+        let mut ends = ends_with(&wire, Some(place));
+        for (number, len) in (1..).zip([400, 150, 528, 300, 8, 500]) {
+            match wire.pe() {
+                0 => ends.send(number, &message(number, len)),
+                _ => assert_eq!(ends.receive(number, len), message(number, len)),
+            }
         }
         wire.quiet().unwrap();
     });
