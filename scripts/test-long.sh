@@ -56,8 +56,11 @@ suite_protocols() {
 
 suite_wires() { tests_of hostwire-{transport,region,frames,fabric,virtual,station} hostwire; }
 
-# A case of some tests is a whole cluster.
-suite_sim() { PROPTEST_CASES=${PROPTEST_CASES:-1000} tests_of hostwire-sim hostwire-lab; }
+# A case of some tests is a whole cluster. Some start programs of the launcher.
+suite_sim() {
+    "$cargo" build --locked --release --all-features --package hostwire-cli --bins --examples
+    PROPTEST_CASES=${PROPTEST_CASES:-1000} tests_of hostwire-sim hostwire-lab
+}
 
 suite_command() { tests_of hostwire-cli hostwire-examples; }
 
