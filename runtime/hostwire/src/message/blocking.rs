@@ -6,14 +6,11 @@ use hostwire_transport::PeId;
 use hostwire_transport::ring::{PAYLOAD_BYTES, Sent, Taken};
 
 use super::pattern::{Envelope, Pattern, Source};
-use super::{Kind, Payload, Receiving, Sending, Target};
+use super::{Kind, PAIR_BYTES, Payload, Receiving, Sending, Target};
 use crate::board::Activity;
 use crate::core::messages::Company;
 use crate::error::{Error, Result};
 use crate::inner::{Inner, Watch};
-
-/// Of two lines.
-const PAIR_BYTES: usize = 2 * PAYLOAD_BYTES;
 
 impl Inner {
     /// Sends `bytes` to `to`; waits until they may be reused. Where it is a part of what a

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hostwire_transport::{PeId, Wire};
 
-use super::header::{PREFIX_BYTES, entry};
+use super::header::entry;
 use super::matching::Found;
 use super::pattern::{Envelope, Pattern};
 use super::peer::{Arriving, Aside, Body, Peer};
@@ -153,15 +153,7 @@ impl Messages {
             return Ok(false);
         };
         let (kind, prefix) = entry(kind, tag, data);
-        let len = bytes.len() + prefix.map_or(0, |_| PREFIX_BYTES);
-        if !peer.sender.takes(len) {
-            return Ok(false);
-        }
-        let tag = tag as u32;
-        Ok(match prefix {
-            Some(prefix) => peer.sender.try_send_behind(kind, tag, prefix, bytes)?,
-            None => peer.sender.try_send(kind, tag, bytes)?,
-        })
+        Ok(peer.send_whole(kind, tag as u32, prefix, bytes)?)
     }
 
     /// Takes the message that a receive with this pattern would get now, for one that names it.

@@ -33,7 +33,8 @@ use std::sync::Arc;
 
 pub use buffer::Buffer;
 use hostwire_transport::ring::{
-    CreditInlet, Inlet, Outlet, RingReceiver, RingSender, SendOrder, Taken, WordOutlet,
+    CreditInlet, Inlet, Outlet, PAYLOAD_BYTES, RingReceiver, RingSender, SendOrder, Taken,
+    WordOutlet,
 };
 use hostwire_transport::{PeId, TransportError, Wire};
 pub(crate) use pattern::Pattern;
@@ -54,6 +55,8 @@ use crate::error::{Error, Result};
 use crate::inner::Inner;
 use crate::layout::Layout;
 
+/// The longest message of two lines.
+const PAIR_BYTES: usize = 2 * PAYLOAD_BYTES;
 /// What a PE keeps of messages that no receive takes yet, of all others together.
 const KEPT_BYTES: usize = 64 << 20;
 /// At least this much of each.

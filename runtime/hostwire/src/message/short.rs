@@ -14,11 +14,11 @@ use super::peer::{Arriving, Peer};
 use super::receive::Receiving;
 use super::requests::{QueueId, Ticket, Work};
 use super::target::Target;
-use super::{Kind, Messages};
+use super::{Kind, Messages, PAIR_BYTES};
 use crate::error::Result;
 
 /// The longest message with a prefix in two lines.
-const PAIR_BYTES_MAX: usize = 2 * PAYLOAD_BYTES - PREFIX_BYTES;
+const PAIR_BYTES_MAX: usize = PAIR_BYTES - PREFIX_BYTES;
 
 /// What a [look](crate::station::Station::glance) at messages has found.
 pub enum Glance {
@@ -68,7 +68,7 @@ impl Messages {
             (Some(front), ..=PAIR_BYTES_MAX) => {
                 peer.sender.send_behind_at_once(kind, tag, front, bytes)
             }
-            _ => send_whole(peer, kind, tag, front, bytes),
+            _ => send_long(peer, kind, tag, front, bytes),
         }
     }
 
@@ -257,25 +257,15 @@ impl Messages {
 
 /// A message of more lines than two, or through the eager buffer. What is wrong, the long way says.
 #[inline(never)]
-fn send_whole(
+fn send_long(
     peer: &mut Peer,
     kind: u8,
     tag: u32,
-    front: Option<[u64; FRONT_WORDS]>,
+    prefix: Option<[u64; FRONT_WORDS]>,
     bytes: &[u8],
 ) -> Sent {
-    let len = bytes.len() + front.map_or(0, |_| PREFIX_BYTES);
-    if !peer.sender.takes(len) || !peer.sender.is_mapped() {
-        return Sent::No;
-    }
-    let sent = match front {
-        Some(front) => peer.sender.try_send_behind(kind, tag, front, bytes),
-        None => peer.sender.try_send(kind, tag, bytes),
-    };
-    match sent {
-        Ok(true) => Sent::Yes,
-        Ok(false) | Err(_) => Sent::No,
-    }
+    let is_sent = peer.sender.is_mapped() && peer.send_whole(kind, tag, prefix, bytes) == Ok(true);
+    if is_sent { Sent::Yes } else { Sent::No }
 }
 
 /// As [`take_short`], for a receive that was posted, into its memory.
@@ -294,7 +284,7 @@ fn take_short<'a>(
     room: impl FnOnce(usize) -> Option<&'a mut [u8]>,
 ) -> Option<Envelope> {
     let (head, words) = peer.receiver.front_at_once()?;
-    if head.kind == KIND_CONTINUED || head.len_bytes > 2 * PAYLOAD_BYTES {
+    if head.kind == KIND_CONTINUED || head.len_bytes > PAIR_BYTES {
         return take_long(peer, pattern, (head, words), room);
     }
     let (kind, envelope, is_wide) = short(peer.pe, head, words)?;

@@ -22,12 +22,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         for (word, bytes) in words.iter_mut().zip(front.as_chunks().0) {
             *word = u64::from_le_bytes(*bytes);
         }
-        let head = Head {
-            kind: summary.kind,
-            tag,
-            len_bytes: summary.len_bytes,
-        };
-        Some((head, words))
+        Some((head(summary, tag), words))
     }
 
     /// As [`take_whole_at_once`](Self::take_whole_at_once), of a message in the eager buffer that is there when its line is.
@@ -78,12 +73,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
             return Ok(Taken::Nothing);
         }
         let out = &mut out[..len];
-        let head = Head {
-            kind,
-            tag,
-            len_bytes: len,
-        };
-        if self.take_eager_at_once(head, 0, out) {
+        if self.take_eager_at_once(head(summary, tag), 0, out) {
             return Ok(Taken::All(len));
         }
         match (self.peek()?, self.take_behind(0, out)?) {
@@ -96,11 +86,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     pub(super) fn peek_eager(&mut self, tag: u32) -> Option<Head> {
         let front = self.eager_line(tag)?;
         self.eager.as_mut()?.at_hand = Some(front);
-        Some(Head {
-            kind: front.0.kind,
-            tag,
-            len_bytes: front.0.len_bytes,
-        })
+        Some(head(front.0, tag))
     }
 
     /// What the next line says, if it is there, has this tag, and is of a message in the eager buffer.
@@ -208,5 +194,15 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
             // The message is here whole. What is wrong shows with the next one.
             let _ = self.return_credit();
         }
+    }
+}
+
+/// The head of a message whose line has this tag.
+#[inline(always)]
+fn head(summary: Summary, tag: u32) -> Head {
+    Head {
+        kind: summary.kind,
+        tag,
+        len_bytes: summary.len_bytes,
     }
 }
