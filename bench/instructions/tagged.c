@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROW static __attribute__((noinline))
+#include "turns.h"
+
 #define CHECK(call)                                                          \
     do {                                                                     \
         long status = (call);                                                \
@@ -25,8 +26,7 @@
         }                                                                    \
     } while (0)
 
-/* As in pair.rs. */
-enum { WARM_UP = 150, COUNTED = 512, BYTES = 1024 };
+enum { BYTES = 1024 };
 
 struct end {
     struct fid_domain *domain;
@@ -76,23 +76,6 @@ static void (*const rows[][2])(void) = {
     {row_fi_tsend_64, row_fi_trecv_64},
     {row_fi_tsend_1024, row_fi_trecv_1024},
 };
-
-static __attribute__((noinline)) void warm_up(void (*const row[2])(void))
-{
-    for (int turn = 0; turn < WARM_UP; turn++) {
-        row[0]();
-        row[1]();
-    }
-}
-
-/* What is called from here counts: see callgrind.rs. */
-static __attribute__((noinline)) void count(void (*const row[2])(void))
-{
-    for (int turn = 0; turn < COUNTED; turn++) {
-        row[0]();
-        row[1]();
-    }
-}
 
 static void open_end(struct fid_fabric *fabric, struct fi_info *info, struct end *end)
 {

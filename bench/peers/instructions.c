@@ -10,7 +10,8 @@
 #include <string.h>
 #include <ucp/api/ucp.h>
 
-#define ROW static __attribute__((noinline))
+#include "../instructions/turns.h"
+
 #define CHECK(call)                                                                 \
     do {                                                                            \
         ucs_status_t status = (call);                                               \
@@ -20,7 +21,7 @@
         }                                                                           \
     } while (0)
 
-enum { WARM_UP = 150, COUNTED = 512, BYTES = 16384 };
+enum { BYTES = 16384 };
 
 static ucp_worker_h workers[2];
 static ucp_ep_h ep;
@@ -67,23 +68,6 @@ static void (*const rows[][2])(void) = {
     {row_ucx_send_256, row_ucx_receive_256},   {row_ucx_send_1024, row_ucx_receive_1024},
     {row_ucx_send_4096, row_ucx_receive_4096},
 };
-
-static __attribute__((noinline)) void warm_up(void (*const row[2])(void))
-{
-    for (int turn = 0; turn < WARM_UP; turn++) {
-        row[0]();
-        row[1]();
-    }
-}
-
-/* What is called from here counts. */
-static __attribute__((noinline)) void count(void (*const row[2])(void))
-{
-    for (int turn = 0; turn < COUNTED; turn++) {
-        row[0]();
-        row[1]();
-    }
-}
 
 /* The first message: the ends have to hear of each other. */
 static void meet(void)
