@@ -300,12 +300,12 @@ fn check_length(what: &'static str, expected: usize, got: usize) -> Result<()> {
 
 impl Messages for Inner {
     fn send(&self, company: Company<'_>, to: PeId, tag: u64, bytes: &[u8]) -> Result<()> {
-        Inner::send(self, Kind::Team, company, to, tag, bytes)
+        self.send_of(Kind::Team, company, to, tag, bytes)
     }
 
     fn receive(&self, company: Company<'_>, from: PeId, tag: u64, into: &mut [u8]) -> Result<()> {
         let expected = into.len();
-        let got = Inner::receive(self, Kind::Team, company, from, tag, 1, into);
+        let got = self.receive_of_team(company, from, tag, into);
         same_length(from, expected, got)
     }
 

@@ -286,8 +286,7 @@ impl Job {
     /// [`Error::NoSuchPe`]; [`Error::PeerLost`]; [`Error::PeerMisbehaved`].
     #[inline]
     pub fn send<T: Element>(&self, to: PeId, tag: u64, values: &[T]) -> Result<()> {
-        self.inner
-            .send(Kind::User, Company::NONE, to, tag, values.as_bytes())
+        self.inner.send(to, tag, values.as_bytes())
     }
 
     /// As [`send`](Self::send), from own elements `index .. index + count`: a long message is then copied
@@ -331,9 +330,7 @@ impl Job {
     pub fn recv<T: Element>(&self, from: PeId, tag: u64, values: &mut [T]) -> Result<usize> {
         let element_bytes = size_of::<T>().max(1);
         let out = values.as_mut_bytes();
-        let len = self
-            .inner
-            .receive(Kind::User, Company::NONE, from, tag, element_bytes, out)?;
+        let len = self.inner.receive(from, tag, element_bytes, out)?;
         Ok(len / element_bytes)
     }
 

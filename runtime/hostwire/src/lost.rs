@@ -47,7 +47,7 @@ const LOOKED_AT_IN_WAITS_MAX: u32 = 64;
 /// also the PE itself: so the short ways are not taken there.
 #[derive(Debug)]
 pub(crate) struct Lost {
-    /// By PE: 1 while it is not lost.
+    /// 1 while no PE is lost; then, by PE, 1 while it is not lost.
     there: ProcessWords,
     /// How it was lost, where that is known.
     losses: Box<[OnceLock<Loss>]>,
@@ -68,7 +68,7 @@ impl Lost {
         nodes: Nodes,
         obituaries: Obituaries,
     ) -> Result<Self> {
-        let there = ProcessWords::new(wire.pes() as usize)?;
+        let there = ProcessWords::new(1 + wire.pes() as usize)?;
         for word in &*there {
             word.store(1, Ordering::Relaxed);
         }
@@ -93,12 +93,30 @@ impl Lost {
         self.reach.as_ref().and_then(|reach| reach.membership())
     }
 
+    /// Whether no PE is known to be lost.
+    #[inline(always)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.there.first().load(Ordering::Relaxed) != 0
+    }
+
     /// Whether `pe` is known to be lost.
     #[inline(always)]
     pub(crate) fn contains(&self, pe: PeId) -> bool {
-        self.there
-            .get(pe as usize)
-            .is_some_and(|there| there.load(Ordering::Relaxed) == 0)
+        !self.is_empty()
+            && self
+                .there_of(pe)
+                .is_some_and(|there| there.load(Ordering::Relaxed) == 0)
+    }
+
+    fn there_of(&self, pe: PeId) -> Option<&hostwire_transport::sync::AtomicU64> {
+        self.there.get(1 + pe as usize)
+    }
+
+    /// From now on it is lost. Whether that was known.
+    fn add(&self, there: &hostwire_transport::sync::AtomicU64) -> bool {
+        let was_known = there.swap(0, Ordering::Relaxed) == 0;
+        self.there.first().store(0, Ordering::Relaxed);
+        was_known
     }
 
     /// The error that `pe` is lost.
@@ -115,8 +133,8 @@ impl Lost {
         if let Some(known) = self.losses.get(pe as usize) {
             let _ = known.set(loss);
         }
-        if let Some(there) = self.there.get(pe as usize) {
-            there.store(0, Ordering::Relaxed);
+        if let Some(there) = self.there_of(pe) {
+            self.add(there);
         }
     }
 
@@ -135,10 +153,10 @@ impl Lost {
 
     /// Looks whether `pe` is lost. May cost a system call.
     pub(crate) fn look(&self, wire: &dyn Wire, pe: PeId) -> Result<bool> {
-        let Some(there) = self.there.get(pe as usize) else {
+        let Some(there) = self.there_of(pe) else {
             return Err(TransportError::NoSuchPe {
                 pe,
-                pes: self.there.len() as u32,
+                pes: wire.pes(),
             }
             .into());
         };
@@ -151,7 +169,7 @@ impl Lost {
                 // Before `give_up`, so that the reason is the wire's own.
                 let _ = loss.set(wire.loss(pe));
             }
-            let known = there.swap(0, Ordering::Relaxed) == 0;
+            let known = self.add(there);
             if let Some(reach) = &self.reach {
                 reach.cut(pe);
             }

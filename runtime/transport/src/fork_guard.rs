@@ -30,7 +30,7 @@ use crate::error::{PeId, TransportError};
 pub struct ProcessWords(words::Words);
 
 impl ProcessWords {
-    /// `count` words, at first 0.
+    /// `count` words, at least one, at first 0.
     ///
     /// # Errors
     /// [`TransportError::Environment`]: no memory, or a kernel that cannot keep them from
@@ -46,9 +46,15 @@ impl ProcessWords {
     #[cfg(target_os = "linux")]
     #[doc(hidden)]
     pub fn new_hooked(count: usize) -> Result<Self, TransportError> {
-        let mut words = words::Words::new(count)?;
+        let mut words = words::Words::new(count.max(1))?;
         words.hook()?;
         Ok(Self(words))
+    }
+
+    /// The first of them.
+    #[inline(always)]
+    pub fn first(&self) -> &AtomicU64 {
+        self.0.first()
     }
 
     /// Whether they are 0 in every copy. Under an emulator that ignores the advice they are 0 only in
@@ -97,7 +103,7 @@ impl ForkGuard {
     /// As [`ProcessWords::new`].
     pub fn new(pe: PeId) -> Result<Self, TransportError> {
         let words = ProcessWords::new(1)?;
-        words[0].store(HERE, Ordering::Relaxed);
+        words.first().store(HERE, Ordering::Relaxed);
         let fork_guard = Self {
             words: Arc::new(words),
             pe,
@@ -123,7 +129,7 @@ impl ForkGuard {
     /// Whether this process is the one that joined.
     #[inline(always)]
     pub fn is_here(&self) -> bool {
-        self.words[0].load(Ordering::Relaxed) == HERE
+        self.words.first().load(Ordering::Relaxed) == HERE
     }
 
     /// An error if it is not.
@@ -143,7 +149,7 @@ impl ForkGuard {
     #[inline(never)]
     pub fn refusal(&self) -> TransportError {
         let &Self { pe, process, .. } = self;
-        match self.words[0].load(Ordering::Relaxed) {
+        match self.words.first().load(Ordering::Relaxed) {
             RESTORED => TransportError::Restored { pe },
             _ => TransportError::Forked { pe, process },
         }
@@ -168,7 +174,7 @@ impl ForkGuard {
     /// There are signs that this process was restored from a checkpoint: from now on it may
     /// not use the job either.
     pub fn was_restored(&self) {
-        self.words[0].store(RESTORED, Ordering::Relaxed);
+        self.words.first().store(RESTORED, Ordering::Relaxed);
     }
 }
 

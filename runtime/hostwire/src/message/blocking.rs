@@ -6,17 +6,77 @@ use hostwire_transport::PeId;
 use hostwire_transport::ring::{PAYLOAD_BYTES, Sent, Taken};
 
 use super::pattern::{Envelope, Pattern, Source};
+use super::peer::{Inbound, Outbound};
 use super::{Kind, PAIR_BYTES, Payload, Receiving, Sending, Target};
 use crate::board::Activity;
 use crate::core::messages::Company;
 use crate::error::{Error, Result};
 use crate::inner::{Inner, Watch};
 
+/// Words in the payload of a line.
+const LINE_WORDS: usize = PAYLOAD_BYTES / 8;
+
 impl Inner {
-    /// Sends `bytes` to `to`; waits until they may be reused. Where it is a part of what a
-    /// team does, `company` is that team's.
+    /// Sends `bytes` of the program to `to`; waits until they may be reused.
     #[inline]
-    pub(crate) fn send(
+    pub(crate) fn send(&self, to: PeId, tag: u64, bytes: &[u8]) -> Result<()> {
+        let sent = match (u32::try_from(tag), bytes.as_chunks()) {
+            (Ok(tag), (words, [])) if words.len() <= LINE_WORDS => self.send_words(to, tag, words),
+            (Ok(tag), _) if bytes.len() <= PAIR_BYTES => self.send_lines(to, tag, bytes),
+            (Ok(tag), _) => self.send_long(to, tag, bytes),
+            (Err(_), _) => Sent::No,
+        };
+        match sent {
+            Sent::Yes => Ok(()),
+            sent => self.finish_sending(sent, to, tag, bytes),
+        }
+    }
+
+    /// Whole words in one line. Not inlined, and calls nothing: so it saves few registers.
+    #[inline(never)]
+    fn send_words(&self, to: PeId, tag: u32, words: &[[u8; 8]]) -> Sent {
+        let bytes = words.as_flattened();
+        self.store_at_once(to, |ring, kind| ring.send_line_at_once(kind, tag, bytes))
+    }
+
+    /// One line or two.
+    #[inline(never)]
+    fn send_lines(&self, to: PeId, tag: u32, bytes: &[u8]) -> Sent {
+        self.store_at_once(to, |ring, kind| match bytes.len() {
+            ..=PAYLOAD_BYTES => ring.send_line_at_once(kind, tag, bytes),
+            _ => ring.send_pair_at_once(kind, tag, bytes),
+        })
+    }
+
+    #[inline(never)]
+    fn send_long(&self, to: PeId, tag: u32, bytes: &[u8]) -> Sent {
+        self.store_at_once(to, |ring, kind| ring.send_long_at_once(kind, tag, bytes))
+    }
+
+    /// Lets `store` store a message of the program, unless something has to be looked at first.
+    #[inline(always)]
+    fn store_at_once(&self, to: PeId, store: impl FnOnce(&mut Outbound, u8) -> Sent) -> Sent {
+        match self.messages_at_once() {
+            Some(mut messages) if self.lost.is_empty() => messages
+                .outbound(to)
+                .map_or(Sent::No, |ring| store(ring, Kind::User.whole())),
+            _ => Sent::No,
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn finish_sending(&self, sent: Sent, to: PeId, tag: u64, bytes: &[u8]) -> Result<()> {
+        match sent {
+            Sent::Yes => Ok(()),
+            // The message is stored, but its receiver may sleep.
+            Sent::Ring => Ok(self.messages().peer(to)?.sender.ring()?),
+            Sent::No => self.send_of(Kind::User, Company::NONE, to, tag, bytes),
+        }
+    }
+
+    /// Sends a message of any length. Where it is a part of what a team does, `company` is that team's.
+    pub(crate) fn send_of(
         &self,
         kind: Kind,
         company: Company<'_>,
@@ -24,71 +84,14 @@ impl Inner {
         tag: u64,
         bytes: &[u8],
     ) -> Result<()> {
-        self.send_or(kind, to, tag, bytes, |sending| {
-            self.run_send(sending, company, to)
-        })
-    }
-
-    /// The short ways, or else what `otherwise` does.
-    #[inline(always)]
-    fn send_or(
-        &self,
-        kind: Kind,
-        to: PeId,
-        tag: u64,
-        bytes: &[u8],
-        otherwise: impl FnOnce(Sending<'_>) -> Result<()>,
-    ) -> Result<()> {
-        let sent = match u32::try_from(tag) {
-            Ok(tag) if bytes.len() <= PAYLOAD_BYTES => self.send_line(kind.whole(), to, tag, bytes),
-            Ok(tag) if bytes.len() <= PAIR_BYTES => self.send_pair(kind.whole(), to, tag, bytes),
-            _ => Sent::No,
-        };
-        match sent {
-            Sent::Yes => Ok(()),
-            Sent::Ring => self.ring(to),
-            Sent::No if self.send_slowly(kind, to, tag, bytes)? => Ok(()),
-            Sent::No => otherwise(Sending::new(to, kind, tag, Payload::Bytes(bytes))),
+        if let Ok(tag) = u32::try_from(tag)
+            && self.is_there(to)
+            && self.messages().send_now(to, kind, tag, bytes)?
+        {
+            return Ok(());
         }
-    }
-
-    /// Not inlined, and calls nothing: so it saves no registers.
-    #[inline(never)]
-    fn send_line(&self, kind: u8, to: PeId, tag: u32, bytes: &[u8]) -> Sent {
-        match self.messages_at_once() {
-            Some(mut messages) if self.is_there(to) => messages
-                .outbound(to)
-                .map_or(Sent::No, |ring| ring.send_line_at_once(kind, tag, bytes)),
-            _ => Sent::No,
-        }
-    }
-
-    #[inline(never)]
-    fn send_pair(&self, kind: u8, to: PeId, tag: u32, bytes: &[u8]) -> Sent {
-        match self.messages_at_once() {
-            Some(mut messages) if self.is_there(to) => messages
-                .outbound(to)
-                .map_or(Sent::No, |ring| ring.send_pair_at_once(kind, tag, bytes)),
-            _ => Sent::No,
-        }
-    }
-
-    /// The message is stored, but its receiver may sleep.
-    #[cold]
-    #[inline(never)]
-    fn ring(&self, to: PeId) -> Result<()> {
-        self.messages().peer(to)?.sender.ring()?;
-        Ok(())
-    }
-
-    /// The way of messages of more than two lines, and of those that wires do not map.
-    #[cold]
-    #[inline(never)]
-    fn send_slowly(&self, kind: Kind, to: PeId, tag: u64, bytes: &[u8]) -> Result<bool> {
-        match u32::try_from(tag) {
-            Ok(tag) if self.is_there(to) => self.messages().send_now(to, kind, tag, bytes),
-            _ => Ok(false),
-        }
+        let sending = Sending::new(to, kind, tag, Payload::Bytes(bytes));
+        self.run_send(sending, company, to)
     }
 
     /// Polls `sending` to its end.
@@ -111,64 +114,88 @@ impl Inner {
         sent
     }
 
-    /// Receives a message into the front of `out` and says how many bytes it has.
-    /// `company` as in [`send`](Self::send).
+    /// Receives a message of the program into the front of `out` and says how many bytes it has.
     #[inline]
     pub(crate) fn receive(
         &self,
-        kind: Kind,
-        company: Company<'_>,
         from: PeId,
         tag: u64,
         element_bytes: usize,
         out: &mut [u8],
     ) -> Result<usize> {
-        if let Ok(short) = u32::try_from(tag)
-            && self.is_here()
-            && self.receive_at_once(kind, from, short, out)
-        {
-            return Ok(out.len());
-        }
-        self.receive_slowly(kind, company, from, tag, element_bytes, out)
-    }
-
-    #[inline(always)]
-    fn receive_at_once(&self, kind: Kind, from: PeId, tag: u32, out: &mut [u8]) -> bool {
-        if out.len() <= PAYLOAD_BYTES {
-            self.receive_line(kind.whole(), from, tag, out)
-        } else {
-            self.receive_lines(kind.whole(), from, tag, out)
+        let len = out.len();
+        let is_taken = match (u32::try_from(tag), out.as_chunks_mut()) {
+            (Ok(tag), (words, [])) if words.len() <= LINE_WORDS => {
+                self.receive_words(from, tag, words)
+            }
+            (Ok(tag), _) => self.receive_lines(Kind::User.whole(), from, tag, out),
+            (Err(_), _) => false,
+        };
+        match is_taken {
+            true => Ok(len),
+            false => self.receive_of_program(from, tag, element_bytes, out),
         }
     }
 
-    /// As [`send_line`](Self::send_line).
+    /// As [`send_words`](Self::send_words).
     #[inline(never)]
-    fn receive_line(&self, kind: u8, from: PeId, tag: u32, out: &mut [u8]) -> bool {
-        let polls = self.spins();
-        match self.messages_at_once() {
-            Some(mut messages) => messages
-                .inbound(from)
-                .is_some_and(|ring| ring.take_line_at_once(kind, tag, out, polls)),
-            None => false,
-        }
+    fn receive_words(&self, from: PeId, tag: u32, words: &mut [[u8; 8]]) -> bool {
+        let (kind, polls) = (Kind::User.whole(), self.spins());
+        let out = words.as_flattened_mut();
+        self.take_at_once(from, |ring| ring.take_line_at_once(kind, tag, out, polls))
     }
 
+    /// Takes a message of any length that fills `out`, if nothing has to be looked at first.
     #[inline(never)]
     fn receive_lines(&self, kind: u8, from: PeId, tag: u32, out: &mut [u8]) -> bool {
         let polls = self.spins();
-        let Some(mut messages) = self.messages_at_once() else {
-            return false;
-        };
-        messages
-            .inbound(from)
-            .is_some_and(|ring| match out.len() <= PAIR_BYTES {
-                true => ring.take_pair_at_once(kind, tag, out, polls),
-                false => ring.take_long_at_once(kind, tag, out, polls),
-            })
+        self.take_at_once(from, |ring| match out.len() {
+            ..=PAYLOAD_BYTES => ring.take_line_at_once(kind, tag, out, polls),
+            ..=PAIR_BYTES => ring.take_pair_at_once(kind, tag, out, polls),
+            _ => ring.take_long_at_once(kind, tag, out, polls),
+        })
     }
 
+    /// Lets `take` take a message, unless something has to be looked at first.
+    #[inline(always)]
+    fn take_at_once(&self, from: PeId, take: impl FnOnce(&mut Inbound) -> bool) -> bool {
+        match self.messages_at_once() {
+            // In a copy of the process all PEs count as lost.
+            Some(mut messages) if self.lost.is_empty() => messages.inbound(from).is_some_and(take),
+            _ => false,
+        }
+    }
+
+    #[cold]
     #[inline(never)]
-    fn receive_slowly(
+    fn receive_of_program(
+        &self,
+        from: PeId,
+        tag: u64,
+        element_bytes: usize,
+        out: &mut [u8],
+    ) -> Result<usize> {
+        self.receive_of(Kind::User, Company::NONE, from, tag, element_bytes, out)
+    }
+
+    /// Receives a message of a team into the front of `out` and says how many bytes it has.
+    pub(crate) fn receive_of_team(
+        &self,
+        company: Company<'_>,
+        from: PeId,
+        tag: u64,
+        out: &mut [u8],
+    ) -> Result<usize> {
+        let short = u32::try_from(tag).ok();
+        match short.is_some_and(|tag| self.receive_lines(Kind::Team.whole(), from, tag, out)) {
+            true => Ok(out.len()),
+            false => self.receive_of(Kind::Team, company, from, tag, 1, out),
+        }
+    }
+
+    /// Receives a message of any length into the front of `out`. Where it is a part of what a team does, `company` is
+    /// that team's.
+    fn receive_of(
         &self,
         kind: Kind,
         company: Company<'_>,
@@ -180,7 +207,8 @@ impl Inner {
         self.check_is_here()?;
         let mut begun = None;
         if let Ok(short) = u32::try_from(tag) {
-            if self.return_credit(from)? && self.receive_at_once(kind, from, short, out) {
+            // What kept it from being taken at once may have been that credit.
+            if self.return_credit(from)? && self.receive_lines(kind.whole(), from, short, out) {
                 return Ok(out.len());
             }
             let mut messages = self.messages();

@@ -149,7 +149,11 @@ impl Messages {
         (kind, tag, data): (Kind, u64, Option<u64>),
         bytes: &[u8],
     ) -> Result<bool> {
-        let Some(peer) = self.peers.get_mut(to as usize).filter(|peer| peer.open) else {
+        let Some(peer) = self
+            .peers
+            .get_mut(to as usize)
+            .filter(|peer| peer.sender.is_open())
+        else {
             return Ok(false);
         };
         let (kind, prefix) = entry(kind, tag, data);

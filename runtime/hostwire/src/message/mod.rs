@@ -32,14 +32,11 @@ mod target;
 use std::sync::Arc;
 
 pub use buffer::Buffer;
-use hostwire_transport::ring::{
-    CreditInlet, Inlet, Outlet, PAYLOAD_BYTES, RingReceiver, RingSender, SendOrder, Taken,
-    WordOutlet,
-};
+use hostwire_transport::ring::{PAYLOAD_BYTES, SendOrder, Taken};
 use hostwire_transport::{PeId, TransportError, Wire};
 pub(crate) use pattern::Pattern;
 pub use pattern::{Envelope, Source, Tag};
-use peer::{Arriving, Peer};
+use peer::{Arriving, Inbound, Outbound, Peer};
 pub(crate) use receive::Receiving;
 pub(crate) use remote::{ATOMIC_BYTES_MAX, Asking, KEPT_BYTES_MAX, PLACES_MAX};
 pub use remote::{Deed, Event, Use};
@@ -198,23 +195,22 @@ impl Messages {
     /// The short way out: `bytes` as one message, if the ring takes it now.
     fn send_now(&mut self, to: PeId, kind: Kind, tag: u32, bytes: &[u8]) -> Result<bool> {
         match self.peers.get_mut(to as usize) {
-            Some(peer) if peer.open && peer.sender.takes(bytes.len()) => {
+            Some(peer) if peer.sender.is_open() && peer.sender.takes(bytes.len()) => {
                 Ok(peer.sender.try_send(kind.whole(), tag, bytes)?)
             }
             _ => Ok(false),
         }
     }
 
-    /// The ring to `to`, if it is open.
+    /// The ring to `to`.
     #[inline(always)]
-    fn outbound(&mut self, to: PeId) -> Option<&mut RingSender<Outlet, CreditInlet>> {
-        let peer = self.peers.get_mut(to as usize)?;
-        peer.open.then_some(&mut peer.sender)
+    fn outbound(&mut self, to: PeId) -> Option<&mut Outbound> {
+        self.peers.get_mut(to as usize).map(|peer| &mut peer.sender)
     }
 
     /// The ring from `from`, if what it brings next is for whoever asks now.
     #[inline(always)]
-    fn inbound(&mut self, from: PeId) -> Option<&mut RingReceiver<Inlet, WordOutlet>> {
+    fn inbound(&mut self, from: PeId) -> Option<&mut Inbound> {
         if self.requests.has_posted() {
             return None;
         }

@@ -27,12 +27,10 @@ pub(crate) struct Peer {
     pub(super) own: bool,
     /// It knows that this PE talks.
     pub(super) told: bool,
-    /// A message may enter the ring to it at once: see [`settle`](Self::settle).
-    pub(super) open: bool,
     /// The next message is in the ring, from its first line on.
     pub(super) plain: bool,
-    pub(super) sender: RingSender<Outlet, CreditInlet>,
-    pub(super) receiver: RingReceiver<Inlet, WordOutlet>,
+    pub(super) sender: Outbound,
+    pub(super) receiver: Inbound,
     /// Lines that were taken out of its ring when a short message was last sent to it.
     pub(super) taken_at_send: u64,
     /// Messages that nobody wanted yet, in the order in which they were sent.
@@ -119,10 +117,11 @@ fn rings(wire: &Arc<dyn Wire>, layout: &Layout, pe: PeId) -> Result<Rings> {
     Ok((sender, receiver))
 }
 
-type Rings = (
-    RingSender<Outlet, CreditInlet>,
-    RingReceiver<Inlet, WordOutlet>,
-);
+type Rings = (Outbound, Inbound);
+/// The ring to a peer.
+pub(super) type Outbound = RingSender<Outlet, CreditInlet>;
+/// The ring from a peer.
+pub(super) type Inbound = RingReceiver<Inlet, WordOutlet>;
 
 impl Peer {
     /// Sends a message whole, behind its prefix, if there is room for it now.
@@ -146,12 +145,11 @@ impl Peer {
         let own = wire.pe();
         let is_known = !layout.has_talks();
         let (sender, receiver) = rings(wire, layout, pe)?;
-        Ok(Self {
+        let mut peer = Self {
             pe,
             own: pe == own,
             shut: false,
             told: is_known && pe != own,
-            open: is_known && pe != own,
             plain: pe != own,
             sender,
             receiver,
@@ -163,7 +161,9 @@ impl Peer {
             announced: 0,
             heard: 0,
             far: None,
-        })
+        };
+        peer.settle();
+        Ok(peer)
     }
 
     /// From now on there is a way to it, over which nothing has gone.
@@ -177,7 +177,8 @@ impl Peer {
     /// Works out anew what the short ways look at.
     #[inline]
     pub(super) fn settle(&mut self) {
-        self.open = self.told && !self.shut && !self.has_outbox();
+        self.sender
+            .set_open(self.told && !self.shut && !self.has_outbox());
         let nothing = matches!(self.arriving, Arriving::Nothing);
         self.plain = !self.own && !self.shut && nothing && self.aside.is_empty();
     }

@@ -52,7 +52,11 @@ impl Messages {
         (kind, tag, data): (Kind, u64, Option<u64>),
         bytes: &[u8],
     ) -> Sent {
-        let Some(peer) = self.peers.get_mut(to as usize).filter(|peer| peer.open) else {
+        let Some(peer) = self
+            .peers
+            .get_mut(to as usize)
+            .filter(|peer| peer.sender.is_open())
+        else {
             return Sent::No;
         };
         let taken = peer.receiver.lines_taken();

@@ -18,6 +18,11 @@ impl Words {
     }
 
     #[inline(always)]
+    pub(super) fn first(&self) -> &AtomicU64 {
+        &self.0[0]
+    }
+
+    #[inline(always)]
     pub(super) fn words(&self) -> &[AtomicU64] {
         &self.0
     }

@@ -81,6 +81,12 @@ impl Words {
     }
 
     #[inline(always)]
+    pub(super) fn first(&self) -> &AtomicU64 {
+        // SAFETY: as in `words`; there is at least one.
+        unsafe { self.words.as_ref() }
+    }
+
+    #[inline(always)]
     pub(super) fn words(&self) -> &[AtomicU64] {
         // SAFETY: `count` words, mapped, zeroed and page aligned, for as long as `self`
         // lives; only ever accessed as these atomics.

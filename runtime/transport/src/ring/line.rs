@@ -18,6 +18,12 @@ fn store_header(line: &PlainLine, header: u64) {
     line[0].store(header, order!("line: release", Ordering::Release));
 }
 
+/// Loads the header of a line, before its payload.
+#[inline(always)]
+pub(super) fn load_header(line: &PlainLine) -> u64 {
+    line[0].load(order!("line at once: acquire", Ordering::Acquire))
+}
+
 /// Stores the payload of a line.
 #[inline(always)]
 pub(super) fn store_payload(line: &PlainLine, payload: &[u8]) {
@@ -26,20 +32,66 @@ pub(super) fn store_payload(line: &PlainLine, payload: &[u8]) {
     } else if let Ok(word) = <[u8; 8]>::try_from(payload) {
         line[1].store(u64::from_ne_bytes(word), Ordering::Relaxed);
     } else {
-        let mut words = payload.chunks_exact(8);
-        let mut at = 1;
-        for word in words.by_ref() {
-            let mut bytes = [0; 8];
-            bytes.copy_from_slice(word);
-            line[at].store(u64::from_ne_bytes(bytes), Ordering::Relaxed);
-            at += 1;
-        }
-        let tail = words.remainder();
-        if !tail.is_empty() && at < 8 {
-            let mut bytes = [0; 8];
-            bytes[..tail.len()].copy_from_slice(tail);
-            line[at].store(u64::from_ne_bytes(bytes), Ordering::Relaxed);
-        }
+        store_words(&line[1..], payload);
+    }
+}
+
+/// Stores bytes into words, each with its least byte first; the last one may be filled up.
+#[inline(always)]
+fn store_words(line: &[AtomicU64], payload: &[u8]) {
+    let (words, tail) = payload.as_chunks::<8>();
+    let mut line = line.iter();
+    for (bytes, word) in words.iter().zip(line.by_ref()) {
+        word.store(u64::from_ne_bytes(*bytes), Ordering::Relaxed);
+    }
+    if !tail.is_empty()
+        && let Some(word) = line.next()
+    {
+        word.store(tail_word(tail).to_le(), Ordering::Relaxed);
+    }
+}
+
+/// One to seven bytes as a word, the first one the least. Without a loop or a call: short messages then save no registers.
+#[inline(always)]
+fn tail_word(tail: &[u8]) -> u64 {
+    let behind = |bytes: usize| 8 * (tail.len() - bytes) as u32;
+    if let (Some(front), Some(back)) = (tail.first_chunk(), tail.last_chunk()) {
+        u64::from(u32::from_le_bytes(*front)) | u64::from(u32::from_le_bytes(*back)) << behind(4)
+    } else if let (Some(front), Some(back)) = (tail.first_chunk(), tail.last_chunk()) {
+        u64::from(u16::from_le_bytes(*front)) | u64::from(u16::from_le_bytes(*back)) << behind(2)
+    } else {
+        tail.first().map_or(0, |byte| u64::from(*byte))
+    }
+}
+
+/// Loads bytes out of words: the reverse of [`store_words`].
+#[inline(always)]
+fn load_words(line: &[AtomicU64], dst: &mut [u8]) {
+    let (words, tail) = dst.as_chunks_mut::<8>();
+    let mut line = line.iter();
+    for (bytes, word) in words.iter_mut().zip(line.by_ref()) {
+        *bytes = word.load(Ordering::Relaxed).to_ne_bytes();
+    }
+    if !tail.is_empty()
+        && let Some(word) = line.next()
+    {
+        store_tail(tail, u64::from_le(word.load(Ordering::Relaxed)));
+    }
+}
+
+/// The reverse of [`tail_word`].
+#[inline(always)]
+fn store_tail(tail: &mut [u8], word: u64) {
+    let len = tail.len();
+    let behind = |bytes: usize| word >> (8 * (len - bytes) as u32);
+    if len >= 4 {
+        tail[..4].copy_from_slice(&(word as u32).to_le_bytes());
+        tail[len - 4..].copy_from_slice(&(behind(4) as u32).to_le_bytes());
+    } else if len >= 2 {
+        tail[..2].copy_from_slice(&(word as u16).to_le_bytes());
+        tail[len - 2..].copy_from_slice(&(behind(2) as u16).to_le_bytes());
+    } else if let Some(byte) = tail.first_mut() {
+        *byte = word as u8;
     }
 }
 
@@ -86,35 +138,14 @@ pub(super) fn store_behind(
     for (word, value) in line[1..].iter().zip(front) {
         word.store(value.to_le(), Ordering::Relaxed);
     }
-    let (words, tail) = payload.as_chunks::<8>();
-    let mut rest = line[1 + FRONT_WORDS..].iter();
-    for (word, bytes) in rest.by_ref().zip(words) {
-        word.store(u64::from_ne_bytes(*bytes), Ordering::Relaxed);
-    }
-    if !tail.is_empty()
-        && let Some(word) = line.get(1 + FRONT_WORDS + words.len())
-    {
-        let mut bytes = [0; 8];
-        bytes[..tail.len()].copy_from_slice(tail);
-        word.store(u64::from_ne_bytes(bytes), Ordering::Relaxed);
-    }
+    store_words(&line[1 + FRONT_WORDS..], payload);
     store_header(line, header);
 }
 
 /// Loads the part of a line's payload after the front.
 #[inline(always)]
 pub(super) fn load_behind(line: &PlainLine, dst: &mut [u8]) {
-    let (words, tail) = dst.as_chunks_mut::<8>();
-    let from = &line[1 + FRONT_WORDS..];
-    for (bytes, word) in words.iter_mut().zip(from) {
-        *bytes = word.load(Ordering::Relaxed).to_ne_bytes();
-    }
-    if !tail.is_empty()
-        && let Some(word) = from.get(words.len())
-    {
-        let bytes = word.load(Ordering::Relaxed).to_ne_bytes();
-        tail.copy_from_slice(&bytes[..tail.len()]);
-    }
+    load_words(&line[1 + FRONT_WORDS..], dst);
 }
 
 /// Loads the front of a line's payload.
@@ -130,17 +161,5 @@ pub(super) fn load(line: &PlainLine, dst: &mut [u8]) {
         }
         return;
     }
-    let mut words = dst.chunks_exact_mut(8);
-    let mut at = 1;
-    for word in words.by_ref() {
-        if at < 8 {
-            word.copy_from_slice(&line[at].load(Ordering::Relaxed).to_ne_bytes());
-        }
-        at += 1;
-    }
-    let tail = words.into_remainder();
-    if !tail.is_empty() && at < 8 {
-        let bytes = line[at].load(Ordering::Relaxed).to_ne_bytes();
-        tail.copy_from_slice(&bytes[..tail.len()]);
-    }
+    load_words(&line[1..], dst);
 }

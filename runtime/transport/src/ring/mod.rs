@@ -70,7 +70,10 @@ pub const RING_BYTES_DEFAULT: usize = 4096;
 
 /// How many slots a ring has: a power of two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Slots(u64);
+pub struct Slots {
+    /// One less: the bits of the number of a line that say which slot is its own.
+    mask: u64,
+}
 
 impl Slots {
     /// The slots of a ring of `ring_bytes` bytes.
@@ -79,31 +82,33 @@ impl Slots {
     /// [`RING_BYTES_MAX`].
     pub fn of_bytes(ring_bytes: usize) -> Option<Self> {
         (ring_bytes.is_power_of_two() && (RING_BYTES_MIN..=RING_BYTES_MAX).contains(&ring_bytes))
-            .then_some(Self(ring_bytes as u64 / 64))
+            .then_some(Self {
+                mask: ring_bytes as u64 / 64 - 1,
+            })
     }
 
     /// How many there are.
     #[inline(always)]
     pub fn count(self) -> u64 {
-        self.0
+        self.mask + 1
     }
 
     /// The slot of the line with this number.
     #[inline(always)]
     pub fn slot(self, line: u64) -> usize {
-        (line & (self.0 - 1)) as usize
+        (line & self.mask) as usize
     }
 
     /// Lines freed before the receiver says so. At most this many are held back.
     #[inline(always)]
     fn credit_batch(self) -> u64 {
-        (self.0 / 4).max(1)
+        (self.count() / 4).max(1)
     }
 
     /// The longest message that goes through the ring.
     #[inline]
     pub fn message_bytes_max(self) -> usize {
-        let lines = self.0 as usize / 2;
+        let lines = self.count() as usize / 2;
         (lines * PAYLOAD_BYTES).min(header::LEN_MAX)
     }
 }
@@ -210,8 +215,8 @@ pub trait LineStore {
     fn message_stored(&self) -> Result<(), TransportError> {
         Ok(())
     }
-    /// The slot itself, where a line is stored by storing its words.
-    fn plain(&self, _slot: usize) -> Option<&PlainLine> {
+    /// The slot of the line with this number, where a line is stored by storing its words.
+    fn plain(&self, _line: u64) -> Option<&PlainLine> {
         None
     }
     /// After a message was stored to a [`plain`](Self::plain) slot: whether the receiver polls by
@@ -248,8 +253,8 @@ pub trait LineLoad {
     }
     /// The slot will be looked at soon.
     fn expect(&self, _slot: usize) {}
-    /// The slot itself, where a line is loaded by loading its words.
-    fn plain(&self, _slot: usize) -> Option<&PlainLine> {
+    /// The slot of the line with this number, where a line is loaded by loading its words.
+    fn plain(&self, _line: u64) -> Option<&PlainLine> {
         None
     }
     /// The eager buffer, where there is one.

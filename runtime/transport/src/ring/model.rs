@@ -126,8 +126,8 @@ impl LineStore for Arc<Plain> {
         Ok(())
     }
 
-    fn plain(&self, slot: usize) -> Option<&PlainLine> {
-        self.lines.get(slot)
+    fn plain(&self, line: u64) -> Option<&PlainLine> {
+        self.lines.get(line as usize % self.lines.len())
     }
 
     fn receiver_looks(&self) -> bool {
@@ -144,8 +144,8 @@ impl LineLoad for Arc<Plain> {
         line::load(&self.lines[slot], dst);
     }
 
-    fn plain(&self, slot: usize) -> Option<&PlainLine> {
-        self.lines.get(slot)
+    fn plain(&self, line: u64) -> Option<&PlainLine> {
+        self.lines.get(line as usize % self.lines.len())
     }
 }
 

@@ -40,6 +40,7 @@ impl MappedSlots {
         })
     }
 
+    /// That of a slot, or of the line with this number.
     #[inline(always)]
     fn line(&self, slot: usize) -> &[AtomicU64; 8] {
         // SAFETY: `new` checked `mask + 1` lines from `first` on, and the mask keeps the
@@ -292,10 +293,10 @@ impl LineStore for Outlet {
     }
 
     #[inline(always)]
-    fn plain(&self, slot: usize) -> Option<&PlainLine> {
+    fn plain(&self, line: u64) -> Option<&PlainLine> {
         match self {
             Self::Mapped { lines } if lines.window.visibility() == Visibility::Coherent => {
-                Some(lines.slots.line(slot))
+                Some(lines.slots.line(line as usize))
             }
             _ => None,
         }
@@ -444,8 +445,8 @@ impl LineLoad for Inlet {
     }
 
     #[inline(always)]
-    fn plain(&self, slot: usize) -> Option<&PlainLine> {
-        (self.visibility == Visibility::Coherent).then(|| self.slots.line(slot))
+    fn plain(&self, line: u64) -> Option<&PlainLine> {
+        (self.visibility == Visibility::Coherent).then(|| self.slots.line(line as usize))
     }
 
     #[inline(always)]

@@ -2,7 +2,7 @@
 
 use super::eager::Incoming;
 use super::eager_destination::Destination;
-use super::line::{load, load_behind};
+use super::line::{load, load_behind, load_header};
 use super::{
     ANNOUNCED, CreditStore, FRONT_BYTES, FRONT_WORDS, HOLD, Header, KIND_CONTINUED, LineLoad,
     PAYLOAD_BYTES, PlainLine, Position, Slots,
@@ -50,13 +50,16 @@ pub struct RingReceiver<L, C> {
     /// The next line.
     pub(super) next: Position,
     /// The number of freed lines that the sender has been told; so much less that a batch is owed, if it is owed for eager bytes.
-    pub(super) returned: u64,
+    returned: u64,
+    /// Lines before this one may be taken [at once](Self::take_line_at_once): what is held back is less than a batch then, no message is at
+    /// hand, and lines are plain.
+    at_once: u64,
     /// What is asked of the sender: to send no messages ([`HOLD`]), or to announce long ones ([`ANNOUNCED`]).
     asked: u64,
     /// Bytes already taken of the message at hand.
     pub(super) taken_bytes: usize,
     /// The first line of the message at hand, once seen.
-    pub(super) head: Option<Head>,
+    head: Option<Head>,
     /// The eager buffer, where there is one.
     pub(super) eager: Option<Box<Incoming>>,
 }
@@ -64,17 +67,55 @@ pub struct RingReceiver<L, C> {
 impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     /// The receiving end of a fresh (zeroed) ring from `peer`.
     pub fn new(load: L, credit: C, peer: PeId, slots: Slots) -> Self {
-        Self {
+        let mut receiver = Self {
             eager: load.eager().map(|eager| Box::new(Incoming::new(eager))),
             load,
             credit,
             peer,
             next: Position::new(slots),
             returned: 0,
+            at_once: 0,
             asked: 0,
             taken_bytes: 0,
             head: None,
-        }
+        };
+        receiver.settle();
+        receiver
+    }
+
+    /// Works out anew what the shortest ways look at.
+    #[inline]
+    fn settle(&mut self) {
+        let is_plain = self.head.is_none() && self.load.plain(0).is_some();
+        let batch = self.next.slots.credit_batch();
+        self.at_once = if is_plain {
+            self.returned.wrapping_add(batch)
+        } else {
+            0
+        };
+    }
+
+    #[inline]
+    pub(super) fn set_head(&mut self, head: Option<Head>) {
+        self.head = head;
+        self.settle();
+    }
+
+    #[inline]
+    pub(super) fn set_returned(&mut self, lines: u64) {
+        self.returned = lines;
+        self.settle();
+    }
+
+    /// Whether a message is at hand.
+    pub(super) fn has_head(&self) -> bool {
+        self.head.is_some()
+    }
+
+    /// Whether so many further lines may be taken at once.
+    #[inline(always)]
+    fn may_take(&self, lines: u64) -> bool {
+        self.next.line + lines <= self.at_once
     }
 
     /// How many lines have been taken since the beginning.
@@ -107,10 +148,10 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     pub fn take_line_at_once(&mut self, kind: u8, tag: u32, out: &mut [u8], polls: u32) -> bool {
         let at = self.next;
         let len = out.len();
-        if self.head.is_some() || self.owes_credit() || len > PAYLOAD_BYTES {
+        if len > PAYLOAD_BYTES || !self.may_take(1) {
             return false;
         }
-        let Some(line) = self.load.plain(at.slot()) else {
+        let Some(line) = self.load.plain(at.line) else {
             return false;
         };
         let wanted = opaque::word(Header::new(at.stamp, kind, len, tag).0);
@@ -130,11 +171,10 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         let Some((front, back)) = out.split_at_mut_checked(PAYLOAD_BYTES) else {
             return false;
         };
-        if self.head.is_some() || self.owes_credit() || back.len() > PAYLOAD_BYTES {
+        if back.len() > PAYLOAD_BYTES || !self.may_take(1) {
             return false;
         }
-        let second_slot = at.slots.slot(at.line + 1);
-        let lines = (self.load.plain(at.slot()), self.load.plain(second_slot));
+        let lines = (self.load.plain(at.line), self.load.plain(at.line + 1));
         let (Some(line), Some(second)) = lines else {
             return false;
         };
@@ -158,11 +198,11 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     /// [`eager_front_at_once`](Self::eager_front_at_once). `None` only means that [`peek`](Self::peek) has to look.
     #[inline(always)]
     pub fn front_at_once(&self) -> Option<(Head, [u64; FRONT_WORDS])> {
-        if self.head.is_some() || self.owes_credit() {
+        if !self.may_take(1) {
             return None;
         }
-        let line = self.load.plain(self.next.slot())?;
-        let header = Header(self.load.header(self.next.slot()));
+        let line = self.load.plain(self.next.line)?;
+        let header = Header(load_header(line));
         if header.stamp() != self.next.stamp {
             return None;
         }
@@ -183,7 +223,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
             return false;
         }
         let at = self.next;
-        let Some(line) = self.load.plain(at.slot()) else {
+        let Some(line) = self.load.plain(at.line) else {
             return false;
         };
         let Some((now, back)) = out.split_at_mut_checked(PAYLOAD_BYTES - FRONT_BYTES) else {
@@ -196,7 +236,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
             self.next.advance();
             return true;
         }
-        let Some(second) = self.load.plain(at.slots.slot(at.line + 1)) else {
+        let Some(second) = self.load.plain(at.line + 1) else {
             return false;
         };
         if back.len() > PAYLOAD_BYTES {
@@ -216,10 +256,10 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     #[inline(always)]
     pub fn take_long_at_once(&mut self, kind: u8, tag: u32, out: &mut [u8], polls: u32) -> bool {
         let at = self.next;
-        if self.head.is_some() || self.owes_credit() {
+        if !self.may_take(1) {
             return false;
         }
-        let Some(line) = self.load.plain(at.slot()) else {
+        let Some(line) = self.load.plain(at.line) else {
             return false;
         };
         // Whatever comes ends the wait.
@@ -249,7 +289,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         let mut at = self.next;
         let (mut kind, mut rest) = (head.kind, head.len_bytes);
         while rest > 0 {
-            let Some(line) = self.load.plain(at.slot()) else {
+            let Some(line) = self.load.plain(at.line) else {
                 return false;
             };
             let wanted = Header::new(at.stamp, kind, rest, head.tag);
@@ -276,7 +316,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     /// ends the wait.
     #[inline(always)]
     fn arrives(&self, line: &PlainLine, wanted: u64, polls: u32) -> bool {
-        if line[0].load(order!("line at once: acquire", Ordering::Acquire)) == wanted {
+        if load_header(line) == wanted {
             // Messages come one after the other. Prefetching the next lines here was measured to
             // take them away from the sender too early.
             return true;
@@ -333,7 +373,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
             while !self.has_arrived() {
                 polls -= 1;
                 if polls == 0 {
-                    self.head = Some(head);
+                    self.set_head(Some(head));
                     self.taken_bytes = head.len_bytes - rest.len();
                     return Ok(Taken::Part(head));
                 }
@@ -430,7 +470,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     #[inline(always)]
     fn tell_credit(&mut self) -> Result<(), TransportError> {
         unless_lost(self.credit.store_credit(self.next.line | self.asked))?;
-        self.returned = self.next.line;
+        self.set_returned(self.next.line);
         if let Some(eager) = &mut self.eager
             && let Some(credit) = eager.credit()
         {
@@ -487,7 +527,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
             _ => Some(head).filter(|it| it.len_bytes <= self.next.slots.message_bytes_max()),
         };
         let head = sound.ok_or_else(|| self.bad_first_line(head))?;
-        self.head = Some(head);
+        self.set_head(Some(head));
         Ok(Some(head))
     }
 
@@ -559,7 +599,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
             let (is_first, is_last) = (self.taken_bytes == 0, now == rest);
             self.taken_bytes = if is_last { 0 } else { self.taken_bytes + now };
             if is_last {
-                self.head = None;
+                self.set_head(None);
             }
             if !is_first {
                 // The rest of a long message needs the room that this part frees. After a

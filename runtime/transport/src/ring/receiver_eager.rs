@@ -64,7 +64,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         element_bytes: usize,
         out: &mut [u8],
     ) -> Result<Taken, TransportError> {
-        let found = self.eager_line(tag).filter(|_| self.head.is_none());
+        let found = self.eager_line(tag).filter(|_| !self.has_head());
         let Some((summary, _)) = found else {
             return Ok(Taken::Nothing);
         };
@@ -93,7 +93,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     #[inline(always)]
     fn eager_line(&self, tag: u32) -> Option<Front> {
         let eager = self.eager.as_ref()?.eager;
-        let line = self.load.plain(self.next.slot())?;
+        let line = self.load.plain(self.next.line)?;
         let wanted = Header::new(self.next.stamp, KIND_CONTINUED, eager::LINE_BYTES, tag);
         if self.load.header(self.next.slot()) != wanted.0 {
             return None;
@@ -181,14 +181,14 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         let owed = incoming.advance(len);
         self.next.advance();
         self.taken_bytes = 0;
-        self.head = None;
+        self.set_head(None);
         if owed == Owed::Little {
             return;
         }
         let batch = self.next.slots.credit_batch();
         if self.owed() < batch {
             // So that a short message looks at one number alone.
-            self.returned = self.next.line.wrapping_sub(batch);
+            self.set_returned(self.next.line.wrapping_sub(batch));
         }
         if owed == Owed::Half {
             // The message is here whole. What is wrong shows with the next one.

@@ -71,6 +71,10 @@ pub struct RingSender<S, C> {
     next: Position,
     /// Lines that messages may take, counted from the beginning, as last seen. None more during a hold.
     granted: u64,
+    /// Lines that messages may take [at once](Self::send_line_at_once): `granted` where lines are plain and the ring is open, else 0.
+    at_once: u64,
+    /// Messages may enter the ring at once, as far as its user is concerned.
+    open: bool,
     /// Lines for which there is room, counted from the beginning, as last seen.
     room: u64,
     /// The receiver takes no more messages for now: see [`super::RingReceiver::hold`].
@@ -86,7 +90,7 @@ pub struct RingSender<S, C> {
 impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
     /// The sending end of a fresh ring to `peer`.
     pub fn new(store: S, credit: C, peer: PeId, slots: Slots) -> Self {
-        Self {
+        let mut sender = Self {
             lines_bytes_max: match store.eager() {
                 Some(_) => lines_bytes_max(slots.message_bytes_max()),
                 None => usize::MAX,
@@ -97,21 +101,48 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
             peer,
             next: Position::new(slots),
             granted: slots.count(),
+            at_once: 0,
+            open: true,
             room: slots.count(),
             held: false,
             announced: false,
-        }
+        };
+        sender.settle();
+        sender
     }
 
-    /// The shortest way for messages of up to [`PAYLOAD_BYTES`]: stores one into coherent memory if credit is known.
-    /// Calls no function.
+    /// Says whether messages may enter the ring at once, which they may at first.
+    #[inline]
+    pub fn set_open(&mut self, open: bool) {
+        self.open = open;
+        self.settle();
+    }
+
+    /// Whether messages may enter the ring at once, as far as its user is concerned.
+    #[inline(always)]
+    pub fn is_open(&self) -> bool {
+        self.open
+    }
+
+    /// Works out anew what the shortest ways look at.
+    #[inline]
+    fn settle(&mut self) {
+        self.at_once = if self.open && self.is_mapped() {
+            self.granted
+        } else {
+            0
+        };
+    }
+
+    /// The shortest way for messages of up to [`PAYLOAD_BYTES`]: stores one into coherent memory if the ring is
+    /// [open](Self::set_open) and credit is known. Calls no function.
     #[inline(always)]
     pub fn send_line_at_once(&mut self, kind: u8, tag: u32, payload: &[u8]) -> Sent {
         let at = self.next;
-        if payload.len() > PAYLOAD_BYTES || self.granted == at.line {
+        if payload.len() > PAYLOAD_BYTES || at.line >= self.at_once {
             return Sent::No;
         }
-        let Some(line) = self.store.plain(at.slot()) else {
+        let Some(line) = self.store.plain(at.line) else {
             return Sent::No;
         };
         let header = Header::new(at.stamp, kind, payload.len(), tag);
@@ -127,11 +158,10 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         let Some((front, back)) = payload.split_at_checked(PAYLOAD_BYTES) else {
             return Sent::No;
         };
-        if back.len() > PAYLOAD_BYTES || self.granted - at.line < 2 {
+        if back.len() > PAYLOAD_BYTES || at.line + 1 >= self.at_once {
             return Sent::No;
         }
-        let second_slot = at.slots.slot(at.line + 1);
-        let lines = (self.store.plain(at.slot()), self.store.plain(second_slot));
+        let lines = (self.store.plain(at.line), self.store.plain(at.line + 1));
         let (Some(line), Some(second)) = lines else {
             return Sent::No;
         };
@@ -142,6 +172,15 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         store(second, continued.0, back);
         self.next.advance_by_two();
         self.sent()
+    }
+
+    /// The same for longer messages. What is wrong, [`try_send`](Self::try_send) says.
+    #[inline]
+    pub fn send_long_at_once(&mut self, kind: u8, tag: u32, payload: &[u8]) -> Sent {
+        let is_sent = self.next.line < self.at_once
+            && self.takes(payload.len())
+            && self.try_send(kind, tag, payload) == Ok(true);
+        if is_sent { Sent::Yes } else { Sent::No }
     }
 
     /// The same for messages of up to two lines with a [front](Self::try_send_behind).
@@ -155,9 +194,9 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
     ) -> Sent {
         let at = self.next;
         let header = Header::new(at.stamp, kind, FRONT_BYTES + payload.len(), tag);
-        let first = self.store.plain(at.slot());
+        let first = self.store.plain(at.line);
         let Some((now, back)) = payload.split_at_checked(PAYLOAD_BYTES - FRONT_BYTES) else {
-            if self.granted == at.line {
+            if at.line >= self.at_once {
                 return Sent::No;
             }
             let Some(line) = first else {
@@ -167,10 +206,10 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
             self.next.advance();
             return self.sent();
         };
-        if back.len() > PAYLOAD_BYTES || self.granted - at.line < 2 {
+        if back.len() > PAYLOAD_BYTES || at.line + 1 >= self.at_once {
             return Sent::No;
         }
-        let second = self.store.plain(at.slots.slot(at.line + 1));
+        let second = self.store.plain(at.line + 1);
         let (Some(line), Some(second)) = (first, second) else {
             return Sent::No;
         };
@@ -271,7 +310,7 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         let header = Header::new(self.next.stamp, kind, len, tag).0;
         self.store.begin_message()?;
         let mut next = self.next;
-        if let Some(line) = self.store.plain(next.slot()) {
+        if let Some(line) = self.store.plain(next.line) {
             store_behind(line, header, front, now);
             next.advance();
             if !rest.is_empty() {
@@ -415,6 +454,7 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         self.store_message(kind, tag, payload)?;
         if self.held {
             self.granted = self.next.line;
+            self.settle();
         }
         Ok(true)
     }
@@ -549,6 +589,7 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         self.held = word & HOLD != 0;
         self.announced = word & ANNOUNCED != 0;
         self.granted = if self.held { self.next.line } else { self.room };
+        self.settle();
         Ok(self.granted - self.next.line >= lines)
     }
 }
