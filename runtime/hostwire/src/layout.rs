@@ -62,15 +62,15 @@ pub(crate) const SLOTS: usize = 256;
 pub(crate) const RINGS_LOOKED_AT_MAX: u32 = 64;
 
 /// Bytes of a piece of a long message on its way through staging memory. Fitted: half of
-/// a level-two cache of 512 KiB holds all four.
-pub(crate) const CHUNK_BYTES: usize = 64 << 10;
+/// a level-two cache of 512 KiB holds all of them.
+pub(crate) const CHUNK_BYTES: usize = 16 << 10;
 /// Requests that a PE may have under way to the agent of another. A power of two.
 pub(crate) const REQUEST_LINES: u32 = 8;
 
 /// Bytes of the landing place: most of what an agent gives back at a time.
 pub(crate) const LANDING_BYTES: usize = 256 << 10;
 /// Pieces in staging at a time.
-pub(crate) const CHUNKS: u64 = 4;
+pub(crate) const CHUNKS: u64 = 16;
 
 /// What a PE exposes to the others in its part of the address space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

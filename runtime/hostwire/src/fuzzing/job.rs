@@ -293,7 +293,7 @@ fn seeds() -> Seeds {
         ),
         (
             "pieces",
-            send_long(mapped()).answer(1, 3).mail(3, 1, 2).done(),
+            send_long(mapped()).answer(1, 3).mail(3, 1, 8).done(),
         ),
         (
             "never_sent",

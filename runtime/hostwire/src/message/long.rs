@@ -15,12 +15,12 @@
 //!
 //! Whatever a peer says is a number that is checked here.
 
-use hostwire_transport::PeId;
+use hostwire_transport::{PeId, Visibility};
 
 use super::header::{from_upper_word, upper_word};
 use crate::error::{Error, PeerWord, Result};
 use crate::inner::Inner;
-use crate::layout::{CHUNK_BYTES, Count};
+use crate::layout::{CHUNK_BYTES, CHUNKS, Count};
 
 /// What the line in the ring says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -148,6 +148,30 @@ impl Delivery {
             _ => Err(PeerWord::Delivery.out_of(1..=3, pe, word)),
         }
     }
+}
+
+/// A side tells the other one of so many pieces together. Fitted.
+const PIECES_TOLD: u64 = 4;
+/// In coherent memory, where telling costs little, messages of up to so many pieces are told piece by piece: both sides then copy at the same time
+/// from the first piece on. Fitted.
+const PIECES_TOLD_ALONE_MAX: u64 = 16;
+
+const _: () = assert!(CHUNKS.is_multiple_of(PIECES_TOLD));
+
+/// The piece behind those that `pe` is told of together with `piece`, of a message of `all` pieces. Such pieces lie one behind the other in
+/// staging.
+pub(super) fn next_to_tell(inner: &Inner, pe: PeId, piece: u64, all: u64) -> u64 {
+    let window = inner.window(pe);
+    let is_coherent = window.is_some_and(|window| window.visibility() == Visibility::Coherent);
+    match is_coherent && all <= PIECES_TOLD_ALONE_MAX {
+        true => piece + 1,
+        false => (piece / PIECES_TOLD + 1) * PIECES_TOLD,
+    }
+}
+
+/// Where a piece lies in staging.
+pub(super) fn place(inner: &Inner, piece: u64) -> usize {
+    inner.layout.staging() + (piece % CHUNKS) as usize * CHUNK_BYTES
 }
 
 /// How many pieces a message of `len` bytes has in staging.

@@ -7,7 +7,8 @@ use super::Messages;
 use super::buffer::Buffer;
 use super::header::{Form, Header};
 use super::long::{
-    Announcement, Delivery, Origin, expect_count, load_count, pieces, store_count, unless_lost,
+    Announcement, Delivery, Origin, expect_count, load_count, next_to_tell, pieces, place,
+    store_count, unless_lost,
 };
 use super::matching::Found;
 use super::pattern::{Envelope, Pattern};
@@ -576,14 +577,15 @@ impl<'a> Receiving<'a> {
         let all = pieces(len_bytes);
         let most = all.min(taken + CHUNKS);
         let there = load_count(inner, from, Count::Delivered, number, taken, most)?;
-        for piece in taken..there {
+        let mut piece = taken;
+        while piece < there {
+            let next = next_to_tell(inner, from, piece, all).min(there);
             let start = piece as usize * CHUNK_BYTES;
-            let end = (start + CHUNK_BYTES).min(len_bytes);
-            let at = inner.layout.staging() + (piece % CHUNKS) as usize * CHUNK_BYTES;
+            let end = len_bytes.min(next as usize * CHUNK_BYTES);
             let part = self.target.part(start, end);
-            inner.segment().get_staged(at, part)?;
-            let freed = store_count(inner, from, Count::Freed, number, piece + 1);
-            unless_lost(freed)?;
+            inner.segment().get_staged(place(inner, piece), part)?;
+            unless_lost(store_count(inner, from, Count::Freed, number, next))?;
+            piece = next;
         }
         self.state = if there == all {
             messages.free_staging(from, number);

@@ -5,7 +5,8 @@ use hostwire_transport::{PeId, TransportError};
 use super::buffer::Buffer;
 use super::header::{PREFIX_BYTES, entry};
 use super::long::{
-    Announcement, DELIVERED, Delivery, Origin, expect_count, load_count, pieces, store_count,
+    Announcement, DELIVERED, Delivery, Origin, expect_count, load_count, next_to_tell, pieces,
+    place, store_count,
 };
 use super::pattern::Envelope;
 use super::requests::Ticket;
@@ -375,16 +376,18 @@ impl<'a> Sending<'a> {
         let all = pieces(len);
         let freed = load_count(inner, self.to, Count::Freed, number, freed, put)?;
         let may = all.min(freed + CHUNKS);
-        let staging = inner.layout.staging();
-        for piece in put..may {
+        let mut piece = put;
+        while piece < may {
+            let next = next_to_tell(inner, self.to, piece, all).min(may);
+            let at = place(inner, piece);
             let start = piece as usize * CHUNK_BYTES;
-            let at = staging + (piece % CHUNKS) as usize * CHUNK_BYTES;
-            let end = len.min(start + CHUNK_BYTES);
+            let end = len.min(next as usize * CHUNK_BYTES);
             match self.payload.bytes() {
                 Some(bytes) => inner.put_staged(self.to, at, &bytes[start..end])?,
                 None => self.payload.put(inner, self.to, at, start, end - start)?,
             }
-            store_count(inner, self.to, Count::Delivered, number, piece + 1)?;
+            store_count(inner, self.to, Count::Delivered, number, next)?;
+            piece = next;
         }
         let is_done = may == all && (!self.is_confirmed || freed == all);
         self.state = if is_done {
