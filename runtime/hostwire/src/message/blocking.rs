@@ -85,9 +85,9 @@ impl Inner {
     #[cold]
     #[inline(never)]
     fn send_slowly(&self, kind: Kind, to: PeId, tag: u64, bytes: &[u8]) -> Result<bool> {
-        match u32::try_from(tag) {
-            Ok(tag) if self.is_there(to) => self.messages().send_now(to, kind, tag, bytes),
-            _ => Ok(false),
+        match self.is_there(to) {
+            true => self.messages().send_now(to, (kind, tag, None), bytes),
+            false => Ok(false),
         }
     }
 
