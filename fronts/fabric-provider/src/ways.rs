@@ -1,17 +1,18 @@
 //! Which way a send or a receive goes. There are two, which [`Send::way`] and [`Receive::way`] choose:
 //!
-//! | call | message | route to the peer | way |
+//! | call | message | route | way |
 //! |---|---|---|---|
 //! | send | up to 320 B | mapped | at once: into lines of the ring |
 //! | send | up to 32 KiB | mapped and coherent | at once: into the eager buffer, and one line |
 //! | send | up to half a ring | any other | at once: into lines of the ring |
 //! | send | longer; or no room now; or others wait before it | any | background: it enters the ring later, or is announced |
 //! | send | with `FI_DELIVERY_COMPLETE`, of several pieces | any | background |
-//! | receive | is there; no receive is posted, and one peer is named | mapped and coherent | at once: out of ring or eager buffer into the program's memory |
+//! | receive | is there, of up to 8 KiB; no receive is posted, and one peer is named | any whose ring here is coherent | at once: out of ring or eager buffer into the program's memory |
 //! | receive | has not come | any | posted. The [look](hostwire::station::Station::glance) that finds it gives it to the receive that was posted first, at once as above |
-//! | receive | all else: it was set aside, it is announced, it is not there whole, another receive is posted | any | background |
+//! | receive | all else: it is longer, set aside, announced or not there whole, or another receive is posted | any | background |
 //! | receive | of several pieces, with `FI_PEEK`, `FI_CLAIM`, `FI_DISCARD` or `FI_MULTI_RECV` | any | background |
 //!
+//! Data and the upper half of a tag count as 16 B of a message.
 //! *At once* is [`Station::send_at_once`](hostwire::station::Station::send_at_once) and
 //! [`receive_at_once`](hostwire::station::Station::receive_at_once): the message has left or come when the call returns, and
 //! its completion is in the queue. What these do not take goes on in the *background*:
