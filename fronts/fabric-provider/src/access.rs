@@ -12,7 +12,7 @@ use crate::buffer::{Bytes, Loan, Note, OperationBytes, gather};
 use crate::cq::Entry;
 use crate::ep::{Endpoint, tells};
 use crate::info::IOV_MAX;
-use crate::post::Code;
+use crate::object::Code;
 
 /// An operation on memory of another, as the calls of libfabric have it.
 pub(crate) struct Access<'a> {

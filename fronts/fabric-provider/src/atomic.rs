@@ -14,9 +14,9 @@ use crate::access::Access;
 use crate::buffer::{Loan, gather};
 use crate::calls::result;
 use crate::ep::of;
-use crate::info::{INJECT_BYTES_MAX, IOV_MAX};
-use crate::object::Table;
-use crate::post::Code;
+use crate::info::IOV_MAX;
+use crate::object::{Code, Table};
+use crate::ways::INJECT_BYTES_MAX;
 
 pub(crate) static ATOMIC_OPS: Table<AtomicOps> = Table(AtomicOps {
     size: size_of::<AtomicOps>(),

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use hostwire::station::Buffer;
 
-use crate::post::Code;
+use crate::object::Code;
 
 /// Boxes that are kept, at most.
 const SPARE_MAX: usize = 256;
@@ -45,7 +45,6 @@ impl Loan {
     ///
     /// # Safety
     /// As for [`new`](Self::new).
-    #[inline(always)]
     pub(crate) unsafe fn one(first: *const c_void, len: usize) -> Result<[Self; 1], Code> {
         // SAFETY: as this function demands.
         unsafe { Self::new(first.cast_mut(), len) }.map(|loan| [loan])
@@ -74,7 +73,7 @@ impl Loan {
         Self { len, ..*self }
     }
 
-    fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         // SAFETY: by the promise of `new`: they are there, nobody writes to them, and the slice
         // lives no longer than the use of the buffer by its station.
         unsafe { core::slice::from_raw_parts(self.first, self.len) }
@@ -180,6 +179,23 @@ impl Bytes {
 pub(crate) struct Spare(Vec<Box<Bytes>>);
 
 impl Spare {
+    /// As [`boxed`](Self::boxed), for memory of one piece. Each field is stored once, where it stays.
+    #[inline(always)]
+    pub(crate) fn lent(&mut self, loan: Loan, note: Note) -> Box<Bytes> {
+        if let Some(mut spare) = self.0.pop()
+            && let OperationBytes::Lent(place) = &mut spare.place
+        {
+            *place = loan;
+            spare.note = note;
+            return spare;
+        }
+        Box::new(Bytes {
+            place: OperationBytes::Lent(loan),
+            note,
+            shared: None,
+        })
+    }
+
     pub(crate) fn boxed(&mut self, bytes: Bytes) -> Box<Bytes> {
         match self.0.pop() {
             Some(mut spare) => {
@@ -190,12 +206,11 @@ impl Spare {
         }
     }
 
-    /// Its operation has ended: what it kept goes now.
-    pub(crate) fn give(&mut self, mut bytes: Box<Bytes>) {
-        if self.0.len() < SPARE_MAX {
-            if let OperationBytes::Kept(..) = bytes.place {
-                bytes.place = OperationBytes::Kept(Vec::new(), Vec::new());
-            }
+    /// Its operation has ended: what it kept goes now. Those that stay are of memory of one piece.
+    #[inline(always)]
+    pub(crate) fn give(&mut self, bytes: Box<Bytes>) {
+        let is_one = matches!(bytes.place, OperationBytes::Lent(_)) && bytes.shared.is_none();
+        if is_one && self.0.len() < SPARE_MAX {
             self.0.push(bytes);
         }
     }
@@ -205,11 +220,6 @@ impl Spare {
 pub(crate) fn gather(loans: &[Loan]) -> Vec<u8> {
     let parts: Vec<&[u8]> = loans.iter().map(Loan::bytes).collect();
     parts.concat()
-}
-
-/// What one loan has.
-pub(crate) fn bytes_of(loan: &Loan) -> &[u8] {
-    loan.bytes()
 }
 
 impl Buffer for Bytes {

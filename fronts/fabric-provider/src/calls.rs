@@ -12,8 +12,8 @@ use hostwire_fabric_abi::{FI_REMOTE_CQ_DATA, FidEp, Msg, MsgOps, MsgTagged, Tagg
 use crate::buffer::Loan;
 use crate::ep::of;
 use crate::info::IOV_MAX;
-use crate::object::Table;
-use crate::post::{Code, Receive, Send};
+use crate::object::{Code, Table};
+use crate::ways::{Loans, Receive, Send};
 
 pub(crate) static MSG_OPS: Table<MsgOps> = Table(MsgOps {
     size: size_of::<MsgOps>(),
@@ -85,56 +85,120 @@ pub(crate) unsafe fn loans(iov: *const libc::iovec, count: usize) -> Result<Vec<
     Ok(loans)
 }
 
-/// How a call without flags sends.
+/// How a call without flags and with one address sends.
 ///
 /// # Safety
 /// The contract of that call.
 #[inline(always)]
 unsafe fn send_plainly(
     ep: *mut FidEp,
-    loans: Result<impl AsRef<[Loan]>, Code>,
+    (buf, len): (*const c_void, usize),
     to: u64,
     label: Label,
     context: Option<*mut c_void>,
 ) -> isize {
     // SAFETY: by the contract.
-    let endpoint = unsafe { of(ep) };
-    let flags = endpoint.tx_flags.load(Relaxed);
+    let (endpoint, loan) = unsafe { (of(ep), Loan::new(buf.cast_mut(), len)) };
+    let loan = match loan {
+        Ok(loan) => loan,
+        Err(code) => return code as isize,
+    };
+    let send = Send {
+        loans: Loans::One(loan),
+        to,
+        label,
+        context: context.unwrap_or(core::ptr::null_mut()),
+        flags: endpoint.tx_flags.load(Relaxed),
+        is_silent: context.is_none(),
+    };
+    result(endpoint.send(send))
+}
+
+/// The same with several addresses, or with flags.
+///
+/// # Safety
+/// The contract of that call.
+#[inline(never)]
+unsafe fn send_parts(
+    ep: *mut FidEp,
+    (iov, count): (*const libc::iovec, usize),
+    to: u64,
+    label: Label,
+    context: *mut c_void,
+    flags: Option<u64>,
+) -> isize {
+    // SAFETY: by the contract.
+    let (endpoint, loans) = unsafe { (of(ep), loans(iov, count)) };
     result(loans.and_then(|loans| {
-        endpoint.send(&Send {
-            loans: loans.as_ref(),
+        endpoint.send(Send {
+            loans: match loans.as_slice() {
+                [one] => Loans::One(*one),
+                several => Loans::Several(several),
+            },
             to,
             label,
-            context: context.unwrap_or(core::ptr::null_mut()),
-            flags,
-            is_silent: context.is_none(),
+            context,
+            flags: flags.unwrap_or_else(|| endpoint.tx_flags.load(Relaxed)),
+            is_silent: false,
         })
     }))
 }
 
-/// How a call without flags receives.
+/// How a call without flags and with one address receives.
 ///
 /// # Safety
 /// The contract of that call.
 #[inline(always)]
 unsafe fn receive_plainly(
     ep: *mut FidEp,
-    loans: Result<impl AsRef<[Loan]>, Code>,
+    (buf, len): (*mut c_void, usize),
     from: u64,
     (lane, tag): (Lane, Tag),
     context: *mut c_void,
 ) -> isize {
     // SAFETY: by the contract.
-    let endpoint = unsafe { of(ep) };
-    let flags = endpoint.rx_flags.load(Relaxed);
+    let (endpoint, loan) = unsafe { (of(ep), Loan::new(buf, len)) };
+    let loan = match loan {
+        Ok(loan) => loan,
+        Err(code) => return code as isize,
+    };
+    let receive = Receive {
+        loans: Loans::One(loan),
+        from,
+        lane,
+        tag,
+        context,
+        flags: endpoint.rx_flags.load(Relaxed),
+    };
+    result(endpoint.receive(receive))
+}
+
+/// The same with several addresses, or with flags.
+///
+/// # Safety
+/// The contract of that call.
+#[inline(never)]
+unsafe fn receive_parts(
+    ep: *mut FidEp,
+    (iov, count): (*const libc::iovec, usize),
+    from: u64,
+    (lane, tag): (Lane, Tag),
+    context: *mut c_void,
+    flags: Option<u64>,
+) -> isize {
+    // SAFETY: by the contract.
+    let (endpoint, loans) = unsafe { (of(ep), loans(iov, count)) };
     result(loans.and_then(|loans| {
-        endpoint.receive(&Receive {
-            loans: loans.as_ref(),
+        endpoint.receive(Receive {
+            loans: match loans.as_slice() {
+                [one] => Loans::One(*one),
+                several => Loans::Several(several),
+            },
             from,
             lane,
             tag,
             context,
-            flags,
+            flags: flags.unwrap_or_else(|| endpoint.rx_flags.load(Relaxed)),
         })
     }))
 }
@@ -154,7 +218,7 @@ unsafe extern "C" fn recv(
     context: *mut c_void,
 ) -> isize {
     // SAFETY: by the contract.
-    unsafe { receive_plainly(ep, Loan::one(buf, len), from, ANY, context) }
+    unsafe { receive_plainly(ep, (buf, len), from, ANY, context) }
 }
 
 unsafe extern "C" fn recvv(
@@ -166,24 +230,15 @@ unsafe extern "C" fn recvv(
     context: *mut c_void,
 ) -> isize {
     // SAFETY: by the contract.
-    unsafe { receive_plainly(ep, loans(iov, count), from, ANY, context) }
+    unsafe { receive_parts(ep, (iov, count), from, ANY, context, None) }
 }
 
 unsafe extern "C" fn recvmsg(ep: *mut FidEp, msg: *const Msg, flags: u64) -> isize {
     // SAFETY: by the contract it is there.
     let msg = unsafe { &*msg };
+    let (iov, count) = (msg.msg_iov, msg.iov_count);
     // SAFETY: by the contract.
-    let (endpoint, loans) = unsafe { (of(ep), loans(msg.msg_iov, msg.iov_count)) };
-    result(loans.and_then(|loans| {
-        endpoint.receive(&Receive {
-            loans: &loans,
-            from: msg.addr,
-            lane: ANY.0,
-            tag: ANY.1,
-            context: msg.context,
-            flags,
-        })
-    }))
+    unsafe { receive_parts(ep, (iov, count), msg.addr, ANY, msg.context, Some(flags)) }
 }
 
 unsafe extern "C" fn send(
@@ -195,7 +250,7 @@ unsafe extern "C" fn send(
     context: *mut c_void,
 ) -> isize {
     // SAFETY: by the contract.
-    unsafe { send_plainly(ep, Loan::one(buf, len), to, plain(None), Some(context)) }
+    unsafe { send_plainly(ep, (buf, len), to, plain(None), Some(context)) }
 }
 
 unsafe extern "C" fn sendv(
@@ -207,29 +262,21 @@ unsafe extern "C" fn sendv(
     context: *mut c_void,
 ) -> isize {
     // SAFETY: by the contract.
-    unsafe { send_plainly(ep, loans(iov, count), to, plain(None), Some(context)) }
+    unsafe { send_parts(ep, (iov, count), to, plain(None), context, None) }
 }
 
 unsafe extern "C" fn sendmsg(ep: *mut FidEp, msg: *const Msg, flags: u64) -> isize {
     // SAFETY: by the contract it is there.
     let msg = unsafe { &*msg };
+    let (iov, count) = (msg.msg_iov, msg.iov_count);
+    let label = plain(data_of(flags, msg.data));
     // SAFETY: by the contract.
-    let (endpoint, loans) = unsafe { (of(ep), loans(msg.msg_iov, msg.iov_count)) };
-    result(loans.and_then(|loans| {
-        endpoint.send(&Send {
-            loans: &loans,
-            to: msg.addr,
-            label: plain(data_of(flags, msg.data)),
-            context: msg.context,
-            flags,
-            is_silent: false,
-        })
-    }))
+    unsafe { send_parts(ep, (iov, count), msg.addr, label, msg.context, Some(flags)) }
 }
 
 unsafe extern "C" fn inject(ep: *mut FidEp, buf: *const c_void, len: usize, to: u64) -> isize {
     // SAFETY: by the contract.
-    unsafe { send_plainly(ep, Loan::one(buf, len), to, plain(None), None) }
+    unsafe { send_plainly(ep, (buf, len), to, plain(None), None) }
 }
 
 unsafe extern "C" fn senddata(
@@ -243,7 +290,7 @@ unsafe extern "C" fn senddata(
 ) -> isize {
     let label = plain(Some(data));
     // SAFETY: by the contract.
-    unsafe { send_plainly(ep, Loan::one(buf, len), to, label, Some(context)) }
+    unsafe { send_plainly(ep, (buf, len), to, label, Some(context)) }
 }
 
 unsafe extern "C" fn injectdata(
@@ -254,7 +301,7 @@ unsafe extern "C" fn injectdata(
     to: u64,
 ) -> isize {
     // SAFETY: by the contract.
-    unsafe { send_plainly(ep, Loan::one(buf, len), to, plain(Some(data)), None) }
+    unsafe { send_plainly(ep, (buf, len), to, plain(Some(data)), None) }
 }
 
 unsafe extern "C" fn trecv(
@@ -268,7 +315,7 @@ unsafe extern "C" fn trecv(
     context: *mut c_void,
 ) -> isize {
     // SAFETY: by the contract.
-    unsafe { receive_plainly(ep, Loan::one(buf, len), from, wanted(tag, ignore), context) }
+    unsafe { receive_plainly(ep, (buf, len), from, wanted(tag, ignore), context) }
 }
 
 unsafe extern "C" fn trecvv(
@@ -282,25 +329,16 @@ unsafe extern "C" fn trecvv(
     context: *mut c_void,
 ) -> isize {
     // SAFETY: by the contract.
-    unsafe { receive_plainly(ep, loans(iov, count), from, wanted(tag, ignore), context) }
+    unsafe { receive_parts(ep, (iov, count), from, wanted(tag, ignore), context, None) }
 }
 
 unsafe extern "C" fn trecvmsg(ep: *mut FidEp, msg: *const MsgTagged, flags: u64) -> isize {
     // SAFETY: by the contract it is there.
     let msg = unsafe { &*msg };
+    let (iov, count) = (msg.msg_iov, msg.iov_count);
+    let wanted = wanted(msg.tag, msg.ignore);
     // SAFETY: by the contract.
-    let (endpoint, loans) = unsafe { (of(ep), loans(msg.msg_iov, msg.iov_count)) };
-    let (lane, tag) = wanted(msg.tag, msg.ignore);
-    result(loans.and_then(|loans| {
-        endpoint.receive(&Receive {
-            loans: &loans,
-            from: msg.addr,
-            lane,
-            tag,
-            context: msg.context,
-            flags,
-        })
-    }))
+    unsafe { receive_parts(ep, (iov, count), msg.addr, wanted, msg.context, Some(flags)) }
 }
 
 unsafe extern "C" fn tsend(
@@ -314,7 +352,7 @@ unsafe extern "C" fn tsend(
 ) -> isize {
     let label = tagged(tag, None);
     // SAFETY: by the contract.
-    unsafe { send_plainly(ep, Loan::one(buf, len), to, label, Some(context)) }
+    unsafe { send_plainly(ep, (buf, len), to, label, Some(context)) }
 }
 
 unsafe extern "C" fn tsendv(
@@ -327,24 +365,16 @@ unsafe extern "C" fn tsendv(
     context: *mut c_void,
 ) -> isize {
     // SAFETY: by the contract.
-    unsafe { send_plainly(ep, loans(iov, count), to, tagged(tag, None), Some(context)) }
+    unsafe { send_parts(ep, (iov, count), to, tagged(tag, None), context, None) }
 }
 
 unsafe extern "C" fn tsendmsg(ep: *mut FidEp, msg: *const MsgTagged, flags: u64) -> isize {
     // SAFETY: by the contract it is there.
     let msg = unsafe { &*msg };
+    let (iov, count) = (msg.msg_iov, msg.iov_count);
+    let label = tagged(msg.tag, data_of(flags, msg.data));
     // SAFETY: by the contract.
-    let (endpoint, loans) = unsafe { (of(ep), loans(msg.msg_iov, msg.iov_count)) };
-    result(loans.and_then(|loans| {
-        endpoint.send(&Send {
-            loans: &loans,
-            to: msg.addr,
-            label: tagged(msg.tag, data_of(flags, msg.data)),
-            context: msg.context,
-            flags,
-            is_silent: false,
-        })
-    }))
+    unsafe { send_parts(ep, (iov, count), msg.addr, label, msg.context, Some(flags)) }
 }
 
 unsafe extern "C" fn tinject(
@@ -356,7 +386,7 @@ unsafe extern "C" fn tinject(
 ) -> isize {
     let label = tagged(tag, None);
     // SAFETY: by the contract.
-    unsafe { send_plainly(ep, Loan::one(buf, len), to, label, None) }
+    unsafe { send_plainly(ep, (buf, len), to, label, None) }
 }
 
 unsafe extern "C" fn tsenddata(
@@ -371,7 +401,7 @@ unsafe extern "C" fn tsenddata(
 ) -> isize {
     let label = tagged(tag, Some(data));
     // SAFETY: by the contract.
-    unsafe { send_plainly(ep, Loan::one(buf, len), to, label, Some(context)) }
+    unsafe { send_plainly(ep, (buf, len), to, label, Some(context)) }
 }
 
 unsafe extern "C" fn tinjectdata(
@@ -384,5 +414,5 @@ unsafe extern "C" fn tinjectdata(
 ) -> isize {
     let label = tagged(tag, Some(data));
     // SAFETY: by the contract.
-    unsafe { send_plainly(ep, Loan::one(buf, len), to, label, None) }
+    unsafe { send_plainly(ep, (buf, len), to, label, None) }
 }

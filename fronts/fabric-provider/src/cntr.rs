@@ -11,8 +11,7 @@ use hostwire_fabric_abi::{
 
 use crate::endpoints::Endpoints;
 use crate::ep::Endpoint;
-use crate::object::{Table, fid_ops_of, give, no_bind, take};
-use crate::post::Code;
+use crate::object::{Code, Table, fid_ops_of, give, no_bind, take};
 use crate::wait::{self, Waitable, Waits};
 use crate::waitset;
 

@@ -14,13 +14,15 @@ use hostwire_fabric_abi::{
 
 use crate::completions::Completions;
 use crate::ep::Endpoint;
-use crate::object::{Table, fid_ops_of, give, no_bind, take};
-use crate::post::Code;
+use crate::object::{Code, Table, fid_ops_of, give, no_bind, take};
 use crate::wait::{self, Waitable, Waits};
 use crate::waitset;
 
-/// Bytes of the longest format.
+/// Bytes of the longest format, and of the others.
 const ENTRY_BYTES_MAX: usize = size_of::<CqTaggedEntry>();
+const DATA_BYTES: usize = size_of::<CqDataEntry>();
+const MSG_BYTES: usize = size_of::<*mut c_void>() + 16;
+const CONTEXT_ENTRY_BYTES: usize = size_of::<*mut c_void>();
 const _: () = assert!(CONTEXT_BYTES >= ENTRY_BYTES_MAX);
 
 /// Entries of a queue that says no number, and the fewest of any.
@@ -57,11 +59,31 @@ impl Entry {
         error: 0,
     };
 
+    #[inline(always)]
     pub(crate) fn new(context: *mut c_void, flags: u64) -> Self {
         let mut entry = Self::NOTHING;
         entry.entry.op_context = context;
         entry.entry.flags = flags;
         entry
+    }
+
+    /// Writes so many of its first bytes: entries of all formats are beginnings of the longest.
+    ///
+    /// # Safety
+    /// There is room for them at `to`, and `bytes` is the length of a format.
+    #[inline(always)]
+    unsafe fn copy_to(&self, to: *mut c_void, bytes: usize) {
+        let entry = (&raw const self.entry).cast::<u8>();
+        // Copies of fixed lengths, which are no calls.
+        // SAFETY: as this function demands; no format is longer than the entry.
+        unsafe {
+            match bytes {
+                ENTRY_BYTES_MAX => entry.copy_to_nonoverlapping(to.cast(), ENTRY_BYTES_MAX),
+                DATA_BYTES => entry.copy_to_nonoverlapping(to.cast(), DATA_BYTES),
+                MSG_BYTES => entry.copy_to_nonoverlapping(to.cast(), MSG_BYTES),
+                _ => entry.copy_to_nonoverlapping(to.cast(), CONTEXT_ENTRY_BYTES),
+            }
+        }
     }
 }
 
@@ -75,7 +97,8 @@ pub(crate) struct Queue {
     /// The program has asked a waiting thread to stop.
     is_signalled: AtomicBool,
     size: usize,
-    format: c_int,
+    /// Bytes of an entry of its format.
+    entry_bytes: usize,
     /// Nobody reads it: an endpoint has a counter in its place.
     is_void: bool,
 }
@@ -88,7 +111,12 @@ impl Queue {
             waits,
             is_signalled: AtomicBool::new(false),
             size: size.max(ENTRIES_MIN),
-            format,
+            entry_bytes: match format {
+                FI_CQ_FORMAT_CONTEXT => CONTEXT_ENTRY_BYTES,
+                FI_CQ_FORMAT_MSG => MSG_BYTES,
+                FI_CQ_FORMAT_DATA => DATA_BYTES,
+                _ => ENTRY_BYTES_MAX,
+            },
             is_void: false,
         }
     }
@@ -106,40 +134,44 @@ impl Queue {
         self.entries.lock()
     }
 
+    /// Reports the end of an operation.
+    #[inline(always)]
     pub(crate) fn push(&self, endpoint: &Endpoint, entry: Entry) {
-        self.push_made(endpoint, |end| *end = entry);
+        match self.entries.try_lock_owned() {
+            Some(entries) => self.push_locked(entries, endpoint, entry),
+            // A copy, so that the other way keeps it in registers.
+            None => self.push_shared(endpoint, &{ entry }),
+        }
     }
 
-    /// Reports the success of an operation. `fill` fills in the details.
+    #[cold]
+    #[inline(never)]
+    fn push_shared(&self, endpoint: &Endpoint, entry: &Entry) {
+        self.push_locked(self.entries(), endpoint, *entry);
+    }
+
     #[inline(always)]
-    pub(crate) fn push_done(
+    fn push_locked(
         &self,
+        mut entries: Guard<'_, Completions>,
         endpoint: &Endpoint,
-        context: *mut c_void,
-        flags: u64,
-        fill: impl FnOnce(&mut Entry),
+        Entry {
+            entry,
+            from,
+            rest,
+            error,
+        }: Entry,
     ) {
-        self.push_made(endpoint, |end| {
-            // Field by field: see the text of `ends`.
-            end.entry.op_context = context;
-            end.entry.flags = flags;
-            end.entry.len = 0;
-            end.entry.buf = core::ptr::null_mut();
-            end.entry.data = 0;
-            end.entry.tag = 0;
-            (end.from, end.rest, end.error) = (FI_ADDR_UNSPEC, 0, 0);
-            fill(end);
-        });
-    }
-
-    /// `make` sets all of it.
-    #[inline(always)]
-    fn push_made(&self, endpoint: &Endpoint, make: impl FnOnce(&mut Entry)) {
         if self.is_void {
             return;
         }
-        let mut entries = self.entries();
-        make(entries.push());
+        // Field by field: see the text of `completions`.
+        let end = entries.push();
+        (end.from, end.rest, end.error) = (from, rest, error);
+        let end = &mut end.entry;
+        (end.op_context, end.flags) = (entry.op_context, entry.flags);
+        (end.len, end.buf) = (entry.len, entry.buf);
+        (end.data, end.tag) = (entry.data, entry.tag);
         self.count.store(entries.len(), Relaxed);
         drop(entries);
         self.waits.tell(Some(endpoint));
@@ -151,19 +183,26 @@ impl Queue {
         self.count.load(Relaxed) >= self.size
     }
 
-    fn entry_bytes(&self) -> usize {
-        match self.format {
-            FI_CQ_FORMAT_CONTEXT => size_of::<*mut c_void>(),
-            FI_CQ_FORMAT_MSG => size_of::<*mut c_void>() + 16,
-            FI_CQ_FORMAT_DATA => size_of::<CqDataEntry>(),
-            _ => ENTRY_BYTES_MAX,
-        }
-    }
-
     /// # Safety
     /// There is room for `count` entries of the format at `out`, and for as many addresses at `from`
     /// unless that is null.
     unsafe fn read(&self, out: *mut c_void, count: usize, from: *mut u64) -> isize {
+        if self.count.load(Relaxed) > 0
+            && let Some(entries) = self.entries.try_lock_owned()
+        {
+            // SAFETY: as this function demands.
+            return unsafe { self.take(entries, out, count, from) };
+        }
+        // SAFETY: as this function demands.
+        unsafe { self.look_and_take(out, count, from) }
+    }
+
+    /// Makes progress before, if there is nothing. A function of its own: who has an entry saves no registers for it.
+    ///
+    /// # Safety
+    /// As for `read`.
+    #[inline(never)]
+    unsafe fn look_and_take(&self, out: *mut c_void, count: usize, from: *mut u64) -> isize {
         // One that another thread puts in meanwhile is there at the next look.
         if self.count.load(Relaxed) == 0 {
             match self.waits.endpoints.progress() {
@@ -172,27 +211,28 @@ impl Queue {
                 Err(error) => return crate::code(&error) as isize,
             }
         }
+        // SAFETY: as this function demands.
+        unsafe { self.take(self.entries(), out, count, from) }
+    }
+
+    /// # Safety
+    /// As for `read`.
+    #[inline(always)]
+    unsafe fn take(
+        &self,
+        mut entries: Guard<'_, Completions>,
+        out: *mut c_void,
+        count: usize,
+        from: *mut u64,
+    ) -> isize {
         self.waits.endpoints.have_brought();
-        let mut entries = self.entries();
         let mut read = 0;
-        let entry_bytes = self.entry_bytes();
         while read < count
             && let Some(next) = entries.get(read)
+            && next.error == 0
         {
-            if next.error != 0 {
-                break;
-            }
-            // SAFETY: entries of all formats are beginnings of the longest; as many bytes are
-            // written as an entry of the format has, and by the promise there is room for `count`.
-            unsafe {
-                let to = out.cast::<u8>().add(read * entry_bytes);
-                let entry = (&raw const next.entry).cast::<u8>();
-                match entry_bytes {
-                    // A copy of a fixed length, which is no call.
-                    ENTRY_BYTES_MAX => core::ptr::copy_nonoverlapping(entry, to, ENTRY_BYTES_MAX),
-                    _ => core::ptr::copy_nonoverlapping(entry, to, entry_bytes),
-                }
-            }
+            // SAFETY: by the promise there is room for `count`.
+            unsafe { next.copy_to(out.byte_add(read * self.entry_bytes), self.entry_bytes) };
             if !from.is_null() {
                 // SAFETY: by the promise.
                 unsafe { from.add(read).write(next.from) };
@@ -201,9 +241,9 @@ impl Queue {
         }
         entries.forget(read);
         self.count.store(entries.len(), Relaxed);
-        match (read, entries.get(0)) {
-            (0, Some(_)) if count > 0 => -FI_EAVAIL,
-            (0, _) => AGAIN,
+        match read {
+            0 if count > 0 && !entries.is_empty() => -FI_EAVAIL,
+            0 => AGAIN,
             _ => read as isize,
         }
     }

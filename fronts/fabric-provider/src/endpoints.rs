@@ -7,7 +7,7 @@ use hostwire::station::{Guard, OwnerLock};
 
 use crate::backoff::Backoff;
 use crate::ep::Endpoint;
-use crate::post::Code;
+use crate::object::Code;
 
 /// See the [module text](self). An endpoint leaves all of them when it is closed.
 ///

@@ -23,8 +23,7 @@ use crate::cntr::Counters;
 use crate::cq::Queue;
 use crate::domain_endpoints::DomainEndpoints;
 use crate::info::can_be_opened_at;
-use crate::object::{Table, UNSUPPORTED, fid_ops_of, give, take};
-use crate::post::Code;
+use crate::object::{Code, Table, UNSUPPORTED, fid_ops_of, give, take};
 use crate::progress::Progress;
 use crate::rma::RMA_OPS;
 use crate::wait::{Alarm, Waitable};
@@ -51,7 +50,7 @@ pub(crate) struct Endpoint {
     /// A receive for several messages ends when less is left.
     pub(crate) min_multi_recv: Arc<AtomicUsize>,
     /// As in a queue: no atomic exchange on the way of a message.
-    books: OwnerLock<Books>,
+    pub(crate) books: OwnerLock<Books>,
     /// It makes progress while nobody reads.
     is_automatic: bool,
     /// It is for more than memory of others.

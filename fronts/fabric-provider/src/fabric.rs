@@ -8,8 +8,7 @@ use hostwire_fabric_abi::{
     Fid, FidFabric, FidOps, TryWaitFn,
 };
 
-use crate::object::{Table, UNSUPPORTED, fid_ops, give, take};
-use crate::post::Code;
+use crate::object::{Code, Table, UNSUPPORTED, fid_ops, give, take};
 use crate::wait::Waitable;
 use crate::{cntr, cq, domain, eq, waitset};
 

@@ -7,6 +7,7 @@ use hostwire_fabric_abi::*;
 
 use crate::library::{self, Library};
 use crate::mr::PARTS_MAX;
+use crate::ways::INJECT_BYTES_MAX;
 
 /// Of this provider: 0.1.
 pub(crate) const PROVIDER_VERSION: u32 = 1;
@@ -14,8 +15,6 @@ pub(crate) const PROVIDER_VERSION: u32 = 1;
 const PROTOCOL: u32 = FI_PROV_SPECIFIC | 0x6877;
 /// Addresses are names of stations.
 const ADDRESSES: u32 = FI_PROV_SPECIFIC | 0x6877;
-/// Longest message that is copied before the call returns.
-pub(crate) const INJECT_BYTES_MAX: usize = 4096;
 /// Sends that may be under way at a time.
 pub(crate) const SENDS_MAX: usize = 1024;
 /// Places that a message may be in.

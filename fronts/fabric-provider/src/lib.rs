@@ -16,7 +16,7 @@
 //! | `endpoints`, `progress`, `thread` | the endpoints that make progress at a look, and those that make it by
 //! themselves |
 //! | `backoff` | when a thread that looks for progress gives its core away |
-//! | `ep`, `post`, `calls` | endpoints: the object, what sends and receives, the functions of libfabric |
+//! | `ep`, `ways`, `post`, `calls` | endpoints: the object, which way a message goes, what sends and receives, the functions of libfabric |
 //! | `access`, `rma`, `atomic` | memory of others: what uses it, the functions of libfabric |
 //! | `mr`, `domain_endpoints` | memory that others may use, and who makes progress for its counters |
 //! | `buffer` | memory of the program that is under way |
@@ -61,6 +61,7 @@ mod thread;
 mod wait;
 mod waitset;
 mod watch;
+mod ways;
 
 use core::ffi::CStr;
 

@@ -4,6 +4,9 @@ use core::ffi::{c_int, c_void};
 
 use hostwire_fabric_abi::{BindFn, CloseFn, ControlFn, Fid, FidOps};
 
+/// The number of an error, negative.
+pub(crate) type Code = c_int;
+
 /// A table of functions that never changes.
 pub(crate) struct Table<T>(pub(crate) T);
 

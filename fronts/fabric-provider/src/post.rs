@@ -1,26 +1,23 @@
-//! Sends and receives, and the reports of their ends.
+//! Sends and receives by their [ways](crate::ways), and the reports of their ends.
 
-use core::ffi::{c_int, c_void};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use hostwire::station::{Buffer, Finished, Glance, Label, Lane, Wanted};
+use hostwire::station::{Buffer, Finished, Glance, Lane, Wanted};
 use hostwire::{Envelope, Error, PeId, Source};
 use hostwire_fabric_abi::{
-    FI_ADDR_UNSPEC, FI_ATOMIC, FI_CLAIM, FI_DELIVERY_COMPLETE, FI_DISCARD, FI_ETRUNC, FI_INJECT,
-    FI_MSG, FI_MULTI_RECV, FI_PEEK, FI_READ, FI_RECV, FI_REMOTE_CQ_DATA, FI_RMA, FI_SEND,
-    FI_TAGGED, FI_WRITE,
+    FI_ADDR_UNSPEC, FI_ATOMIC, FI_CLAIM, FI_DISCARD, FI_ETRUNC, FI_MULTI_RECV, FI_PEEK, FI_READ,
+    FI_RECV, FI_REMOTE_CQ_DATA, FI_RMA, FI_SEND, FI_WRITE,
 };
 
-use crate::buffer::{Bytes, Loan, MultiReceive, Note, OperationBytes, bytes_of, gather};
+use crate::buffer::{Bytes, Loan, MultiReceive, Note, OperationBytes, gather};
 use crate::cq::Entry;
 use crate::ep::{Books, Bound, Endpoint, tells};
-use crate::info::{INJECT_BYTES_MAX, IOV_MAX, SENDS_MAX};
+use crate::info::SENDS_MAX;
+use crate::object::Code;
 use crate::wait::Waitable;
-
-/// The number of an error, negative.
-pub(crate) type Code = c_int;
+use crate::ways::{INJECT_BYTES_MAX, Receive, Send, Way};
 
 /// Completions that are reported at a time, so that a flood of them does not keep a reader.
 const BATCH: usize = 64;
@@ -28,140 +25,57 @@ const BATCH: usize = 64;
 /// want them.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// A send, as the calls of libfabric have it.
-pub(crate) struct Send<'a> {
-    pub(crate) loans: &'a [Loan],
-    pub(crate) to: u64,
-    pub(crate) label: Label,
-    pub(crate) context: *mut c_void,
-    pub(crate) flags: u64,
-    /// Its success is never reported.
-    pub(crate) is_silent: bool,
-}
-
-/// A receive, as the calls of libfabric have it.
-pub(crate) struct Receive<'a> {
-    pub(crate) loans: &'a [Loan],
-    pub(crate) from: u64,
-    pub(crate) lane: Lane,
-    pub(crate) tag: hostwire::Tag,
-    pub(crate) context: *mut c_void,
-    pub(crate) flags: u64,
-}
-
-impl Receive<'_> {
-    /// What is reported when it ends.
-    #[inline(always)]
-    fn note(&self, bound: &Bound) -> Note {
-        Note {
-            context: self.context,
-            flags: FI_RECV | of_lane(self.lane),
-            tells: tells(bound, self.flags),
-            is_silent: false,
-        }
-    }
-}
-
-fn of_lane(lane: Lane) -> u64 {
-    match lane {
-        Lane::Tagged => FI_TAGGED,
-        Lane::Plain => FI_MSG,
-    }
-}
-
 impl Endpoint {
+    /// By value, so that what a call says stays in registers.
     #[inline(always)]
-    pub(crate) fn send(&self, send: &Send<'_>) -> Result<(), Code> {
-        match self.send_at_once(send) {
-            true => Ok(()),
-            false => self.start_send(send),
-        }
-    }
-
-    /// The short way of a send that ends as it begins.
-    #[inline(always)]
-    fn send_at_once(&self, send: &Send<'_>) -> bool {
-        let (Some(bound), [loan]) = (self.tx.get(), send.loans) else {
-            return false;
-        };
-        let must_wait = send.flags & (FI_DELIVERY_COMPLETE | FI_INJECT) != 0;
-        let is_full = bound.queue.is_full() || self.sending.load(Relaxed) >= SENDS_MAX;
-        if must_wait || is_full || loan.len() > INJECT_BYTES_MAX {
-            return false;
-        }
-        let Ok(to) = self.number(send.to) else {
-            return false;
-        };
-        if !self.station.send_short(to, send.label, bytes_of(loan)) {
-            return false;
-        }
-        if !send.is_silent && tells(bound, send.flags) {
-            let flags = FI_SEND | of_lane(send.label.lane);
-            bound.queue.push_done(self, send.context, flags, |_| {});
-        }
-        self.counters.count(self, FI_SEND, true);
-        true
-    }
-
-    #[inline(never)]
-    fn start_send(&self, send: &Send<'_>) -> Result<(), Code> {
+    pub(crate) fn send(&self, send: Send<'_>) -> Result<(), Code> {
         let bound = self.tx.get().ok_or(-libc::EINVAL)?;
-        if send.loans.len() > IOV_MAX {
-            return Err(-libc::EINVAL);
+        if bound.queue.is_full() {
+            return Err(-libc::EAGAIN);
         }
-        let is_copied = send.is_silent || send.flags & FI_INJECT != 0;
-        let len = send.loans.iter().map(Loan::len).sum();
-        self.check_start(bound, is_copied.then_some(len))?;
         let to = self.number(send.to)?;
-        let note = Note {
-            context: send.context,
-            flags: FI_SEND | of_lane(send.label.lane),
-            tells: !send.is_silent && tells(bound, send.flags),
-            is_silent: send.is_silent,
+        let Way::AtOnce(loan) = send.way() else {
+            return self.start_send(bound, to, &{ send });
         };
-        let failed = |error: Error| crate::code(&error);
-        let gathered;
-        let bytes = match send.loans {
-            [one] => bytes_of(one),
-            several => {
-                gathered = gather(several);
-                &gathered
-            }
-        };
-        // Nobody waits for the end of a send that is not reported.
-        let is_confirmed = !send.is_silent && send.flags & FI_DELIVERY_COMPLETE != 0;
-        if !is_confirmed {
-            let sent = match self.station.send_at_once(to, send.label, bytes) {
-                Ok(sent) => sent,
-                Err(error) => return Err(failed(error)),
-            };
-            if sent {
+        match self.station.send_at_once(to, send.label, loan.bytes()) {
+            Ok(true) => {
+                let note = send.note(tells(bound, send.flags));
                 if note.tells {
-                    let (context, flags) = (note.context, note.flags);
-                    bound.queue.push_done(self, context, flags, |_| {});
+                    bound.queue.push(self, Entry::new(note.context, note.flags));
                 }
                 self.counters.count(self, FI_SEND, true);
-                return Ok(());
+                Ok(())
             }
+            Ok(false) => self.start_send(bound, to, &{ send }),
+            Err(error) => Err(crate::code(&error)),
         }
-        let place = match send.loans {
-            [one] if !is_copied => OperationBytes::Lent(*one),
-            _ => OperationBytes::Kept(bytes.to_vec(), Vec::new()),
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn start_send(&self, bound: &Bound, to: PeId, send: &Send<'_>) -> Result<(), Code> {
+        let loans = send.loans.as_slice();
+        let len = loans.iter().map(Loan::len).sum();
+        self.check_start(bound, send.is_copied().then_some(len))?;
+        let place = match loans {
+            [one] if !send.is_copied() => OperationBytes::Lent(*one),
+            several => OperationBytes::Kept(gather(several), Vec::new()),
         };
+        let (note, shared) = (send.note(tells(bound, send.flags)), None);
         let bytes = Bytes {
             place,
             note,
-            shared: None,
+            shared,
         };
         self.sending.fetch_add(1, Relaxed);
         let bytes = self.books().spare.boxed(bytes);
-        let begun = match is_confirmed {
+        let begun = match send.is_confirmed() {
             true => self.station.send_confirmed(to, send.label, bytes),
             false => self.station.send(to, send.label, bytes),
         };
         begun.map(drop).map_err(|error| {
             self.sending.fetch_sub(1, Relaxed);
-            failed(error)
+            crate::code(&error)
         })
     }
 
@@ -192,78 +106,10 @@ impl Endpoint {
         Ok(())
     }
 
+    /// As [`send`](Self::send).
     #[inline(always)]
-    pub(crate) fn receive(&self, receive: &Receive<'_>) -> Result<(), Code> {
-        match self.receive_at_once(receive) {
-            true => Ok(()),
-            false => self.start_receive(receive),
-        }
-    }
-
-    /// The short way of a receive whose message is there, or whose sender has sent nothing.
-    #[inline(always)]
-    fn receive_at_once(&self, receive: &Receive<'_>) -> bool {
-        let (Some(bound), [loan]) = (self.rx.get(), receive.loans) else {
-            return false;
-        };
-        let is_special = receive.flags & (FI_PEEK | FI_CLAIM | FI_DISCARD | FI_MULTI_RECV) != 0;
-        if is_special || bound.queue.is_full() {
-            return false;
-        }
-        let Ok(from) = self.source(receive.from) else {
-            return false;
-        };
-        let wanted = Wanted {
-            lane: receive.lane,
-            from,
-            tag: receive.tag,
-        };
-        let mut room = *loan;
-        let Some(envelope) = self.station.receive_short(wanted, room.bytes_mut()) else {
-            return self.post_at_once(wanted, *loan, receive, bound);
-        };
-        self.counters.count(self, FI_RECV, true);
-        if tells(bound, receive.flags) {
-            let flags = FI_RECV | of_lane(receive.lane);
-            bound
-                .queue
-                .push_done(self, receive.context, flags, |entry| {
-                    describe(entry, &envelope);
-                    entry.entry.buf = loan.address();
-                    entry.from = receive.from;
-                });
-        }
-        true
-    }
-
-    #[inline(always)]
-    fn post_at_once(
-        &self,
-        wanted: Wanted,
-        loan: Loan,
-        receive: &Receive<'_>,
-        bound: &Bound,
-    ) -> bool {
-        let bytes = self.books().spare.boxed(Bytes {
-            place: OperationBytes::Lent(loan),
-            note: receive.note(bound),
-            shared: None,
-        });
-        let Err(room) = self.station.post_short(wanted, bytes) else {
-            return true;
-        };
-        if let Ok(bytes) = room.into_any().downcast::<Bytes>() {
-            self.books().spare.give(bytes);
-        }
-        false
-    }
-
-    #[inline(never)]
-    fn start_receive(&self, receive: &Receive<'_>) -> Result<(), Code> {
+    pub(crate) fn receive(&self, receive: Receive<'_>) -> Result<(), Code> {
         let bound = self.rx.get().ok_or(-libc::EINVAL)?;
-        if receive.loans.len() > IOV_MAX {
-            return Err(-libc::EINVAL);
-        }
         if bound.queue.is_full() {
             return Err(-libc::EAGAIN);
         }
@@ -272,12 +118,52 @@ impl Endpoint {
             from: self.source(receive.from)?,
             tag: receive.tag,
         };
-        let note = receive.note(bound);
+        let Way::AtOnce(mut room) = receive.way() else {
+            return self.start_receive(bound, wanted, &{ receive });
+        };
+        let note = receive.note(tells(bound, receive.flags));
+        match self.station.receive_at_once(wanted, room.bytes_mut()) {
+            Some(envelope) => self.tell_taken(bound, &note, &envelope, (room, receive.from)),
+            None => {
+                let bytes = self.books().spare.lent(room, note);
+                self.post(wanted, bytes)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A message is in that memory, from that address.
+    #[inline(always)]
+    fn tell_taken(
+        &self,
+        bound: &Bound,
+        note: &Note,
+        envelope: &Envelope,
+        (room, from): (Loan, u64),
+    ) {
+        self.counters.count(self, FI_RECV, true);
+        if note.tells {
+            let mut entry = Entry::new(note.context, note.flags);
+            describe(&mut entry, envelope);
+            (entry.entry.buf, entry.from) = (room.address(), from);
+            bound.queue.push(self, entry);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn start_receive(
+        &self,
+        bound: &Bound,
+        wanted: Wanted,
+        receive: &Receive<'_>,
+    ) -> Result<(), Code> {
+        let note = receive.note(tells(bound, receive.flags));
         if receive.flags & FI_PEEK != 0 {
             return self.peek(wanted, note, receive.flags);
         }
         let is_shared = receive.flags & FI_MULTI_RECV != 0 && receive.lane == Lane::Plain;
-        let place = match receive.loans {
+        let place = match receive.loans.as_slice() {
             [one] => OperationBytes::Lent(*one),
             several if !is_shared => {
                 let room = several.iter().map(Loan::len).sum();
@@ -293,13 +179,16 @@ impl Endpoint {
         if receive.flags & FI_CLAIM != 0 {
             return self.receive_claimed(bytes, receive.flags);
         }
+        let bytes = self.books().spare.boxed(bytes);
         self.post(wanted, bytes)
     }
 
-    fn post(&self, wanted: Wanted, bytes: Bytes) -> Result<(), Code> {
-        let bytes = self.books().spare.boxed(bytes);
-        let posted = self.station.receive(wanted, bytes);
-        posted.map(drop).map_err(|error| crate::code(&error))
+    #[inline(always)]
+    fn post(&self, wanted: Wanted, bytes: Box<Bytes>) -> Result<(), Code> {
+        match self.station.receive(wanted, bytes) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(crate::code(&error)),
+        }
     }
 
     /// Reports a message that is there, or that there is none.
@@ -396,22 +285,20 @@ impl Endpoint {
         let Ok(mut bytes) = buffer.into_any().downcast::<Bytes>() else {
             return;
         };
-        match (&bytes.place, &bytes.shared, self.rx.get()) {
-            (OperationBytes::Lent(loan), None, Some(bound)) => {
-                self.counters.count(self, FI_RECV, true);
-                if bytes.note.tells {
-                    let from = self.address(envelope.from).unwrap_or(FI_ADDR_UNSPEC);
-                    let Note { context, flags, .. } = bytes.note;
-                    bound.queue.push_done(self, context, flags, |entry| {
-                        describe(entry, envelope);
-                        entry.entry.buf = loan.address();
-                        entry.from = from;
-                    });
-                }
-            }
-            _ => self.tell_received(&mut bytes, Ok(*envelope)),
-        }
-        self.books().spare.give(bytes);
+        let (OperationBytes::Lent(loan), None, Some(bound)) =
+            (&bytes.place, &bytes.shared, self.rx.get())
+        else {
+            self.tell_received(&mut bytes, Ok(*envelope));
+            return self.books().spare.give(bytes);
+        };
+        let (loan, note) = (*loan, bytes.note);
+        let mut books = self.books();
+        let known = self.known_address(&books, envelope.from);
+        books.spare.give(bytes);
+        drop(books);
+        let from = known.or_else(|| self.find_address(envelope.from));
+        let from = from.unwrap_or(FI_ADDR_UNSPEC);
+        self.tell_taken(bound, &note, envelope, (loan, from));
     }
 
     #[inline(never)]
@@ -574,19 +461,19 @@ impl Endpoint {
     /// The number of the station with this address.
     #[inline(always)]
     pub(crate) fn number(&self, address: u64) -> Result<PeId, Code> {
-        let known = |books: &Books| {
-            let number = *books.numbers.get(usize::try_from(address).ok()?)?;
-            let addresses = self.addresses.get()?;
-            number.filter(|_| books.version == addresses.version())
-        };
-        let number = known(&self.books());
-        match number {
-            Some(number) => Ok(number),
-            None => self.find_number(address),
+        let place = usize::try_from(address).unwrap_or(usize::MAX);
+        if let Some(addresses) = self.addresses.get()
+            && let Some(books) = self.books.try_lock_owned()
+            && let Some(Some(number)) = books.numbers.get(place)
+            && books.version == addresses.version()
+        {
+            return Ok(*number);
         }
+        self.find_number(address)
     }
 
     #[cold]
+    #[inline(never)]
     fn find_number(&self, address: u64) -> Result<PeId, Code> {
         let addresses = self.addresses.get().ok_or(-libc::EINVAL)?;
         let place = usize::try_from(address).map_err(|_| -libc::EINVAL)?;
@@ -606,18 +493,20 @@ impl Endpoint {
     }
 
     /// The address of the station with this number, if the program has one for it.
-    #[inline(always)]
     pub(crate) fn address(&self, number: PeId) -> Option<u64> {
-        let known = |books: &Books| {
-            let address = *books.sources.get(number as usize)?;
-            let addresses = self.addresses.get()?;
-            address.filter(|_| books.version == addresses.version())
-        };
-        let address = known(&self.books());
-        address.or_else(|| self.find_address(number))
+        let known = self.known_address(&self.books(), number);
+        known.or_else(|| self.find_address(number))
+    }
+
+    #[inline(always)]
+    fn known_address(&self, books: &Books, number: PeId) -> Option<u64> {
+        let address = *books.sources.get(number as usize)?;
+        let addresses = self.addresses.get()?;
+        address.filter(|_| books.version == addresses.version())
     }
 
     #[cold]
+    #[inline(never)]
     fn find_address(&self, number: PeId) -> Option<u64> {
         let addresses = self.addresses.get()?;
         let place = number as usize;

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crate::ep::Endpoint;
-use crate::post::Code;
+use crate::object::Code;
 use crate::thread;
 
 /// It looks after this time in any case: damage in shared memory costs a second, and no hang.

@@ -11,8 +11,7 @@ use crate::access::Access;
 use crate::buffer::Loan;
 use crate::calls::{data_of, loans, result};
 use crate::ep::of;
-use crate::object::Table;
-use crate::post::Code;
+use crate::object::{Code, Table};
 
 pub(crate) static RMA_OPS: Table<RmaOps> = Table(RmaOps {
     size: size_of::<RmaOps>(),

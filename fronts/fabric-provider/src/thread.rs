@@ -4,7 +4,7 @@ use std::thread::JoinHandle;
 
 use hostwire_transport::worker;
 
-use crate::post::Code;
+use crate::object::Code;
 
 /// What they need at most.
 const STACK_BYTES: usize = 256 << 10;

@@ -26,7 +26,7 @@ use hostwire_fabric_abi::{
 
 use crate::endpoints::Endpoints;
 use crate::ep::Endpoint;
-use crate::post::Code;
+use crate::object::Code;
 
 /// The longest sleep without a look: endpoints may be bound meanwhile.
 const TURN: Duration = Duration::from_millis(100);

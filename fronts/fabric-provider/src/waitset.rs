@@ -9,8 +9,7 @@ use hostwire_fabric_abi::{
     FI_WAIT_YIELD, Fid, FidFabric, FidOps, FidWait, WaitAttr, WaitOps,
 };
 
-use crate::object::{Table, fid_ops_of, give, no_bind, take};
-use crate::post::Code;
+use crate::object::{Code, Table, fid_ops_of, give, no_bind, take};
 use crate::wait::{self, Alarm, Waitable};
 
 #[repr(C)]

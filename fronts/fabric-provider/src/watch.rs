@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crate::ep::Endpoint;
-use crate::post::Code;
+use crate::object::Code;
 use crate::thread;
 use crate::wait::Alarm;
 

@@ -243,29 +243,23 @@ impl Station {
 
     /// Sends bytes, if that takes no wait: then they may be reused. Meets `to` before.
     ///
+    /// What a message to a station of this host takes that has been met is in the function of the caller: a result that
+    /// goes through memory would be loaded in other pieces than it was stored in, and such a load waits for the lines of the
+    /// message to leave the core.
+    ///
     /// # Errors
     /// [`Error::PeerLost`] if it has ended; [`Error::NoSuchPe`]; [`Error::Environment`] if it does not
     /// answer.
+    #[inline(always)]
     pub fn send_at_once(&self, to: PeId, label: Label, bytes: &[u8]) -> Result<bool> {
-        self.meet(to)?;
-        let entry = (label.lane.kind(), label.tag, label.data);
-        let sent = self.inner.messages().send_at_once(to, entry, bytes);
-        // Not `map_err`: it would move the whole of a result of which a few bytes have just been stored, and
-        // wait for them to leave the core behind the lines of the message.
-        match sent {
-            Ok(sent) => Ok(sent),
-            Err(error) => Err(self.part_for(error)),
+        match self.send_to_mapped(to, label, bytes) {
+            true => Ok(true),
+            false => self.meet_and_send(to, label, bytes),
         }
     }
 
-    /// As [`send_at_once`](Self::send_at_once), if it takes next to nothing: a message of a line or two to a station of
-    /// this host that has been met, while nothing else is to be done. False means no more than that `send_at_once` has
-    /// to look.
-    ///
-    /// All of it is in the function of the caller: a result that goes through memory would be loaded in other pieces than it
-    /// was stored in, and such a load waits for the lines of the message to leave the core.
     #[inline(always)]
-    pub fn send_short(&self, to: PeId, label: Label, bytes: &[u8]) -> bool {
+    fn send_to_mapped(&self, to: PeId, label: Label, bytes: &[u8]) -> bool {
         if self.may_have_news() || !self.is_here() {
             return false;
         }
@@ -280,6 +274,20 @@ impl Station {
                 messages.ring_peer(to);
                 true
             }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn meet_and_send(&self, to: PeId, label: Label, bytes: &[u8]) -> Result<bool> {
+        self.meet(to)?;
+        let entry = (label.lane.kind(), label.tag, label.data);
+        let sent = self.inner.messages().send_now(to, entry, bytes);
+        // Not `map_err`: it would move the whole of a result of which a few bytes have just been stored, and
+        // wait for them to leave the core behind the lines of the message.
+        match sent {
+            Ok(sent) => Ok(sent),
+            Err(error) => Err(self.part_for(error)),
         }
     }
 
@@ -320,12 +328,39 @@ impl Station {
         Ok(ticket)
     }
 
+    /// Receives a message into the front of `room`, if it is a short one that a receive would get at once: then
+    /// that is done. Nothing means no more than that [`receive`](Self::receive) has to look. As of
+    /// [`send_at_once`](Self::send_at_once), all of it is in the function of the caller.
+    #[inline(always)]
+    pub fn receive_at_once(&self, wanted: Wanted, room: &mut [u8]) -> Option<Envelope> {
+        if !self.is_here() {
+            return None;
+        }
+        let mut messages = self.inner.messages_at_once()?;
+        messages.receive_short(&wanted.pattern(), room)
+    }
+
     /// Starts to receive a message that was or will be sent, into the front of `room`. Of a longer
     /// message, the end is dropped: its envelope says how long it was.
     ///
     /// # Errors
     /// [`Error::NoSuchPe`]; [`Error::PeerMisbehaved`].
+    #[inline(always)]
     pub fn receive(&self, wanted: Wanted, room: Box<dyn Buffer>) -> Result<Ticket> {
+        // Who has ended is not waited for.
+        if !self.may_have_news()
+            && self.is_here()
+            && let Some(mut messages) = self.inner.messages_at_once()
+            && messages.is_silent(wanted.from)
+        {
+            let target = Target::Owned(room);
+            return Ok(messages.post(self.queue, wanted.pattern(), target));
+        }
+        self.look_and_receive(wanted, room)
+    }
+
+    #[inline(never)]
+    fn look_and_receive(&self, wanted: Wanted, room: Box<dyn Buffer>) -> Result<Ticket> {
         let room = Cell::new(Some(room));
         self.in_spite_of_peers(|| {
             self.inner.check_is_here()?;
@@ -339,36 +374,6 @@ impl Station {
             }
             Ok(ticket)
         })
-    }
-
-    /// Receives a message into the front of `room`, if it is a short one that a receive would get at once: then
-    /// that is done. Nothing means no more than that [`receive`](Self::receive) has to look. As of
-    /// [`send_short`](Self::send_short), all of it is in the function of the caller.
-    #[inline(always)]
-    pub fn receive_short(&self, wanted: Wanted, room: &mut [u8]) -> Option<Envelope> {
-        if !self.is_here() {
-            return None;
-        }
-        let mut messages = self.inner.messages_at_once()?;
-        messages.receive_short(&wanted.pattern(), room)
-    }
-
-    /// Posts a receive from a station of this host of which nothing has come, or from any if that is so of all, as
-    /// [`receive`](Self::receive) would. Gives `room` back if that has to look.
-    #[inline(always)]
-    pub fn post_short(
-        &self,
-        wanted: Wanted,
-        room: Box<dyn Buffer>,
-    ) -> std::result::Result<(), Box<dyn Buffer>> {
-        // Who has ended is not waited for.
-        if self.may_have_news() || !self.is_here() {
-            return Err(room);
-        }
-        match self.inner.messages_at_once() {
-            Some(mut messages) => messages.post_short(self.queue, wanted.pattern(), room),
-            None => Err(room),
-        }
     }
 
     /// The message that a receive gets, now and as long as none gets it.

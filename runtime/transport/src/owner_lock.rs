@@ -90,7 +90,7 @@ impl<T> OwnerLock<T> {
             self.own_word.store(NOBODY, Ordering::Release);
             return None;
         }
-        Some(self.guard(&self.own_word, thread))
+        Some(self.guard(true))
     }
 
     /// Takes the lock if nobody has it.
@@ -145,7 +145,7 @@ impl<T> OwnerLock<T> {
         if !self.is_shared() {
             self.end_ownership();
         }
-        Some(self.guard(&self.shared_word, 0))
+        Some(self.guard(false))
     }
 
     /// The steps of the other thread in the module text. The caller has the shared word.
@@ -167,11 +167,10 @@ impl<T> OwnerLock<T> {
     }
 
     #[inline(always)]
-    fn guard<'a>(&'a self, word: &'a AtomicU64, free: u64) -> Guard<'a, T> {
+    fn guard(&self, is_owned: bool) -> Guard<'_, T> {
         Guard {
-            word,
-            free,
-            value: &self.value,
+            lock: self,
+            is_owned,
             of_thread: PhantomData,
         }
     }
@@ -186,11 +185,12 @@ impl<T> fmt::Debug for OwnerLock<T> {
 }
 
 /// The lock is taken. Dropping this, in the thread that took it, gives it back.
+///
+/// Two words, so that functions return it in registers.
 pub struct Guard<'a, T> {
-    word: &'a AtomicU64,
-    /// What the word says when the lock is free.
-    free: u64,
-    value: &'a UnsafeCell<T>,
+    lock: &'a OwnerLock<T>,
+    /// It was taken by the owner's word, and not by the shared one.
+    is_owned: bool,
     of_thread: PhantomData<*const ()>,
 }
 
@@ -200,7 +200,7 @@ impl<T> Deref for Guard<'_, T> {
     #[inline(always)]
     fn deref(&self) -> &T {
         // SAFETY: only this guard's thread has the lock, see `Sync` above, and the guard is borrowed.
-        unsafe { &*self.value.get() }
+        unsafe { &*self.lock.value.get() }
     }
 }
 
@@ -209,14 +209,17 @@ impl<T> DerefMut for Guard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: only this guard's thread has the lock, and the guard is borrowed exclusively, so there
         // is no other reference.
-        unsafe { &mut *self.value.get() }
+        unsafe { &mut *self.lock.value.get() }
     }
 }
 
 impl<T> Drop for Guard<'_, T> {
     #[inline(always)]
     fn drop(&mut self) {
-        self.word.store(self.free, Ordering::Release);
+        match self.is_owned {
+            true => self.lock.own_word.store(self.lock.maker, Ordering::Release),
+            false => self.lock.shared_word.store(0, Ordering::Release),
+        }
     }
 }
 

@@ -297,7 +297,7 @@ fn seeds() -> Seeds {
         ),
         (
             "never_sent",
-            send_long(mapped()).answer(1, 3).mail(3, 1, 9).done(),
+            send_long(mapped()).answer(1, 3).mail(3, 1, 99).done(),
         ),
         ("barrier", met(met(stores())).done()),
         ("barriers_ahead", flag(met(stores()), 0, 99).byte(5).done()),

@@ -7,7 +7,7 @@ use hostwire_transport::PeId;
 use super::buffer::Buffer;
 use super::header::{Form, Header};
 use super::matching::Found;
-use super::pattern::{Envelope, Pattern, Source};
+use super::pattern::{Envelope, Pattern};
 use super::peer::{Arriving, Aside, Body};
 use super::receive::Receiving;
 use super::remote::Asking;
@@ -78,18 +78,7 @@ impl Messages {
         pattern: Pattern,
         room: &Cell<Option<Box<dyn Buffer>>>,
     ) -> Result<Ticket> {
-        // Mostly nothing has come yet.
-        let is_silent = matches!(pattern.from, Source::Pe(pe) if self.is_idle(pe));
-        if !is_silent && let Some(ticket) = self.receive_at_once(queue, &pattern, room)? {
-            if let Some(rest) = room.take() {
-                self.receive_rest(inner, queue, pattern, rest);
-            }
-            return Ok(ticket);
-        }
-        let found = match is_silent {
-            true => None,
-            false => self.find(inner, &pattern)?,
-        };
+        let found = self.find(inner, &pattern)?;
         let target = room.take().map_or(Target::Nowhere, Target::Owned);
         let ticket = self.requests.add_receive(queue, pattern, target);
         if let Some(rest) = self.begin_receive(inner, ticket, found) {

@@ -84,10 +84,7 @@ impl Inner {
         tag: u64,
         bytes: &[u8],
     ) -> Result<()> {
-        if let Ok(tag) = u32::try_from(tag)
-            && self.is_there(to)
-            && self.messages().send_now(to, kind, tag, bytes)?
-        {
+        if self.is_there(to) && self.messages().send_now(to, (kind, tag, None), bytes)? {
             return Ok(());
         }
         let sending = Sending::new(to, kind, tag, Payload::Bytes(bytes));

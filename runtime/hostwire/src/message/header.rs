@@ -102,40 +102,8 @@ fn whole_kind(of_ring: u8) -> Option<(Kind, bool)> {
     }
 }
 
-/// The message that comes next in the ring of a peer, if its first line is there and the rest follows in the
-/// ring: what it is, and how many bytes stand in front of it. What is wrong with a line, [`Peer::look`] says.
-#[inline]
-pub(super) fn whole(peer: &mut Peer) -> Result<Option<(Kind, Envelope, usize)>> {
-    let Some(head) = peer.receiver.peek()? else {
-        return Ok(None);
-    };
-    let Some((kind, is_wide)) = whole_kind(head.kind) else {
-        return Ok(None);
-    };
-    let mut envelope = Envelope {
-        from: peer.pe,
-        tag: head.tag.into(),
-        data: 0,
-        has_data: false,
-        len_bytes: head.len_bytes,
-    };
-    if !is_wide {
-        return Ok(Some((kind, envelope, 0)));
-    }
-    let Ok([high, data]) = peer.words(head.len_bytes, PREFIX_BYTES) else {
-        return Ok(None);
-    };
-    let Ok((high, data)) = from_upper_word(peer.pe, high, data) else {
-        return Ok(None);
-    };
-    envelope.tag |= u64::from(high) << 32;
-    envelope.set_data(data);
-    envelope.len_bytes -= PREFIX_BYTES;
-    Ok(Some((kind, envelope, PREFIX_BYTES)))
-}
-
 /// The message with this first line, whose first words these are, and whether these are a [prefix](PREFIX_BYTES).
-/// As [`whole`], for a short way.
+/// `None` if something is wrong with the line: [`Peer::look`] says what.
 #[inline(always)]
 pub(super) fn short(
     pe: PeId,

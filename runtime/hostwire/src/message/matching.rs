@@ -151,7 +151,7 @@ impl Messages {
             if peer.own || peer.shut {
                 return Ok(Stop::Empty);
             }
-            if self.requests.has_posted() && self.hand_over(pe)? {
+            if self.requests.has_posted() && self.hand_over(pe) {
                 continue;
             }
             let peer = self.peer(pe)?;

@@ -5,14 +5,13 @@ use std::sync::Arc;
 
 use hostwire_transport::{PeId, Wire};
 
-use super::header::entry;
+use super::Messages;
 use super::matching::Found;
 use super::pattern::{Envelope, Pattern};
 use super::peer::{Arriving, Aside, Body, Peer};
 use super::receive::Receiving;
 use super::remote::Remote;
 use super::requests::{QueueId, Ticket, Work};
-use super::{Kind, Messages};
 use crate::error::{Error, Result};
 use crate::inner::Inner;
 use crate::layout::Layout;
@@ -140,24 +139,6 @@ impl Messages {
             // Who cannot be told is lost.
             let _ = peer.receiver.return_all_credit();
         }
-    }
-
-    /// The short way out: `bytes` as one message, if the ring takes it now.
-    pub(crate) fn send_at_once(
-        &mut self,
-        to: PeId,
-        (kind, tag, data): (Kind, u64, Option<u64>),
-        bytes: &[u8],
-    ) -> Result<bool> {
-        let Some(peer) = self
-            .peers
-            .get_mut(to as usize)
-            .filter(|peer| peer.sender.is_open())
-        else {
-            return Ok(false);
-        };
-        let (kind, prefix) = entry(kind, tag, data);
-        Ok(peer.send_whole(kind, tag as u32, prefix, bytes)?)
     }
 
     /// Takes the message that a receive with this pattern would get now, for one that names it.

@@ -193,13 +193,21 @@ impl Messages {
     }
 
     /// The short way out: `bytes` as one message, if the ring takes it now.
-    fn send_now(&mut self, to: PeId, kind: Kind, tag: u32, bytes: &[u8]) -> Result<bool> {
-        match self.peers.get_mut(to as usize) {
-            Some(peer) if peer.sender.is_open() && peer.sender.takes(bytes.len()) => {
-                Ok(peer.sender.try_send(kind.whole(), tag, bytes)?)
-            }
-            _ => Ok(false),
-        }
+    pub(crate) fn send_now(
+        &mut self,
+        to: PeId,
+        (kind, tag, data): (Kind, u64, Option<u64>),
+        bytes: &[u8],
+    ) -> Result<bool> {
+        let Some(peer) = self
+            .peers
+            .get_mut(to as usize)
+            .filter(|peer| peer.sender.is_open())
+        else {
+            return Ok(false);
+        };
+        let (kind, prefix) = header::entry(kind, tag, data);
+        Ok(peer.send_whole(kind, tag as u32, prefix, bytes)?)
     }
 
     /// The ring to `to`.

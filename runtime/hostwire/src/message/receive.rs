@@ -114,17 +114,12 @@ impl<'a> Receiving<'a> {
     }
 
     /// The memory for so many bytes, if it is as simple as that.
+    #[inline(always)]
     pub(super) fn room_for(&mut self, len: usize) -> Option<&mut [u8]> {
         match &mut self.target {
             Target::Owned(buffer) if self.element_bytes == 1 => buffer.bytes_mut().get_mut(..len),
             _ => None,
         }
-    }
-
-    /// The first lines of its message are taken; the others follow, without so many bytes at the front.
-    pub(super) fn begin_taking(&mut self, envelope: Envelope, skip: usize) {
-        self.envelope = envelope;
-        self.state = RecvState::Taking(skip);
     }
 
     /// Takes the beginning of a message that is too long, and drops the rest.
@@ -159,6 +154,7 @@ impl<'a> Receiving<'a> {
     }
 
     /// Its message has so many bytes: what is behind them, if it is for several.
+    #[inline(always)]
     pub(super) fn take_rest(&mut self, len_bytes: usize) -> Option<Box<dyn Buffer>> {
         match &mut self.target {
             Target::Owned(buffer) => buffer.behind(len_bytes),
@@ -202,17 +198,12 @@ impl<'a> Receiving<'a> {
     }
 
     /// The memory that it owns. It has ended.
+    #[inline(always)]
     pub(super) fn take_buffer(&mut self) -> Option<Box<dyn Buffer>> {
         self.drop_bounce();
         match core::mem::replace(&mut self.target, Target::Nowhere) {
             Target::Owned(buffer) => Some(buffer),
-            Target::Cut(mut buffer, bytes) => {
-                let room = buffer.bytes_mut();
-                let len = room.len().min(bytes.len());
-                room[..len].copy_from_slice(&bytes[..len]);
-                Some(buffer)
-            }
-            _ => None,
+            other => other.into_buffer(),
         }
     }
 

@@ -224,28 +224,6 @@ impl Requests {
         Ticket { place, turn }
     }
 
-    /// A receive that ends as it begins.
-    pub(super) fn receive_at_once(
-        &mut self,
-        queue: QueueId,
-        buffer: Box<dyn Buffer>,
-        envelope: Envelope,
-    ) -> Ticket {
-        let ticket = self.next_ticket();
-        self.free.push(ticket.place);
-        self.ended = true;
-        if let Some(queue) = self.queues.get_mut(&queue) {
-            self.unheard += 1;
-            queue.push_back(Finished {
-                ticket,
-                is_receive: true,
-                result: Ok(envelope),
-                buffer: Some(buffer),
-            });
-        }
-        ticket
-    }
-
     /// What it does.
     pub(super) fn work(&mut self, ticket: Ticket) -> Option<&mut Work> {
         let request = self.place(ticket)?.request.as_deref_mut()?;
@@ -345,11 +323,20 @@ impl Requests {
             return None;
         }
         let envelope = take(receiving)?;
+        let rest = receiving.take_rest(envelope.len_bytes);
+        let pattern = *receiving.pattern();
+        let buffer = receiving.take_buffer();
+        place.in_use = false;
+        let request = place.request.take();
         self.posted.pop_front();
-        let mut request = self.release(ticket)?;
-        self.post_rest(0, &mut request, envelope.len_bytes);
-        let buffer = request.work.take_buffer();
-        self.keep(request);
+        self.free.push(ticket.place);
+        if let Some(request) = request {
+            self.keep(request);
+        }
+        if let Some(rest) = rest {
+            let ticket = self.add_receive(queue, pattern, Target::Owned(rest));
+            self.post_again(0, ticket);
+        }
         Some((ticket, envelope, buffer?))
     }
 
@@ -359,15 +346,6 @@ impl Requests {
         if let Some(mut request) = self.take(ticket) {
             self.post_rest(0, &mut request, envelope.len_bytes);
             self.finish(ticket, request, Ok(envelope));
-        }
-    }
-
-    /// The receive that was posted first has a message of so many bytes, and goes on with it.
-    pub(super) fn begin_first(&mut self, ticket: Ticket, len_bytes: usize) {
-        self.posted.pop_front();
-        if let Some(mut request) = self.take(ticket) {
-            self.post_rest(0, &mut request, len_bytes);
-            self.put_back(ticket, request);
         }
     }
 

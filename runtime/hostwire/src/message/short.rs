@@ -1,21 +1,18 @@
-//! The short ways of short messages: into the ring without the steps of [`Sending`](super::send::Sending), and out of it
-//! straight into the memory of a receive, without those of [`Receiving`](super::receive::Receiving). What these ways do
+//! The short ways of messages of a station: into the ring without the steps of [`Sending`](super::send::Sending), and out of
+//! it straight into the memory of a receive, without those of [`Receiving`](super::receive::Receiving). What these ways do
 //! not take, the long ways do.
-
-use std::cell::Cell;
 
 use hostwire_transport::PeId;
 use hostwire_transport::ring::{FRONT_WORDS, Head, KIND_CONTINUED, PAYLOAD_BYTES, Sent};
 
 use super::buffer::Buffer;
-use super::header::{PREFIX_BYTES, entry, short, whole};
+use super::header::{PREFIX_BYTES, entry, short};
 use super::pattern::{Envelope, Pattern, Source};
 use super::peer::{Arriving, Peer};
 use super::receive::Receiving;
-use super::requests::{QueueId, Ticket, Work};
+use super::requests::{QueueId, Ticket};
 use super::target::Target;
 use super::{Kind, Messages, PAIR_BYTES};
-use crate::error::Result;
 
 /// The longest message with a prefix in two lines.
 const PAIR_BYTES_MAX: usize = PAIR_BYTES - PREFIX_BYTES;
@@ -69,6 +66,7 @@ impl Messages {
         let tag = tag as u32;
         match (front, bytes.len()) {
             (None, ..=PAYLOAD_BYTES) => peer.sender.send_line_at_once(kind, tag, bytes),
+            (None, ..=PAIR_BYTES) => peer.sender.send_pair_at_once(kind, tag, bytes),
             (Some(front), ..=PAIR_BYTES_MAX) => {
                 peer.sender.send_behind_at_once(kind, tag, front, bytes)
             }
@@ -102,26 +100,26 @@ impl Messages {
         take_short(peer, pattern, |len| room.get_mut(..len))
     }
 
-    /// Posts a receive from one station of which nothing has come that was not received, or from any, if that is so of all.
-    /// Gives `room` back if more has to be looked at.
+    /// Whether nothing has come of one station that was not received, or of any.
     #[inline(always)]
-    pub(crate) fn post_short(
+    pub(crate) fn is_silent(&self, from: Source) -> bool {
+        match from {
+            Source::Pe(pe) => self.is_idle(pe),
+            Source::Any => self.are_idle(),
+        }
+    }
+
+    /// Posts a receive for which nothing has come.
+    #[inline(always)]
+    pub(crate) fn post(
         &mut self,
         queue: QueueId,
         pattern: Pattern,
-        room: Box<dyn Buffer>,
-    ) -> core::result::Result<(), Box<dyn Buffer>> {
-        let is_idle = match pattern.from {
-            Source::Pe(pe) => self.is_idle(pe),
-            Source::Any => self.are_idle(),
-        };
-        if !is_idle {
-            return Err(room);
-        }
-        let target = Target::Owned(room);
+        target: Target<'static>,
+    ) -> Ticket {
         let ticket = self.requests.add_receive(queue, pattern, target);
         self.requests.post(ticket);
-        Ok(())
+        ticket
     }
 
     /// Looks at what a turn of progress would look at. A message of a line or two that comes next in a ring goes to the
@@ -156,8 +154,10 @@ impl Messages {
                     ticket,
                     envelope,
                     buffer,
-                    has_more: !peer.receiver.is_idle(),
+                    has_more: peer.receiver.has_arrived(),
                 }),
+                // It was only owed credit.
+                None if peer.is_idle() => continue,
                 None => Glance::More,
             };
         }
@@ -166,96 +166,19 @@ impl Messages {
 
     /// Gives the message at hand in the ring of `pe` to the receive that was posted first of all, if that takes
     /// it and has memory that it fits. Whether it has done so.
-    pub(super) fn hand_over(&mut self, pe: PeId) -> Result<bool> {
+    pub(super) fn hand_over(&mut self, pe: PeId) -> bool {
         let Some(peer) = self.peers.get_mut(pe as usize) else {
-            return Ok(false);
+            return false;
         };
         let Some((ticket, receiving)) = self.requests.first_of_posted() else {
-            return Ok(false);
+            return false;
         };
-        if let Some(envelope) = take_short_for(peer, receiving) {
-            self.news = true;
-            self.requests.finish_first(ticket, envelope);
-            return Ok(true);
-        }
-        let Some((kind, envelope, skip)) = whole(peer)? else {
-            return Ok(false);
+        let Some(envelope) = take_short_for(peer, receiving) else {
+            return false;
         };
-        if !receiving.pattern().takes(kind, &envelope) {
-            return Ok(false);
-        }
-        let Some(room) = receiving.room_for(envelope.len_bytes) else {
-            return Ok(false);
-        };
-        if !peer.receiver.take_behind(skip, room)? {
-            receiving.begin_taking(envelope, skip);
-            peer.arriving = Arriving::Request(ticket);
-            peer.settle();
-            self.requests.begin_first(ticket, envelope.len_bytes);
-            return Ok(true);
-        }
         self.news = true;
         self.requests.finish_first(ticket, envelope);
-        Ok(true)
-    }
-
-    /// Receives the message at hand in the ring of one PE, if the pattern takes it and nothing is before it. Of memory for
-    /// several, `room` has the rest then.
-    pub(super) fn receive_at_once(
-        &mut self,
-        queue: QueueId,
-        pattern: &Pattern,
-        room: &Cell<Option<Box<dyn Buffer>>>,
-    ) -> Result<Option<Ticket>> {
-        let Source::Pe(pe) = pattern.from else {
-            return Ok(None);
-        };
-        if self.requests.has_posted() {
-            return Ok(None);
-        }
-        let peer = self.peers.get_mut(pe as usize).filter(|peer| peer.plain);
-        let Some(peer) = peer else {
-            return Ok(None);
-        };
-        let Some((kind, envelope, skip)) = whole(peer)? else {
-            return Ok(None);
-        };
-        if !pattern.takes(kind, &envelope) {
-            return Ok(None);
-        }
-        let Some(mut buffer) = room.take() else {
-            return Ok(None);
-        };
-        let taken = match buffer.bytes_mut().get_mut(..envelope.len_bytes) {
-            Some(out) => peer.receiver.take_behind(skip, out).map(Some),
-            None => Ok(None),
-        };
-        match taken {
-            Ok(Some(true)) => {
-                room.set(buffer.behind(envelope.len_bytes));
-                Ok(Some(self.requests.receive_at_once(queue, buffer, envelope)))
-            }
-            Ok(Some(false)) => {
-                room.set(buffer.behind(envelope.len_bytes));
-                let target = Target::Owned(buffer);
-                let ticket = self.requests.add_receive(queue, *pattern, target);
-                if let Some(Work::Receive(receiving)) = self.requests.work(ticket) {
-                    receiving.begin_taking(envelope, skip);
-                }
-                let peer = self.peer(pe)?;
-                peer.arriving = Arriving::Request(ticket);
-                peer.settle();
-                Ok(Some(ticket))
-            }
-            Ok(None) => {
-                room.set(Some(buffer));
-                Ok(None)
-            }
-            Err(error) => {
-                room.set(Some(buffer));
-                Err(error.into())
-            }
-        }
+        true
     }
 }
 
@@ -268,8 +191,13 @@ fn send_long(
     prefix: Option<[u64; FRONT_WORDS]>,
     bytes: &[u8],
 ) -> Sent {
-    let is_sent = peer.sender.is_mapped() && peer.send_whole(kind, tag, prefix, bytes) == Ok(true);
-    if is_sent { Sent::Yes } else { Sent::No }
+    if !peer.sender.is_mapped() {
+        return Sent::No;
+    }
+    match peer.send_whole(kind, tag, prefix, bytes) {
+        Ok(true) => Sent::Yes,
+        _ => Sent::No,
+    }
 }
 
 /// As [`take_short`], for a receive that was posted, into its memory.
@@ -296,13 +224,10 @@ fn take_short<'a>(
         return None;
     }
     let room = room(envelope.len_bytes)?;
-    let receiver = &mut peer.receiver;
+    // A branch, so that each of the two is compiled for its own front.
     let is_taken = match is_wide {
-        true => receiver.take_behind_at_once(head, room),
-        false if room.len() <= PAYLOAD_BYTES => {
-            receiver.take_line_at_once(head.kind, head.tag, room, 1)
-        }
-        false => receiver.take_whole_at_once(head, 0, room),
+        true => peer.receiver.take_front_at_once(head, true, room),
+        false => peer.receiver.take_front_at_once(head, false, room),
     };
     is_taken.then_some(envelope)
 }

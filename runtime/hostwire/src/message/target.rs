@@ -38,6 +38,22 @@ impl Target<'_> {
         }
     }
 
+    /// The memory that it owns, with what has come.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn into_buffer(self) -> Option<Box<dyn Buffer>> {
+        match self {
+            Self::Owned(buffer) => Some(buffer),
+            Self::Cut(mut buffer, bytes) => {
+                let room = buffer.bytes_mut();
+                let len = room.len().min(bytes.len());
+                room[..len].copy_from_slice(&bytes[..len]);
+                Some(buffer)
+            }
+            _ => None,
+        }
+    }
+
     /// All that there is [room](Self::room) for has come.
     pub(super) fn fill(&mut self) {
         if let Self::Cut(..) = self

@@ -56,7 +56,7 @@ impl Station {
     }
 
     /// A look at what a [turn](Self::turn) would look at, which calls next to nothing. As of
-    /// [`send_short`](Self::send_short), all of it is in the function of the caller.
+    /// [`send_at_once`](Self::send_at_once), all of it is in the function of the caller.
     #[inline(always)]
     pub fn glance(&self) -> Glance {
         if self.may_have_news() || !self.is_here() || self.looks_at_wire.load(Ordering::Relaxed) {

@@ -208,7 +208,7 @@ fn the_short_ways_of_messages_with_a_front_carry_them_whole() {
                 receiver.return_credit().unwrap();
                 if let Some((head, words)) = receiver.front_at_once() {
                     assert_eq!((head.tag, words), (u32::from(number), front));
-                    if receiver.take_behind_at_once(head, &mut out) {
+                    if receiver.take_front_at_once(head, true, &mut out) {
                         break;
                     }
                 }

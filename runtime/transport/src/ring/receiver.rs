@@ -195,10 +195,12 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     /// The next message and the words after its header, if its first line is there, in coherent memory, and there
     /// is nothing else to do first. For messages whose kind says that these words are a
     /// [front](super::RingSender::try_send_behind). Kind [`KIND_CONTINUED`] is that of the line of a message in the eager buffer: see
-    /// [`eager_front_at_once`](Self::eager_front_at_once). `None` only means that [`peek`](Self::peek) has to look.
+    /// [`eager_front_at_once`](Self::eager_front_at_once). Returns credit that is owed. `None` only means that
+    /// [`peek`](Self::peek) has to look.
     #[inline(always)]
-    pub fn front_at_once(&self) -> Option<(Head, [u64; FRONT_WORDS])> {
-        if !self.may_take(1) {
+    pub fn front_at_once(&mut self) -> Option<(Head, [u64; FRONT_WORDS])> {
+        let owes = self.head.is_none() && self.owes_credit();
+        if !self.may_take(1) && !(owes && self.tells_credit()) {
             return None;
         }
         let line = self.load.plain(self.next.line)?;
@@ -215,24 +217,28 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         Some((head, words))
     }
 
-    /// Takes the message that [`front_at_once`](Self::front_at_once) has found, without its front, if it fills
+    /// Takes the message that [`front_at_once`](Self::front_at_once) has found, with its front or without it, if it fills
     /// `out` and has at most two lines, which have arrived. Returns whether it has taken it.
     #[inline(always)]
-    pub fn take_behind_at_once(&mut self, head: Head, out: &mut [u8]) -> bool {
-        if head.len_bytes != FRONT_BYTES + out.len() {
-            return false;
-        }
+    pub fn take_front_at_once(&mut self, head: Head, has_front: bool, out: &mut [u8]) -> bool {
+        let (load_first, skip): (fn(&PlainLine, &mut [u8]), usize) = match has_front {
+            true => (load_behind, FRONT_BYTES),
+            false => (load, 0),
+        };
         let at = self.next;
         let Some(line) = self.load.plain(at.line) else {
             return false;
         };
-        let Some((now, back)) = out.split_at_mut_checked(PAYLOAD_BYTES - FRONT_BYTES) else {
-            load_behind(line, out);
+        if head.len_bytes != skip + out.len() {
+            return false;
+        }
+        let Some((now, back)) = out.split_at_mut_checked(PAYLOAD_BYTES - skip) else {
+            load_first(line, out);
             self.next.advance();
             return true;
         };
         if back.is_empty() {
-            load_behind(line, now);
+            load_first(line, now);
             self.next.advance();
             return true;
         }
@@ -246,7 +252,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         if !self.arrives(second, continued.0, POLLS_PER_LINE) {
             return false;
         }
-        load_behind(line, now);
+        load_first(line, now);
         load(second, back);
         self.next.advance_by_two();
         true
@@ -275,7 +281,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         self.take_whole_at_once(head, 0, out)
     }
 
-    /// As [`take_behind_at_once`](Self::take_behind_at_once), of a message of any length, without its first `skip` bytes: none, or
+    /// As [`take_front_at_once`](Self::take_front_at_once), of a message of any length, without its first `skip` bytes: none, or
     /// [`FRONT_BYTES`]. What is wrong with its lines, [`take`](Self::take) says.
     #[inline(never)]
     pub fn take_whole_at_once(&mut self, head: Head, skip: usize, out: &mut [u8]) -> bool {
@@ -401,6 +407,13 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
             // The message is complete. An error shows with the next one.
             let _ = self.return_credit();
         }
+    }
+
+    /// Returns the credit that is owed. What is wrong, [`return_credit`](Self::return_credit) says.
+    #[cold]
+    #[inline(never)]
+    fn tells_credit(&mut self) -> bool {
+        self.tell_credit().is_ok()
     }
 
     #[inline(always)]

@@ -381,7 +381,7 @@ proptest! {
             let mut is_taken = false;
             if is_short && let Some(found) = ring.receiver.front_at_once() {
                 prop_assert_eq!(found, (head, front));
-                is_taken = ring.receiver.take_behind_at_once(head, &mut out);
+                is_taken = ring.receiver.take_front_at_once(head, true, &mut out);
                 prop_assert_eq!(is_taken, has_room && lines_for(head.len_bytes) <= 2);
             }
             if !is_taken {
@@ -406,14 +406,14 @@ fn a_second_line_that_does_not_follow_is_left_to_the_long_way() {
     );
     let mut out = [0; 44];
     assert!(
-        !ring.receiver.take_behind_at_once(head, &mut out),
+        !ring.receiver.take_front_at_once(head, true, &mut out),
         "it has not come"
     );
     let wrong = Header::new(Stamp::of_lap(0), KIND_CONTINUED, 5, 9).0;
     wire.store_line(1, RING_OFFSET + 64, wrong, &[6; 5])
         .unwrap();
     assert!(
-        !ring.receiver.take_behind_at_once(head, &mut out),
+        !ring.receiver.take_front_at_once(head, true, &mut out),
         "it says another length"
     );
     assert_eq!(out, [0; 44]);
