@@ -6,14 +6,16 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::line::{PlainLine, load, load_behind, store, store_payload};
-use super::{CreditLoad, CreditStore, EagerBytes, LineLoad, LineStore, SendOrder, Slots};
+use super::{
+    CreditLoad, CreditStore, EagerBytes, EagerOrder, LineLoad, LineStore, SendOrder, Slots,
+};
 use crate::error::{PeId, TransportError};
 use crate::memory::Memory;
 use crate::route::Route;
 use crate::sync::{AtomicU64, Ordering};
 use crate::visibility::Visibility;
 use crate::window::Window;
-use crate::wire::{Line, Wire};
+use crate::wire::{Line, Part, Wire};
 
 /// The slots of a ring in mapped memory, checked once.
 #[derive(Clone, Debug)]
@@ -68,6 +70,8 @@ pub enum Outlet {
         offset_bytes: usize,
         /// How messages leave.
         order: SendOrder,
+        /// The eager buffer, if there is one.
+        eager: Option<EagerPlace>,
     },
 }
 
@@ -157,17 +161,14 @@ pub struct EagerPlace {
 }
 
 impl EagerPlace {
-    /// It, if it lies in memory that others write coherently. An error if it does not lie there.
-    fn within(self, window: &Window) -> Result<Option<Self>, TransportError> {
-        if window.visibility() != Visibility::Coherent {
-            return Ok(None);
-        }
+    /// It. An error if it does not lie there.
+    fn within(self, window: &Window) -> Result<Self, TransportError> {
         window.memory().line(self.offset_bytes)?;
         window
             .memory()
             .range(self.offset_bytes, self.bytes.bytes())?;
         window.word(self.said_offset_bytes)?;
-        Ok(Some(self))
+        Ok(self)
     }
 }
 
@@ -193,6 +194,7 @@ impl Outlet {
                 pe,
                 offset_bytes,
                 order: SendOrder::default(),
+                eager: None,
             },
         })
     }
@@ -200,12 +202,18 @@ impl Outlet {
     /// With an eager buffer, if the route takes one.
     ///
     /// # Errors
-    /// [`TransportError::OutOfRange`] if it does not lie in the segment.
+    /// [`TransportError::OutOfRange`] if it does not lie in the segment, as far as that is seen here.
     pub fn with_eager(mut self, place: Option<EagerPlace>) -> Result<Self, TransportError> {
-        if let (Self::Mapped { lines }, Some(place)) = (&mut self, place) {
-            let distance = Distance::default();
-            let place = place.within(&lines.window)?;
-            lines.eager = place.map(|place| Box::new(EagerOutlet { place, distance }));
+        match (&mut self, place) {
+            (_, None) => {}
+            (Self::Mapped { lines }, Some(place)) => {
+                let distance = Distance::default();
+                let place = place.within(&lines.window)?;
+                lines.eager = Some(Box::new(EagerOutlet { place, distance }));
+            }
+            // Modelled hardware has the protocol with which the published figures were computed.
+            (Self::Posted { wire, .. }, _) if wire.is_in_virtual_time() => {}
+            (Self::Posted { eager, .. }, place) => *eager = place,
         }
         Ok(self)
     }
@@ -307,10 +315,58 @@ impl LineStore for Outlet {
     }
 
     #[inline(always)]
-    fn eager(&self) -> Option<EagerBytes> {
+    fn eager(&self) -> Option<(EagerBytes, EagerOrder)> {
         match self {
-            Self::Mapped { lines } => lines.eager.as_ref().map(|eager| eager.place.bytes),
-            Self::Posted { .. } => None,
+            Self::Mapped { lines } => {
+                let order = match lines.window.visibility() {
+                    Visibility::Coherent => EagerOrder::Pieces,
+                    Visibility::WriteCombining | Visibility::Flushed => EagerOrder::Whole,
+                };
+                let eager = lines.eager.as_ref();
+                eager.map(|eager| (eager.place.bytes, order))
+            }
+            Self::Posted { eager, .. } => eager.map(|place| (place.bytes, EagerOrder::Whole)),
+        }
+    }
+
+    fn store_behind<'a>(
+        &self,
+        parts: impl Iterator<Item = (usize, &'a [u8])>,
+        (slot, header, payload): (usize, u64, &[u8]),
+    ) -> Result<(), TransportError> {
+        match self {
+            Self::Mapped { lines } => {
+                if let Some(EagerOutlet { place, .. }) = lines.eager.as_deref() {
+                    for (at, bytes) in parts {
+                        let at = place.offset_bytes + at;
+                        lines.window.put_unannounced(at, bytes)?;
+                    }
+                }
+                site!(
+                    "eager: line behind bytes",
+                    lines.window.visibility().store_fence()
+                );
+                self.store_line(slot, header, payload)
+            }
+            Self::Posted {
+                wire,
+                pe,
+                offset_bytes,
+                eager,
+                ..
+            } => {
+                let begin = eager.map_or(0, |place| place.offset_bytes);
+                let mut parts = parts.map(|(at, bytes)| Part {
+                    offset_bytes: begin + at,
+                    bytes,
+                });
+                let line = Line {
+                    offset_bytes: offset_bytes + slot * 64,
+                    header,
+                    payload,
+                };
+                wire.store_behind(*pe, &mut parts, line)
+            }
         }
     }
 
@@ -407,7 +463,7 @@ impl Inlet {
         })
     }
 
-    /// With an eager buffer in the same segment, if that takes one.
+    /// With an eager buffer in the same segment.
     ///
     /// # Errors
     /// [`TransportError::OutOfRange`] if it does not lie in the segment.
@@ -419,7 +475,7 @@ impl Inlet {
         if let Some(place) = place {
             let segment = segment.clone();
             let place = place.within(&segment)?;
-            self.eager = place.map(|place| Box::new(EagerInlet { segment, place }));
+            self.eager = Some(Box::new(EagerInlet { segment, place }));
         }
         Ok(self)
     }
@@ -467,10 +523,10 @@ impl LineLoad for Inlet {
     fn eager_bytes(&self, at: usize, dst: &mut [u8], is_staged: bool) {
         if let Some(EagerInlet { segment, place }) = self.eager.as_deref() {
             // `within` has checked the place: nothing fails.
-            let memory = segment.memory();
+            let at = place.offset_bytes + at;
             let _ = match is_staged {
-                false => memory.copy_out(place.offset_bytes + at, dst),
-                true => memory.copy_out_staged(place.offset_bytes + at, dst),
+                false => segment.get(at, dst),
+                true => segment.get_staged(at, dst),
             };
         }
     }
@@ -550,6 +606,8 @@ pub enum WordOutlet {
         pe: PeId,
         /// Where the word lies.
         offset_bytes: usize,
+        /// Where that of the eager buffer lies, if there is one.
+        eager_offset_bytes: Option<NonZeroUsize>,
     },
 }
 
@@ -573,20 +631,20 @@ impl WordOutlet {
                 wire: Arc::clone(wire),
                 pe,
                 offset_bytes,
+                eager_offset_bytes: None,
             },
         })
     }
-}
 
-impl WordOutlet {
-    /// With a word for the eager buffer of the other end, which has one only where memory is mapped.
+    /// With a word for the eager buffer of this end.
     pub fn with_eager(mut self, offset_bytes: usize) -> Self {
-        if let Self::Mapped {
+        let (Self::Mapped {
             eager_offset_bytes, ..
-        } = &mut self
-        {
-            *eager_offset_bytes = NonZeroUsize::new(offset_bytes);
         }
+        | Self::Posted {
+            eager_offset_bytes, ..
+        }) = &mut self;
+        *eager_offset_bytes = NonZeroUsize::new(offset_bytes);
         self
     }
 }
@@ -599,6 +657,12 @@ impl CreditStore for WordOutlet {
                 eager_offset_bytes: Some(at),
                 ..
             } => window.put_word(at.get(), word),
+            Self::Posted {
+                wire,
+                pe,
+                eager_offset_bytes: Some(at),
+                ..
+            } => wire.store_word(*pe, at.get(), word),
             _ => Ok(()),
         }
     }
@@ -615,6 +679,7 @@ impl CreditStore for WordOutlet {
                 wire,
                 pe,
                 offset_bytes,
+                ..
             } => wire.store_word(*pe, *offset_bytes, word),
         }
     }

@@ -1,11 +1,10 @@
 //! Taking messages out of the [eager buffer](super::eager).
 
-use super::eager::{self, Front, Owed, Summary};
+use super::eager::{self, Front, Incoming, Owed, Summary};
 use super::eager_destination::Destination;
 use super::receiver::{POLLS_PER_LINE, RingReceiver, Taken};
 use super::{CreditStore, FRONT_BYTES, FRONT_WORDS, Head, Header, KIND_CONTINUED, LineLoad};
 use crate::error::{Misbehaviour, TransportError};
-use crate::sync::Ordering;
 
 impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     /// Whether the message that [`peek`](Self::peek) has found is in the eager buffer.
@@ -36,15 +35,12 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         }
         let (in_front, body) = out.split_at_mut(FRONT_BYTES - skip);
         let body_len = body.len();
-        let Some(incoming) = self
-            .eager
-            .as_ref()
-            .filter(|_| body_len <= eager::PIECE_BYTES)
-        else {
+        let is_there = summary.is_whole | (body_len <= eager::PIECE_BYTES);
+        let Some(incoming) = self.eager.as_ref().filter(|_| is_there) else {
             return false;
         };
         in_front.copy_from_slice(&front[skip..]);
-        let place = incoming.place(body_len);
+        let place = incoming.place(body_len, summary.is_whole);
         let mut body = Destination::Bytes(body);
         if body
             .copy(&self.load, place, 0..body_len, summary.is_staged)
@@ -52,7 +48,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         {
             return false;
         }
-        self.end_eager(body_len);
+        self.end_eager(body_len, summary.is_whole);
         true
     }
 
@@ -93,17 +89,15 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     #[inline(always)]
     fn eager_line(&self, tag: u32) -> Option<Front> {
         let eager = self.eager.as_ref()?.eager;
-        let line = self.load.plain(self.next.slot())?;
         let wanted = Header::new(self.next.stamp, KIND_CONTINUED, eager::LINE_BYTES, tag);
         if self.load.header(self.next.slot()) != wanted.0 {
             return None;
         }
-        let [word, words @ ..] = [1, 2, 3].map(|at| line[at].load(Ordering::Relaxed));
-        let mut front = [0; FRONT_BYTES];
-        for (bytes, word) in front.as_chunks_mut().0.iter_mut().zip(words) {
-            *bytes = word.to_ne_bytes();
-        }
-        Some((Summary::parse(u64::from_le(word), eager)?, front))
+        let mut line = [0; eager::LINE_BYTES];
+        self.load.payload(self.next.slot(), &mut line);
+        let (word, front) = line.split_first_chunk()?;
+        let summary = Summary::parse(u64::from_le_bytes(*word), eager)?;
+        Some((summary, *front.first_chunk()?))
     }
 
     /// As [`take_behind`](Self::take_behind), of a message [in the eager buffer](Self::is_eager), to memory in the segment in which the
@@ -127,7 +121,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         mut out: Destination<'_>,
     ) -> Result<bool, TransportError> {
         let mut polls = POLLS_PER_LINE;
-        let len = loop {
+        let (len, is_whole) = loop {
             let Some(incoming) = &self.eager else {
                 return Ok(false);
             };
@@ -139,17 +133,11 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
                 out.store_front(&self.load, &front)?;
             }
             let len = summary.len_bytes - FRONT_BYTES;
-            let (area, begin) = incoming.place(len);
-            let said = match len <= eager::PIECE_BYTES {
-                true => 0,
-                false => self.load.eager_said(),
+            let (area, begin) = incoming.place(len, summary.is_whole);
+            let there = match summary.is_whole {
+                true => len,
+                false => self.eager_there(incoming, len)?,
             };
-            let there = incoming.there(said, len).map_err(|got_bytes| {
-                self.misbehaved(Misbehaviour::EagerBytes {
-                    len_bytes: len,
-                    got_bytes,
-                })
-            })?;
             if there > done {
                 // What does not fit is dropped.
                 let behind = FRONT_BYTES - skip;
@@ -161,24 +149,39 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
                 polls = POLLS_PER_LINE;
             }
             if there == len {
-                break len;
+                break (len, summary.is_whole);
             }
             polls -= 1;
             if polls == 0 {
                 return Ok(false);
             }
         };
-        self.end_eager(len);
+        self.end_eager(len, is_whole);
         Ok(true)
+    }
+
+    /// How many bytes of the message at hand, of `len` bytes, are there.
+    #[inline(always)]
+    fn eager_there(&self, incoming: &Incoming, len: usize) -> Result<usize, TransportError> {
+        let said = match len <= eager::PIECE_BYTES {
+            true => 0,
+            false => self.load.eager_said(),
+        };
+        incoming.there(said, len).map_err(|got_bytes| {
+            self.misbehaved(Misbehaviour::EagerBytes {
+                len_bytes: len,
+                got_bytes,
+            })
+        })
     }
 
     /// The message at hand, of so many bytes in the eager buffer, has been taken.
     #[inline(always)]
-    fn end_eager(&mut self, len: usize) {
+    fn end_eager(&mut self, len: usize, is_whole: bool) {
         let Some(incoming) = &mut self.eager else {
             return;
         };
-        let owed = incoming.advance(len);
+        let owed = incoming.advance(len, is_whole);
         self.next.advance();
         self.taken_bytes = 0;
         self.head = None;
