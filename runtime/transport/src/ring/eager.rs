@@ -30,10 +30,8 @@ use crate::error::TransportError;
 
 /// So many bytes are there when the line of their message is, and then always so many more. Fitted.
 pub(super) const PIECE_BYTES: usize = if cfg!(memory_model) { 128 } else { 8 << 10 };
-/// Up to this length lines are faster, where the receiver copies while the sender does. Fitted.
+/// Up to this length lines are faster. Fitted.
 const LINES_BYTES_MAX: usize = 320;
-/// The same where all bytes are there with the line. Fitted.
-const LINES_BYTES_MAX_WHOLE: usize = 320;
 /// Bytes of the payload of the line of a message.
 pub(super) const LINE_BYTES: usize = 8 + FRONT_BYTES;
 
@@ -53,14 +51,9 @@ pub enum EagerOrder {
     Whole,
 }
 
-impl EagerOrder {
-    /// The longest message that goes in lines through a ring which takes messages of `ring_bytes_max`.
-    pub(super) fn lines_bytes_max(self, ring_bytes_max: usize) -> usize {
-        ring_bytes_max.min(match self {
-            Self::Pieces => LINES_BYTES_MAX,
-            Self::Whole => LINES_BYTES_MAX_WHOLE,
-        })
-    }
+/// The longest message that goes in lines through a ring which takes messages of `ring_bytes_max`, where there is an eager buffer.
+pub(super) fn lines_bytes_max(ring_bytes_max: usize) -> usize {
+    ring_bytes_max.min(LINES_BYTES_MAX)
 }
 
 /// How large an eager buffer is, by its larger area: a power of two.
@@ -149,11 +142,12 @@ impl Area {
         len: usize,
         mut copy: impl FnMut(usize, Range<usize>) -> Result<(), TransportError>,
     ) -> Result<(), TransportError> {
-        let [(at, first), (begin, second)] = self.ranges(position, len);
-        copy(at, first)?;
-        match second.is_empty() {
-            true => Ok(()),
-            false => copy(begin, second),
+        let at = position as usize & (self.bytes - 1);
+        let first = len.min(self.bytes - at);
+        copy(self.begin + at, 0..first)?;
+        match first < len {
+            true => copy(self.begin, first..len),
+            false => Ok(()),
         }
     }
 }

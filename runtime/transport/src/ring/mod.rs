@@ -25,6 +25,8 @@
 //! The code is generic over the place of lines, so that it runs over shared memory, over a wire
 //! with only posted packets, and under loom.
 
+#[cfg(not(loom))]
+mod credit_place;
 mod eager;
 mod eager_destination;
 #[cfg(all(test, not(any(loom, memory_model))))]
@@ -41,11 +43,13 @@ mod sender;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
+#[cfg(not(loom))]
+pub use credit_place::{CreditInlet, WordOutlet};
 pub use eager::{EagerBytes, EagerOrder};
 pub use header::{Header, KIND_CONTINUED, KIND_LIMIT, PAYLOAD_BYTES, Stamp};
 pub use line::PlainLine;
 #[cfg(not(loom))]
-pub use place::{CreditInlet, EagerPlace, Inlet, Outlet, WordOutlet};
+pub use place::{EagerPlace, Inlet, Outlet};
 pub use receiver::{Head, RingReceiver, Taken};
 pub use sender::{RingSender, Sent};
 

@@ -1,14 +1,11 @@
 //! Where rings lie: in mapped memory, or behind a wire that only takes packets.
 
 use std::cell::Cell;
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Instant;
 
 use super::line::{PlainLine, load, load_behind, store, store_payload};
-use super::{
-    CreditLoad, CreditStore, EagerBytes, EagerOrder, LineLoad, LineStore, SendOrder, Slots,
-};
+use super::{EagerBytes, EagerOrder, LineLoad, LineStore, SendOrder, Slots};
 use crate::error::{PeId, TransportError};
 use crate::memory::Memory;
 use crate::route::Route;
@@ -481,6 +478,13 @@ impl Inlet {
     }
 }
 
+/// Bytes of memory that is not coherent.
+#[cold]
+#[inline(never)]
+fn get_elsewhere(segment: &Window, at: usize, dst: &mut [u8]) -> Result<(), TransportError> {
+    segment.get(at, dst)
+}
+
 impl LineLoad for Inlet {
     #[inline(always)]
     fn header(&self, slot: usize) -> u64 {
@@ -523,10 +527,11 @@ impl LineLoad for Inlet {
     fn eager_bytes(&self, at: usize, dst: &mut [u8], is_staged: bool) {
         if let Some(EagerInlet { segment, place }) = self.eager.as_deref() {
             // `within` has checked the place: nothing fails.
-            let at = place.offset_bytes + at;
+            let (at, memory) = (place.offset_bytes + at, segment.memory());
             let _ = match is_staged {
-                false => segment.get(at, dst),
-                true => segment.get_staged(at, dst),
+                _ if self.visibility != Visibility::Coherent => get_elsewhere(segment, at, dst),
+                false => memory.copy_out(at, dst),
+                true => memory.copy_out_staged(at, dst),
             };
         }
     }
@@ -586,142 +591,3 @@ fn prefetch(_line: &[AtomicU64; 8]) {}
 #[cfg(any(not(target_arch = "x86_64"), miri))]
 #[inline(always)]
 fn prefetch_to_write(_line: &[AtomicU64; 8]) {}
-
-/// Words in a peer's segment that only this PE writes: a credit count, and that of an eager buffer.
-pub enum WordOutlet {
-    /// The peer's segment is mapped.
-    Mapped {
-        /// The peer's segment.
-        window: Window,
-        /// Where the word lies.
-        offset_bytes: usize,
-        /// Where that of the eager buffer lies, if there is one.
-        eager_offset_bytes: Option<NonZeroUsize>,
-    },
-    /// The wire takes whole words.
-    Posted {
-        /// The wire.
-        wire: Arc<dyn Wire>,
-        /// Whose segment.
-        pe: PeId,
-        /// Where the word lies.
-        offset_bytes: usize,
-        /// Where that of the eager buffer lies, if there is one.
-        eager_offset_bytes: Option<NonZeroUsize>,
-    },
-}
-
-impl WordOutlet {
-    /// The word at `offset_bytes` in the segment of `pe`.
-    pub fn new(
-        wire: &Arc<dyn Wire>,
-        pe: PeId,
-        offset_bytes: usize,
-    ) -> Result<Self, TransportError> {
-        Ok(match wire.route(pe) {
-            Some(Route::Mapped(window)) => {
-                window.word(offset_bytes)?;
-                Self::Mapped {
-                    window,
-                    offset_bytes,
-                    eager_offset_bytes: None,
-                }
-            }
-            Some(Route::Carried | Route::Read { .. } | Route::Offloaded) | None => Self::Posted {
-                wire: Arc::clone(wire),
-                pe,
-                offset_bytes,
-                eager_offset_bytes: None,
-            },
-        })
-    }
-
-    /// With a word for the eager buffer of this end.
-    pub fn with_eager(mut self, offset_bytes: usize) -> Self {
-        let (Self::Mapped {
-            eager_offset_bytes, ..
-        }
-        | Self::Posted {
-            eager_offset_bytes, ..
-        }) = &mut self;
-        *eager_offset_bytes = NonZeroUsize::new(offset_bytes);
-        self
-    }
-}
-
-impl CreditStore for WordOutlet {
-    fn store_eager_credit(&self, word: u64) -> Result<(), TransportError> {
-        match self {
-            Self::Mapped {
-                window,
-                eager_offset_bytes: Some(at),
-                ..
-            } => window.put_word(at.get(), word),
-            Self::Posted {
-                wire,
-                pe,
-                eager_offset_bytes: Some(at),
-                ..
-            } => wire.store_word(*pe, at.get(), word),
-            _ => Ok(()),
-        }
-    }
-
-    #[inline]
-    fn store_credit(&self, word: u64) -> Result<(), TransportError> {
-        match self {
-            Self::Mapped {
-                window,
-                offset_bytes,
-                ..
-            } => window.put_word(*offset_bytes, word),
-            Self::Posted {
-                wire,
-                pe,
-                offset_bytes,
-                ..
-            } => wire.store_word(*pe, *offset_bytes, word),
-        }
-    }
-}
-
-/// A word in the own segment that a peer writes: a credit count.
-#[derive(Debug)]
-pub struct CreditInlet {
-    segment: Window,
-    offset_bytes: usize,
-    eager_offset_bytes: Option<NonZeroUsize>,
-}
-
-impl CreditInlet {
-    /// The word at `offset_bytes` in the own segment.
-    pub fn new(segment: &Window, offset_bytes: usize) -> Result<Self, TransportError> {
-        segment.word(offset_bytes)?;
-        Ok(Self {
-            segment: segment.clone(),
-            offset_bytes,
-            eager_offset_bytes: None,
-        })
-    }
-
-    /// With a word for the eager buffer.
-    pub fn with_eager(mut self, offset_bytes: usize) -> Result<Self, TransportError> {
-        self.segment.word(offset_bytes)?;
-        self.eager_offset_bytes = NonZeroUsize::new(offset_bytes);
-        Ok(self)
-    }
-}
-
-impl CreditLoad for CreditInlet {
-    fn load_eager_credit(&self) -> u64 {
-        let at = self.eager_offset_bytes;
-        at.and_then(|at| self.segment.load_word(at.get()).ok())
-            .unwrap_or(0)
-    }
-
-    #[inline]
-    fn load_credit(&self) -> u64 {
-        // `new` has checked the offset, so the fallback is never taken.
-        self.segment.load_word(self.offset_bytes).unwrap_or(0)
-    }
-}

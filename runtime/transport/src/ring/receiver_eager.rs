@@ -5,6 +5,7 @@ use super::eager_destination::Destination;
 use super::receiver::{POLLS_PER_LINE, RingReceiver, Taken};
 use super::{CreditStore, FRONT_BYTES, FRONT_WORDS, Head, Header, KIND_CONTINUED, LineLoad};
 use crate::error::{Misbehaviour, TransportError};
+use crate::sync::Ordering;
 
 impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     /// Whether the message that [`peek`](Self::peek) has found is in the eager buffer.
@@ -90,14 +91,30 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     fn eager_line(&self, tag: u32) -> Option<Front> {
         let eager = self.eager.as_ref()?.eager;
         let wanted = Header::new(self.next.stamp, KIND_CONTINUED, eager::LINE_BYTES, tag);
-        if self.load.header(self.next.slot()) != wanted.0 {
+        let slot = self.next.slot();
+        let [word, words @ ..] = match self.load.plain(slot) {
+            Some(_) if self.load.header(slot) != wanted.0 => return None,
+            Some(line) => [1, 2, 3].map(|at| line[at].load(Ordering::Relaxed)),
+            None => self.words_elsewhere(wanted)?,
+        };
+        let mut front = [0; FRONT_BYTES];
+        for (bytes, word) in front.as_chunks_mut().0.iter_mut().zip(words) {
+            *bytes = word.to_ne_bytes();
+        }
+        Some((Summary::parse(u64::from_le(word), eager)?, front))
+    }
+
+    /// The first words of the next line, in memory that is not coherent, if it has this header.
+    #[cold]
+    #[inline(never)]
+    fn words_elsewhere(&self, wanted: Header) -> Option<[u64; 1 + FRONT_WORDS]> {
+        let slot = self.next.slot();
+        if self.load.header(slot) != wanted.0 {
             return None;
         }
-        let mut line = [0; eager::LINE_BYTES];
-        self.load.payload(self.next.slot(), &mut line);
-        let (word, front) = line.split_first_chunk()?;
-        let summary = Summary::parse(u64::from_le_bytes(*word), eager)?;
-        Some((summary, *front.first_chunk()?))
+        let mut words = [[0; 8]; 1 + FRONT_WORDS];
+        self.load.payload(slot, words.as_flattened_mut());
+        Some(words.map(u64::from_ne_bytes))
     }
 
     /// As [`take_behind`](Self::take_behind), of a message [in the eager buffer](Self::is_eager), to memory in the segment in which the

@@ -1,6 +1,6 @@
 //! The sending end of a ring.
 
-use super::eager::{self, Outgoing, PIECE_BYTES, Room, Summary};
+use super::eager::{self, Outgoing, PIECE_BYTES, Room, Summary, lines_bytes_max};
 use super::line::{store, store_behind};
 use super::{
     ANNOUNCED, CreditLoad, FRONT_BYTES, FRONT_WORDS, HOLD, Header, KIND_CONTINUED, LineStore,
@@ -94,7 +94,7 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         let eager = store.eager();
         let eager = eager.filter(|(bytes, _)| bytes.message_bytes_max() > longest);
         Self {
-            lines_bytes_max: eager.map_or(usize::MAX, |(_, order)| order.lines_bytes_max(longest)),
+            lines_bytes_max: eager.map_or(usize::MAX, |_| lines_bytes_max(longest)),
             eager: eager.map(|(bytes, order)| Box::new(Outgoing::new(bytes, order))),
             store,
             credit,
@@ -319,24 +319,12 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         let Some(out) = &mut self.eager else {
             return Ok(false);
         };
-        let room = out.take(body.len());
-        let message = (kind, tag, front, body);
-        match out.is_whole {
-            false => self.store_pieces(&room, message)?,
-            true => self.store_whole(&room, message)?,
+        if out.is_whole {
+            let room = out.take(body.len());
+            self.store_whole(&room, (kind, tag, front, body))?;
+            return Ok(true);
         }
-        self.next.advance();
-        self.store.message_stored()?;
-        Ok(true)
-    }
-
-    /// Its line behind the first bytes. The others follow.
-    #[inline(always)]
-    fn store_pieces(
-        &self,
-        room: &Room,
-        (kind, tag, front, body): EagerMessage<'_>,
-    ) -> Result<(), TransportError> {
+        let room = out.take(body.len());
         let store = &self.store;
         let put = |done: usize, bytes: &[u8]| {
             let position = room.position + done as u64;
@@ -367,13 +355,16 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
             done += piece.len();
             store.say_eager(room.said(done));
         }
-        Ok(())
+        self.next.advance();
+        self.store.message_stored()?;
+        Ok(true)
     }
 
-    /// Its line behind all bytes.
+    /// A message through the eager buffer, whose line is stored behind all of it.
+    #[cold]
     #[inline(never)]
     fn store_whole(
-        &self,
+        &mut self,
         room: &Room,
         (kind, tag, front, body): EagerMessage<'_>,
     ) -> Result<(), TransportError> {
@@ -391,7 +382,10 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
             .filter(|(_, part)| !part.is_empty())
             .map(|(at, part)| (at, &body[part]));
         self.store.begin_message()?;
-        self.store.store_behind(parts, (at.slot(), header.0, &line))
+        self.store
+            .store_behind(parts, (at.slot(), header.0, &line))?;
+        self.next.advance();
+        self.store.message_stored()
     }
 
     /// Whether there is room for a message with so many bytes in the eager buffer, as far as we have looked.
