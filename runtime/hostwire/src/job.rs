@@ -273,8 +273,8 @@ impl Job {
 
     /// Sends `values` to `to`, to be received with the same `tag`.
     ///
-    /// Returns when `values` may be reused. The call waits until `to` receives the message if it does not fit
-    /// half a ring (2 KiB less 8 bytes a line, by default). It also waits while `to` keeps too many messages
+    /// Returns when `values` may be reused. The call waits until `to` receives the message if it is longer than 32 KiB
+    /// (in a job of more than 64 PEs less, in virtual time half a ring). It also waits while `to` keeps too many messages
     /// that its program has not received: 64 MiB from all PEs together, in equal shares, at least 64 KiB from
     /// each. So two PEs that both send long messages before they receive wait for ever: use
     /// [`exchange`](Self::exchange) or a [`queue`](Self::queue).

@@ -54,7 +54,7 @@ use hostwire_transport::shm::{create_file, handover, map_whole};
 use hostwire_transport::visibility::Visibility;
 use hostwire_transport::wait::WaitLimits;
 use hostwire_transport::window::Window;
-use hostwire_transport::wire::{self, Capabilities, Line, Offload, Wire};
+use hostwire_transport::wire::{self, Capabilities, Line, Offload, Part, Wire};
 pub use modelled::ModelledContacts;
 pub use name::Name;
 use outside::{Ears, Outside};
@@ -443,6 +443,18 @@ impl wire::Batches for Stations {
                 }
                 Ok(())
             }
+        }
+    }
+
+    fn store_behind(
+        &self,
+        pe: PeId,
+        parts: &mut dyn Iterator<Item = Part<'_>>,
+        line: Line<'_>,
+    ) -> Result<(), TransportError> {
+        match self.peer(pe)? {
+            Peer::Far(wire) => wire.store_behind(pe, parts, line),
+            Peer::Here(_) => (self as &dyn Wire).store_each_behind(pe, parts, line),
         }
     }
 }

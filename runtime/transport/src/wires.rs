@@ -15,7 +15,7 @@ use crate::reach::Reach;
 use crate::route::Route;
 use crate::wait::WaitLimits;
 use crate::window::Window;
-use crate::wire::{self, Capabilities, Line, Offload, Wire};
+use crate::wire::{self, Capabilities, Line, Offload, Part, Wire};
 
 /// See the [module text](self).
 pub struct Wires {
@@ -210,6 +210,15 @@ impl wire::Batches for Wires {
         lines: &mut dyn Iterator<Item = Line<'_>>,
     ) -> Result<(), TransportError> {
         self.to(pe)?.store_lines(pe, lines)
+    }
+
+    fn store_behind(
+        &self,
+        pe: PeId,
+        parts: &mut dyn Iterator<Item = Part<'_>>,
+        line: Line<'_>,
+    ) -> Result<(), TransportError> {
+        self.to(pe)?.store_behind(pe, parts, line)
     }
 }
 

@@ -10,7 +10,7 @@ fn lengths(setup: &Setup<'_>) -> Vec<usize> {
     let mut lengths = vec![
         0, 1, 7, 8, 9, 55, 56, 57, 63, 64, 65, 111, 112, 113, 168, 169, 1000,
     ];
-    for around in [eager, 64 << 10, 256 << 10] {
+    for around in [eager, setup.buffered_bytes(), 64 << 10, 256 << 10] {
         lengths.extend([around - 1, around, around + 1]);
     }
     lengths.push((3 << 20) + 5);
@@ -59,7 +59,17 @@ pub fn messages_between_all_kinds_of_memory(setup: &Setup<'_>) {
         let target = job.alloc::<u32>(most + 8).unwrap();
         let eager = setup.eager_bytes() / 4;
         let mut round = 0;
-        for len in [0, 1, 14, 15, eager, eager + 1, (64 << 10) / 4 + 3, most] {
+        for len in [
+            0,
+            1,
+            14,
+            15,
+            eager,
+            eager + 1,
+            5000,
+            (64 << 10) / 4 + 3,
+            most,
+        ] {
             for from_segment in [false, true] {
                 for way in 0..4 {
                     round += 1;

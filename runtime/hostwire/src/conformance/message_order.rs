@@ -52,6 +52,27 @@ pub fn credits_run_out_and_come_back(setup: &Setup<'_>) {
     });
 }
 
+/// An eager buffer carries many messages of all lengths up to its longest, and longer ones between them: the sender waits for room.
+pub fn eager_buffers_run_full_and_empty(setup: &Setup<'_>) {
+    const MESSAGES: usize = 60;
+    setup.job(|job| {
+        let longest = setup.buffered_bytes();
+        // A chain, so that no PE sends while another waits to receive from it.
+        for hop in 0..job.pes().saturating_sub(1) {
+            for number in 0..MESSAGES {
+                let len = longest + 1 - number * 977 % (longest + 2);
+                let message: Vec<u8> = values(hop, number, len);
+                if job.pe() == hop {
+                    job.send(hop + 1, 0, &message).unwrap();
+                } else if job.pe() == hop + 1 {
+                    let got: Vec<u8> = job.recv_vec(hop, 0).unwrap();
+                    assert!(got == message, "number {number}");
+                }
+            }
+        }
+    });
+}
+
 /// PEs that all send more than their rings hold before they receive do not wait for
 /// each other.
 pub fn both_send_before_they_receive(setup: &Setup<'_>) {

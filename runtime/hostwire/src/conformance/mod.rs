@@ -85,6 +85,7 @@ macro_rules! conformance_cases {
             trying_to_receive,
             tags_in_any_order,
             credits_run_out_and_come_back,
+            eager_buffers_run_full_and_empty,
             both_send_before_they_receive,
             order_is_kept_per_pair,
             strict_messages_follow_puts_and_weak_ones_end_with_a_fence,
@@ -197,6 +198,12 @@ impl<'a> Setup<'a> {
     fn eager_bytes(&self) -> usize {
         let layout = Layout::new(self.pes, self.sizes).expect("sizes");
         layout.slots().message_bytes_max()
+    }
+
+    /// The longest message that goes through an eager buffer.
+    fn buffered_bytes(&self) -> usize {
+        let layout = Layout::new(self.pes, self.sizes).expect("sizes");
+        layout.eager(0).bytes.message_bytes_max()
     }
 
     /// Runs `program` on every PE of a job, which must end in good order.

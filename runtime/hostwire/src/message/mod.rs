@@ -1,6 +1,6 @@
 //! Point-to-point messages: tagged, in order, of any length.
 //!
-//! Short messages travel through the ring of the pair, and where memory is coherent those of up
+//! Short messages travel through the ring of the pair, and those of up
 //! to 32 KiB through the eager buffer beside it. A longer message
 //! is announced by one line of the ring and then moved by rendezvous, in one copy where
 //! either side lies in symmetric memory: see [`long`]. Which receive gets which message,

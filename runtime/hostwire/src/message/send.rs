@@ -271,8 +271,10 @@ impl<'a> Sending<'a> {
         let (kind, prefix) = entry(self.kind, self.tag, self.data);
         let len = self.payload.len_bytes() + prefix.map_or(0, |_| PREFIX_BYTES);
         let is_sent = match self.payload {
-            // It need not be copied twice.
-            Payload::Segment(..) => len <= peer.sender.held_bytes_max(),
+            // It need not be copied twice, where that takes longer than an answer of the receiver.
+            Payload::Segment(..) if !peer.sender.is_eager_whole() => {
+                len <= peer.sender.held_bytes_max()
+            }
             _ => peer.sender.takes(len),
         };
         if !is_sent {

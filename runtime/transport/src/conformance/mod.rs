@@ -63,6 +63,7 @@ macro_rules! transport_cases {
             words_come_after_earlier_stores,
             headers_come_after_their_payload,
             stores_behind_a_fence_come_later,
+            lines_come_after_the_bytes_before_them,
             what_is_quiet_is_visible,
             bad_arguments_store_nothing,
             every_kind_of_store_wakes_a_sleeper,

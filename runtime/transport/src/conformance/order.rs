@@ -3,6 +3,7 @@
 use super::pe::{AREA, rounds};
 use super::{Random, Testbed, run};
 use crate::sync::{Ordering, fence};
+use crate::wire::{Line, Part};
 
 const FLAG: usize = AREA;
 const TAKEN: usize = AREA + 64;
@@ -112,6 +113,38 @@ pub fn stores_behind_a_fence_come_later(fabric: &dyn Testbed, pes: u32) {
                 pe.bytes(DATA, first) == vec![round as u8; first],
                 "round {round}"
             );
+            pe.wire.store_word(pe.left(), TAKEN, round).unwrap();
+            pe.until(|| pe.word(TAKEN) >= round);
+        }
+    });
+}
+
+/// A line behind bytes comes after all of them, whatever their length.
+pub fn lines_come_after_the_bytes_before_them(fabric: &dyn Testbed, pes: u32) {
+    run(fabric, pes, |pe| {
+        for round in 1..=rounds(200) {
+            let sizes = sizes(round).map(|size| size + 1);
+            let len = sizes.iter().sum();
+            let data = vec![round as u8; len];
+            let mut at = 0;
+            let mut parts = sizes.iter().map(|size| {
+                at += size;
+                Part {
+                    offset_bytes: DATA + at - size,
+                    bytes: &data[at - size..at],
+                }
+            });
+            let payload = [round as u8; 24];
+            let line = Line {
+                offset_bytes: LINE,
+                header: round,
+                payload: &payload,
+            };
+            pe.wire.store_behind(pe.right(), &mut parts, line).unwrap();
+            pe.push();
+            pe.until(|| pe.word(LINE) >= round);
+            assert_eq!(pe.bytes(LINE + 8, 24), payload, "round {round}");
+            assert!(pe.bytes(DATA, len) == data, "round {round}");
             pe.wire.store_word(pe.left(), TAKEN, round).unwrap();
             pe.until(|| pe.word(TAKEN) >= round);
         }

@@ -7,17 +7,23 @@
 //! | word of that line | what it says |
 //! |---|---|
 //! | header | kind [`KIND_CONTINUED`], which begins no other message, the length of this payload, and the tag |
-//! | 1 | bytes of the message in bits 31:0, its kind in bits 39:32, and in bit 40 whether they were copied past the caches |
+//! | 1 | bytes of the message in bits 31:0, its kind in bits 39:32, in bit 40 whether they were copied past the caches, and in bit 41 whether all of them are there |
 //! | 2, 3 | its first [`FRONT_BYTES`] bytes |
 //!
 //! The line is stored behind the first [`PIECE_BYTES`] of the rest, which are there when it is. Of a longer message the sender
 //! stores behind each further piece how many bytes are there, and the number of the message, in a word of the receiver's memory:
 //! so both copy at the same time.
 //!
+//! Elsewhere (over a network, or through a window that is not coherent) the line is stored behind all bytes, and behind what orders them.
+//! No part of the message waits for an answer of the receiver.
+//!
 //! The buffer has two areas, each of them a ring of bytes. Shorter messages go through the smaller one, so that what is used of the
 //! memory stays in the nearest caches: with one area of 64 KiB, messages of 4 KiB took 1.1 times as long, and of a stream of them there
-//! were 0.6 times as many. Each message begins at a line of its own. The
+//! were 0.6 times as many. Where all of a message is there with its line, it is in the larger area, because credits come back later.
+//! Each message begins at a line of its own. The
 //! receiver returns credits, as it does with lines: the lines that it has taken out of each area, 32 bits each in one word.
+
+use core::ops::Range;
 
 use super::{FRONT_BYTES, KIND_CONTINUED, KIND_LIMIT};
 use crate::error::TransportError;
@@ -31,9 +37,19 @@ pub(super) const LINE_BYTES: usize = 8 + FRONT_BYTES;
 
 const KIND_SHIFT: u32 = 32;
 const STAGED: u64 = 1 << 40;
+const WHOLE: u64 = 1 << 41;
 const NUMBER_SHIFT: u32 = 32;
 const LINE: u64 = 64;
 const AREAS: usize = 2;
+
+/// How the bytes of a message and its line follow each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EagerOrder {
+    /// The line behind the first bytes. The others follow while the receiver copies.
+    Pieces,
+    /// The line behind all bytes.
+    Whole,
+}
 
 /// The longest message that goes in lines through a ring which takes messages of `ring_bytes_max`, where there is an eager buffer.
 pub(super) fn lines_bytes_max(ring_bytes_max: usize) -> usize {
@@ -70,7 +86,7 @@ impl EagerBytes {
 
     /// The longest message: half of an area, so that credits that are held back can never starve it.
     #[inline(always)]
-    pub(super) fn message_bytes_max(self) -> usize {
+    pub fn message_bytes_max(self) -> usize {
         self.0 / 2 + FRONT_BYTES
     }
 
@@ -91,10 +107,10 @@ impl EagerBytes {
         }
     }
 
-    /// The area for so many bytes of a message.
+    /// The area for so many bytes of a message. `is_whole`: all of them are there with its line.
     #[inline(always)]
-    pub(super) fn area_for(self, len: usize) -> Area {
-        self.area(usize::from(len > self.0 / 16))
+    pub(super) fn area_for(self, len: usize, is_whole: bool) -> Area {
+        self.area(usize::from(is_whole | (len > self.0 / 16)))
     }
 }
 
@@ -109,14 +125,22 @@ pub(super) enum Owed {
 }
 
 impl Area {
-    /// Does `copy` with the one or two ranges of the buffer that `len` bytes at `position` of the area lie in: where it begins,
-    /// and which of the bytes go there.
+    /// The ranges of the buffer that `len` bytes at `position` of the area lie in: where each begins, and which of the bytes go
+    /// there. The second one may be empty.
+    #[inline(always)]
+    pub(super) fn ranges(self, position: u64, len: usize) -> [(usize, Range<usize>); 2] {
+        let at = position as usize & (self.bytes - 1);
+        let first = len.min(self.bytes - at);
+        [(self.begin + at, 0..first), (self.begin, first..len)]
+    }
+
+    /// Does `copy` with these one or two ranges.
     #[inline(always)]
     pub(super) fn each(
         self,
         position: u64,
         len: usize,
-        mut copy: impl FnMut(usize, core::ops::Range<usize>) -> Result<(), TransportError>,
+        mut copy: impl FnMut(usize, Range<usize>) -> Result<(), TransportError>,
     ) -> Result<(), TransportError> {
         let at = position as usize & (self.bytes - 1);
         let first = len.min(self.bytes - at);
@@ -135,6 +159,8 @@ pub(super) struct Summary {
     pub(super) len_bytes: usize,
     /// Its first bytes were copied [past the caches](crate::Memory::copy_in_staged).
     pub(super) is_staged: bool,
+    /// All of it is there with its line.
+    pub(super) is_whole: bool,
 }
 
 /// The message at hand: what its line says of it, and its first bytes.
@@ -153,19 +179,24 @@ impl Summary {
     #[inline(always)]
     fn word(self) -> u64 {
         let staged = if self.is_staged { STAGED } else { 0 };
-        staged | u64::from(self.kind) << KIND_SHIFT | self.len_bytes as u64
+        let whole = if self.is_whole { WHOLE } else { 0 };
+        staged | whole | u64::from(self.kind) << KIND_SHIFT | self.len_bytes as u64
     }
 
     /// `None` if there can be no such message.
     #[inline(always)]
     pub(super) fn parse(word: u64, eager: EagerBytes) -> Option<Self> {
-        let (kind, len_bytes) = ((word & !STAGED) >> KIND_SHIFT, word as u32 as usize);
+        let (kind, len_bytes) = (
+            (word & !(STAGED | WHOLE)) >> KIND_SHIFT,
+            word as u32 as usize,
+        );
         let is_kind = kind > u64::from(KIND_CONTINUED) && kind < u64::from(KIND_LIMIT);
         let is_len = (FRONT_BYTES..=eager.message_bytes_max()).contains(&len_bytes);
         (is_kind && is_len).then_some(Self {
             kind: kind as u8,
             len_bytes,
             is_staged: word & STAGED != 0,
+            is_whole: word & WHOLE != 0,
         })
     }
 }
@@ -174,6 +205,8 @@ impl Summary {
 #[derive(Debug)]
 pub(super) struct Outgoing {
     pub(super) eager: EagerBytes,
+    /// The line of a message is stored behind all of it.
+    pub(super) is_whole: bool,
     /// By area: where its next message begins, since the beginning.
     next: [u64; AREAS],
     /// By area: up to where there is room, as far as we have looked.
@@ -198,9 +231,10 @@ impl Room {
 }
 
 impl Outgoing {
-    pub(super) fn new(eager: EagerBytes) -> Self {
+    pub(super) fn new(eager: EagerBytes, order: EagerOrder) -> Self {
         Self {
             eager,
+            is_whole: order == EagerOrder::Whole,
             next: [0; AREAS],
             granted: [0, 1].map(|index| eager.area(index).bytes as u64),
             number: 0,
@@ -210,14 +244,14 @@ impl Outgoing {
     /// Whether there is room for so many bytes.
     #[inline(always)]
     pub(super) fn has_room(&self, len: usize) -> bool {
-        let Area { index, .. } = self.eager.area_for(len);
+        let Area { index, .. } = self.eager.area_for(len, self.is_whole);
         self.granted[index] - self.next[index] >= len as u64
     }
 
     /// Where a message of so many bytes goes, for which there is room.
     #[inline(always)]
     pub(super) fn take(&mut self, len: usize) -> Room {
-        let area = self.eager.area_for(len);
+        let area = self.eager.area_for(len, self.is_whole);
         let position = self.next[area.index];
         // The room is a multiple of a line, so this stays within it.
         self.next[area.index] += (len as u64).next_multiple_of(LINE);
@@ -274,8 +308,8 @@ impl Incoming {
 
     /// Where a message of so many bytes is, if it is the next one.
     #[inline(always)]
-    pub(super) fn place(&self, len: usize) -> (Area, u64) {
-        let area = self.eager.area_for(len);
+    pub(super) fn place(&self, len: usize, is_whole: bool) -> (Area, u64) {
+        let area = self.eager.area_for(len, is_whole);
         (area, self.next[area.index])
     }
 
@@ -292,8 +326,8 @@ impl Incoming {
 
     /// The message at hand, of so many bytes, has been taken. Which part of its area the sender has not been told of.
     #[inline(always)]
-    pub(super) fn advance(&mut self, len: usize) -> Owed {
-        let Area { index, bytes, .. } = self.eager.area_for(len);
+    pub(super) fn advance(&mut self, len: usize, is_whole: bool) -> Owed {
+        let Area { index, bytes, .. } = self.eager.area_for(len, is_whole);
         self.next[index] += (len as u64).next_multiple_of(LINE);
         self.number = self.number.wrapping_add(1);
         self.at_hand = None;
@@ -328,11 +362,16 @@ mod tests {
     #[test]
     fn lines_say_kind_and_length() {
         let eager = EagerBytes::new(4096).unwrap();
-        for (is_staged, expected) in [(false, 5 << 32 | 2064), (true, 0x105 << 32 | 2064)] {
+        for (is_staged, is_whole, expected) in [
+            (false, false, 5 << 32 | 2064),
+            (true, false, 0x105 << 32 | 2064),
+            (false, true, 0x205 << 32 | 2064),
+        ] {
             let summary = Summary {
                 kind: 5,
                 len_bytes: 2064,
                 is_staged,
+                is_whole,
             };
             let line = summary.line(&[7; 16]);
             let word = u64::from_le_bytes(line[..8].try_into().unwrap());
@@ -351,7 +390,7 @@ mod tests {
         assert_eq!(eager.bytes(), 2304);
         let seen = |len: usize, position| {
             let mut seen = Vec::new();
-            let area = eager.area_for(len);
+            let area = eager.area_for(len, false);
             area.each(position, len, |at, part| {
                 seen.push((at, part));
                 Ok(())
@@ -362,6 +401,7 @@ mod tests {
         assert_eq!(seen(128, 3 * 256 + 192), [(192, 0..64), (0, 64..128)]);
         assert_eq!(seen(129, 64), [(320, 0..129)]);
         assert_eq!(seen(512, 1984), [(2240, 0..64), (256, 64..512)]);
+        assert_eq!(eager.area_for(128, true), eager.area_for(129, false));
         assert_eq!(EagerBytes::new(2000), None);
         assert_eq!(EagerBytes::new(512), None);
     }
@@ -369,11 +409,12 @@ mod tests {
     #[test]
     fn credits_are_lines_of_both_areas() {
         let eager = EagerBytes::new(1 << 14).unwrap();
-        let (mut out, mut incoming) = (Outgoing::new(eager), Incoming::new(eager));
+        let mut out = Outgoing::new(eager, EagerOrder::Pieces);
+        let mut incoming = Incoming::new(eager);
         assert_eq!(incoming.credit(), None);
         for (len, owed) in [(100, Owed::Little), (5000, Owed::Quarter)] {
-            assert_eq!(out.take(len).position, incoming.place(len).1);
-            assert_eq!(incoming.advance(len), owed);
+            assert_eq!(out.take(len).position, incoming.place(len, false).1);
+            assert_eq!(incoming.advance(len, false), owed);
         }
         assert!(!out.has_room(1 << 14));
         assert_eq!(incoming.credit(), Some(79 << 32 | 2));
@@ -390,14 +431,15 @@ mod tests {
     #[test]
     fn what_is_there_is_said_with_the_number_of_the_message() {
         let eager = EagerBytes::new(1 << 16).unwrap();
-        let (mut out, mut incoming) = (Outgoing::new(eager), Incoming::new(eager));
+        let mut out = Outgoing::new(eager, EagerOrder::Pieces);
+        let mut incoming = Incoming::new(eager);
         assert_eq!(incoming.there(0, 9000), Ok(PIECE_BYTES));
         assert_eq!(incoming.there(0, 100), Ok(100));
         let first = out.take(9000);
         assert_eq!(incoming.there(first.said(8999), 9000), Ok(8999));
         assert_eq!(incoming.there(first.said(9001), 9000), Err(9001));
         assert_eq!(incoming.there(out.take(9999).said(8192), 9000), Ok(9000));
-        assert_eq!(incoming.advance(9000), Owed::Little);
+        assert_eq!(incoming.advance(9000, false), Owed::Little);
         assert_eq!(incoming.there(first.said(9000), 9999), Ok(PIECE_BYTES));
     }
 }

@@ -7,11 +7,14 @@ use std::thread;
 use proptest::prelude::*;
 
 use super::*;
-use crate::error::{Misbehaviour, TransportError};
+use crate::error::TransportError;
+use crate::faults::Faulty;
 use crate::shm::{self, ShmOptions};
 use crate::visibility::Visibility;
 use crate::window::FIRST_FREE_OFFSET_BYTES;
 use crate::wire::Wire;
+use crate::wrap::log::{Asked, Log};
+use crate::wrap::{Store, StoresOnly};
 
 const RING_BYTES: usize = 256;
 const RING: usize = FIRST_FREE_OFFSET_BYTES;
@@ -34,7 +37,65 @@ struct Fixture {
     wires: Vec<Arc<dyn Wire>>,
 }
 
-fn fixture(eager_bytes: usize, visibility: Visibility) -> Fixture {
+fn place(eager_bytes: usize) -> Option<EagerPlace> {
+    Some(EagerPlace {
+        offset_bytes: EAGER,
+        bytes: EagerBytes::new(eager_bytes)?,
+        said_offset_bytes: SAID,
+    })
+}
+
+/// How the memory of the receiver is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Mapped(Visibility),
+    /// By stores that the wire carries.
+    Posted,
+    /// By stores that overtake each other, or come twice.
+    Faulty,
+}
+
+const COHERENT: Way = Way::Mapped(Visibility::Coherent);
+const WAYS: [Way; 5] = [
+    COHERENT,
+    Way::Mapped(Visibility::Flushed),
+    Way::Mapped(Visibility::WriteCombining),
+    Way::Posted,
+    Way::Faulty,
+];
+
+impl Way {
+    fn visibility(self) -> Visibility {
+        match self {
+            Self::Mapped(visibility) => visibility,
+            Self::Posted | Self::Faulty => Visibility::Coherent,
+        }
+    }
+
+    /// `wire`, so that memory is reached in this way.
+    fn over(self, wire: Arc<dyn Wire>) -> Arc<dyn Wire> {
+        match self {
+            Self::Mapped(_) => wire,
+            Self::Posted => Arc::new(StoresOnly::new(wire).unwrap()),
+            Self::Faulty => {
+                let faults = "reorder=0.5,dup=0.3,seed=5".parse().unwrap();
+                Arc::new(Faulty::new(wire, faults).unwrap())
+            }
+        }
+    }
+}
+
+impl Fixture {
+    /// A store that is held back leaves when its PE looks.
+    fn let_go(&self) {
+        for wire in &self.wires {
+            wire.poll().unwrap();
+        }
+    }
+}
+
+fn fixture(eager_bytes: usize, way: Way) -> Fixture {
+    let visibility = way.visibility();
     let slots = Slots::of_bytes(RING_BYTES).unwrap();
     let bytes = EagerBytes::new(eager_bytes).unwrap();
     let segment_bytes = EAGER + bytes.bytes() + BEHIND_BYTES;
@@ -42,13 +103,9 @@ fn fixture(eager_bytes: usize, visibility: Visibility) -> Fixture {
     let wires: Vec<Arc<dyn Wire>> = made
         .unwrap()
         .into_iter()
-        .map(|wire| Arc::new(wire) as Arc<dyn Wire>)
+        .map(|wire| way.over(Arc::new(wire)))
         .collect();
-    let place = Some(EagerPlace {
-        offset_bytes: EAGER,
-        bytes,
-        said_offset_bytes: SAID,
-    });
+    let place = place(eager_bytes);
     let outlet = Outlet::new(&wires[0], 1, RING, slots).unwrap();
     let inlet = Inlet::new(wires[1].segment(), RING, slots).unwrap();
     let credit = CreditInlet::new(wires[0].segment(), CREDIT).unwrap();
@@ -102,6 +159,7 @@ type Model = VecDeque<(u8, u32, Vec<u8>)>;
 /// A receiver that has all messages and looks for the next one gives room for any.
 fn refuses_rightly(ring: &mut Fixture, model: &Model, len: usize) -> bool {
     ring.receiver.return_credit().unwrap();
+    ring.let_go();
     !model.is_empty() || ring.sender.has_room_for(FRONT_BYTES + len).unwrap()
 }
 
@@ -173,11 +231,13 @@ proptest! {
     fn behaves_like_a_queue(
         ops in proptest::collection::vec(op(), 1..200),
         eager_bytes in prop::sample::select(vec![2048usize, 4096]),
+        way in prop::sample::select(&WAYS[..]),
     ) {
-        let mut ring = fixture(eager_bytes, Visibility::Coherent);
+        let mut ring = fixture(eager_bytes, way);
         prop_assert_eq!(ring.sender.message_bytes_max(), eager_bytes / 2 + 16);
         let mut model = Model::new();
         for (number, op) in ops.into_iter().enumerate() {
+            ring.let_go();
             match op {
                 Op::Send { tag, len } => {
                     let payload = bytes(number, len);
@@ -227,6 +287,8 @@ proptest! {
                         prop_assert_eq!(&out[..len], &payload);
                     }
                 }
+                // These are for coherent memory.
+                Op::TakeLong | Op::TakeWhole if way.visibility() != Visibility::Coherent => {}
                 Op::TakeLong => take_long(&mut ring, &mut model)?,
                 Op::TakeWhole => take_whole(&mut ring, &mut model)?,
             }
@@ -241,8 +303,9 @@ proptest! {
         credit in any::<u64>(),
         word in (any::<u64>(), 0..9u64, 0..1200u64),
         sends in 0..6usize,
+        way in prop::sample::select(&WAYS[..4]),
     ) {
-        let mut ring = fixture(2048, Visibility::Coherent);
+        let mut ring = fixture(2048, way);
         for number in 0..sends {
             let _ = ring.sender.try_send(1, 0, &bytes(number, 200 + 100 * number));
         }
@@ -250,7 +313,8 @@ proptest! {
             ring.wires[0].store(1, RING, &noise).unwrap();
         } else {
             // What only a word of the line says is wrong.
-            ring.wires[0].store_word(1, RING + 8, word.1 << 32 | word.2).unwrap();
+            let is_whole = (word.0 >> 1) & 1;
+            ring.wires[0].store_word(1, RING + 8, is_whole << 41 | word.1 << 32 | word.2).unwrap();
         }
         ring.wires[0].store_word(1, SAID, said).unwrap();
         ring.wires[1].store_word(0, EAGER_CREDIT, credit).unwrap();
@@ -273,12 +337,17 @@ proptest! {
     }
 }
 
-/// Of a long message the receiver takes the first pieces while the sender copies the others.
+/// Of a long message the receiver takes the first pieces while the sender copies the others, or all of it when its line is there.
 #[test]
 fn long_messages_cross_between_two_threads() {
-    let count = if cfg!(miri) { 12 } else { 400 };
+    for way in WAYS {
+        let count = if cfg!(miri) { 12 } else { 400 };
+        cross_between_two_threads(fixture(64 << 10, way), count);
+    }
+}
+
+fn cross_between_two_threads(ring: Fixture, count: usize) {
     let len = |number: usize| (100 + number * 977) % (32 << 10);
-    let ring = fixture(64 << 10, Visibility::Coherent);
     let (mut sender, mut receiver) = (ring.sender, ring.receiver);
     let sending = thread::spawn(move || {
         for number in 0..count {
@@ -308,7 +377,7 @@ fn long_messages_cross_between_two_threads() {
 
 #[test]
 fn a_message_lies_in_memory_as_documented() {
-    let mut ring = fixture(2048, Visibility::Coherent);
+    let mut ring = fixture(2048, COHERENT);
     let payload = bytes(3, 150);
     assert_eq!(ring.sender.try_send(2, 7, &payload), Ok(true));
     let (mut line, mut body) = ([0; 32], [0; 134]);
@@ -325,25 +394,85 @@ fn a_message_lies_in_memory_as_documented() {
     assert_eq!(body[..], payload[16..]);
 }
 
+/// The wire gets the bytes, a fence, and the line; and no question.
 #[test]
-fn other_memory_takes_all_messages_in_lines() {
-    for visibility in [Visibility::Flushed, Visibility::WriteCombining] {
-        let mut ring = fixture(2048, visibility);
-        assert_eq!(ring.sender.message_bytes_max(), 112);
-        let line = Header::new(Stamp::of_lap(0), KIND_CONTINUED, 24, 0);
-        ring.wires[0].store_word(1, RING, line.0).unwrap();
-        ring.wires[0].fence().unwrap();
-        let refused = ring.receiver.peek();
-        let Err(TransportError::PeerMisbehaved { pe: 0, how }) = refused else {
-            panic!("{refused:?}");
-        };
-        assert!(matches!(how, Misbehaviour::FirstLine { .. }), "{how}");
+fn over_a_wire_the_line_leaves_behind_the_bytes() {
+    let log = Arc::new(Log::new(2));
+    let wire: Arc<dyn Wire> = Arc::new(StoresOnly::new(Arc::clone(&log) as _).unwrap());
+    let slots = Slots::of_bytes(RING_BYTES).unwrap();
+    let outlet = Outlet::new(&wire, 1, RING, slots).unwrap();
+    let outlet = outlet.with_eager(place(2048)).unwrap();
+    let credit = CreditInlet::new(wire.segment(), CREDIT).unwrap();
+    let credit = credit.with_eager(EAGER_CREDIT).unwrap();
+    let mut sender = RingSender::new(outlet, credit, 1, slots);
+    sender.store_mut().set_order(SendOrder::Weak);
+    for _ in 0..2 {
+        assert_eq!(sender.try_send(KIND, 7, &bytes(0, 656)), Ok(true));
     }
+    let payload = bytes(1, 1016);
+    assert_eq!(sender.try_send(KIND, 7, &payload), Ok(false));
+    // Ten lines of the larger area are free again.
+    wire.segment().put_word(EAGER_CREDIT, 10 << 32).unwrap();
+    log.take();
+    assert_eq!(sender.try_send(KIND, 7, &payload), Ok(true));
+    let larger = EAGER + 256;
+    let word = 1 << 41 | u64::from(KIND) << 32 | 1016;
+    let line = [&word.to_le_bytes()[..], &payload[..16]].concat();
+    let header = Header::new(Stamp::of_lap(0), KIND_CONTINUED, 24, 7);
+    let stored = |store: Store<'_>| Asked::Store(1, store.into_owned());
+    let mut expected = vec![
+        stored(Store::bytes(larger + 1280, &payload[16..784])),
+        stored(Store::bytes(larger, &payload[784..])),
+        Asked::Fence(Some(1)),
+        stored(Store::line(RING + 128, header.0, &line)),
+    ];
+    assert_eq!(log.take(), expected);
+    sender.store_mut().set_order(SendOrder::Strict);
+    assert_eq!(sender.try_send(KIND, 7, &bytes(2, 200)), Ok(true));
+    expected = log.take();
+    let is_fence = |asked: Option<&Asked>| asked == Some(&Asked::Fence(None));
+    assert!(is_fence(expected.first()) && is_fence(expected.last()));
+    let refused = sender.try_send(KIND, 7, &bytes(2, 1041));
+    let is_too_long = matches!(refused, Err(TransportError::OutOfRange { .. }));
+    assert!(is_too_long, "{refused:?}");
+}
+
+/// A receiver that is far away wants no announcements: they would take longer than the copy that they save.
+#[test]
+fn over_a_wire_long_messages_are_never_announced() {
+    let mut ring = fixture(2048, Way::Posted);
+    ring.receiver.want_announced(true).unwrap();
+    for _ in 0..20 {
+        assert_eq!(ring.sender.try_send(KIND, 0, &[1; 1000]), Ok(true));
+        assert_eq!(ring.receiver.take(&mut [0; 1000]), Ok(true));
+        assert!(ring.sender.takes(1000));
+    }
+}
+
+/// Of a stream at most a quarter of the buffer is held back.
+#[test]
+fn over_a_wire_credits_come_back_in_time() {
+    let mut ring = fixture(64 << 10, Way::Posted);
+    let mut most = 0;
+    for number in 0..200 {
+        let payload = bytes(number, 4096);
+        let mut sent = 0;
+        while sent < 3 && ring.sender.try_send(KIND, 0, &payload).unwrap() {
+            sent += 1;
+        }
+        most = most.max(sent);
+        assert!(sent > 0, "{number}");
+        for _ in 0..sent {
+            assert_eq!(ring.receiver.take(&mut [0; 4096]), Ok(true));
+        }
+        assert_eq!(ring.receiver.peek(), Ok(None));
+    }
+    assert_eq!(most, 3);
 }
 
 #[test]
 fn a_message_goes_straight_to_the_segment() {
-    let mut ring = fixture(2048, Visibility::Coherent);
+    let mut ring = fixture(2048, COHERENT);
     let behind = EAGER + EagerBytes::new(2048).unwrap().bytes();
     for (number, front) in [None, Some(FRONT)].into_iter().enumerate() {
         let payload = bytes(number, 900);
@@ -370,7 +499,7 @@ fn a_message_goes_straight_to_the_segment() {
 /// As a hold, it is heard of when the buffer is full, at the latest.
 #[test]
 fn a_receiver_may_want_long_messages_announced() {
-    let mut ring = fixture(2048, Visibility::Coherent);
+    let mut ring = fixture(2048, COHERENT);
     for wanted in [true, false] {
         ring.receiver.want_announced(wanted).unwrap();
         while ring.sender.takes(1000) == wanted {
@@ -385,7 +514,7 @@ fn a_receiver_may_want_long_messages_announced() {
 /// A receiver that takes no messages is heard of when the buffer is full, at the latest.
 #[test]
 fn a_hold_stops_eager_messages() {
-    let mut ring = fixture(2048, Visibility::Coherent);
+    let mut ring = fixture(2048, COHERENT);
     ring.receiver.hold(true).unwrap();
     let mut sent = 0;
     while ring.sender.try_send(1, 0, &[1; 1000]).unwrap() {

@@ -16,15 +16,17 @@
 //! only short messages that the layer above takes at once, by a separate call
 //! ([`RingSender::try_send_held`]).
 //!
-//! Where the receiver's memory is coherent, a message longer than a few lines goes through an *eager buffer* beside the ring: see
-//! `eager.rs`. Elsewhere a message longer than 56 bytes takes several lines, each with a header of its own
-//! and the number of bytes still to come. It is admitted whole or not at all, so a
+//! A message longer than 56 bytes takes several lines, each with a header of its own
+//! and the number of bytes still to come; one longer than a few lines goes through an *eager buffer* beside the ring: see
+//! `eager.rs`. A message in lines is admitted whole or not at all, so a
 //! message may take at most half of the ring: credits held back in a batch can never
 //! starve it.
 //!
 //! The code is generic over the place of lines, so that it runs over shared memory, over a wire
 //! with only posted packets, and under loom.
 
+#[cfg(not(loom))]
+mod credit_place;
 mod eager;
 mod eager_destination;
 #[cfg(all(test, not(any(loom, memory_model))))]
@@ -41,11 +43,13 @@ mod sender;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-pub use eager::EagerBytes;
+#[cfg(not(loom))]
+pub use credit_place::{CreditInlet, WordOutlet};
+pub use eager::{EagerBytes, EagerOrder};
 pub use header::{Header, KIND_CONTINUED, KIND_LIMIT, PAYLOAD_BYTES, Stamp};
 pub use line::PlainLine;
 #[cfg(not(loom))]
-pub use place::{CreditInlet, EagerPlace, Inlet, Outlet, WordOutlet};
+pub use place::{EagerPlace, Inlet, Outlet};
 pub use receiver::{Head, RingReceiver, Taken};
 pub use sender::{RingSender, Sent};
 
@@ -224,9 +228,18 @@ pub trait LineStore {
     fn receiver_looks(&self) -> bool {
         false
     }
-    /// The eager buffer, where there is one.
-    fn eager(&self) -> Option<EagerBytes> {
+    /// The eager buffer, where there is one, and in which order messages are stored there.
+    fn eager(&self) -> Option<(EagerBytes, EagerOrder)> {
         None
+    }
+    /// Stores parts of a message into it, each from its offset on, and behind them a line: its slot, header and payload. They lie within
+    /// it.
+    fn store_behind<'a>(
+        &self,
+        _parts: impl Iterator<Item = (usize, &'a [u8])>,
+        (slot, header, payload): (usize, u64, &[u8]),
+    ) -> Result<(), TransportError> {
+        self.store_line(slot, header, payload)
     }
     /// Copies bytes into it, from this offset on. They lie within it. Whether they went [past the
     /// caches](crate::Memory::copy_in_staged).

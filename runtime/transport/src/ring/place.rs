@@ -1,19 +1,18 @@
 //! Where rings lie: in mapped memory, or behind a wire that only takes packets.
 
 use std::cell::Cell;
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Instant;
 
 use super::line::{PlainLine, load, load_behind, store, store_payload};
-use super::{CreditLoad, CreditStore, EagerBytes, LineLoad, LineStore, SendOrder, Slots};
+use super::{EagerBytes, EagerOrder, LineLoad, LineStore, SendOrder, Slots};
 use crate::error::{PeId, TransportError};
 use crate::memory::Memory;
 use crate::route::Route;
 use crate::sync::{AtomicU64, Ordering};
 use crate::visibility::Visibility;
 use crate::window::Window;
-use crate::wire::{Line, Wire};
+use crate::wire::{Line, Part, Wire};
 
 /// The slots of a ring in mapped memory, checked once.
 #[derive(Clone, Debug)]
@@ -69,6 +68,8 @@ pub enum Outlet {
         offset_bytes: usize,
         /// How messages leave.
         order: SendOrder,
+        /// The eager buffer, if there is one.
+        eager: Option<EagerPlace>,
     },
 }
 
@@ -158,17 +159,14 @@ pub struct EagerPlace {
 }
 
 impl EagerPlace {
-    /// It, if it lies in memory that others write coherently. An error if it does not lie there.
-    fn within(self, window: &Window) -> Result<Option<Self>, TransportError> {
-        if window.visibility() != Visibility::Coherent {
-            return Ok(None);
-        }
+    /// It. An error if it does not lie there.
+    fn within(self, window: &Window) -> Result<Self, TransportError> {
         window.memory().line(self.offset_bytes)?;
         window
             .memory()
             .range(self.offset_bytes, self.bytes.bytes())?;
         window.word(self.said_offset_bytes)?;
-        Ok(Some(self))
+        Ok(self)
     }
 }
 
@@ -194,6 +192,7 @@ impl Outlet {
                 pe,
                 offset_bytes,
                 order: SendOrder::default(),
+                eager: None,
             },
         })
     }
@@ -201,12 +200,18 @@ impl Outlet {
     /// With an eager buffer, if the route takes one.
     ///
     /// # Errors
-    /// [`TransportError::OutOfRange`] if it does not lie in the segment.
+    /// [`TransportError::OutOfRange`] if it does not lie in the segment, as far as that is seen here.
     pub fn with_eager(mut self, place: Option<EagerPlace>) -> Result<Self, TransportError> {
-        if let (Self::Mapped { lines }, Some(place)) = (&mut self, place) {
-            let distance = Distance::default();
-            let place = place.within(&lines.window)?;
-            lines.eager = place.map(|place| Box::new(EagerOutlet { place, distance }));
+        match (&mut self, place) {
+            (_, None) => {}
+            (Self::Mapped { lines }, Some(place)) => {
+                let distance = Distance::default();
+                let place = place.within(&lines.window)?;
+                lines.eager = Some(Box::new(EagerOutlet { place, distance }));
+            }
+            // Modelled hardware has the protocol with which the published figures were computed.
+            (Self::Posted { wire, .. }, _) if wire.is_in_virtual_time() => {}
+            (Self::Posted { eager, .. }, place) => *eager = place,
         }
         Ok(self)
     }
@@ -308,10 +313,58 @@ impl LineStore for Outlet {
     }
 
     #[inline(always)]
-    fn eager(&self) -> Option<EagerBytes> {
+    fn eager(&self) -> Option<(EagerBytes, EagerOrder)> {
         match self {
-            Self::Mapped { lines } => lines.eager.as_ref().map(|eager| eager.place.bytes),
-            Self::Posted { .. } => None,
+            Self::Mapped { lines } => {
+                let order = match lines.window.visibility() {
+                    Visibility::Coherent => EagerOrder::Pieces,
+                    Visibility::WriteCombining | Visibility::Flushed => EagerOrder::Whole,
+                };
+                let eager = lines.eager.as_ref();
+                eager.map(|eager| (eager.place.bytes, order))
+            }
+            Self::Posted { eager, .. } => eager.map(|place| (place.bytes, EagerOrder::Whole)),
+        }
+    }
+
+    fn store_behind<'a>(
+        &self,
+        parts: impl Iterator<Item = (usize, &'a [u8])>,
+        (slot, header, payload): (usize, u64, &[u8]),
+    ) -> Result<(), TransportError> {
+        match self {
+            Self::Mapped { lines } => {
+                if let Some(EagerOutlet { place, .. }) = lines.eager.as_deref() {
+                    for (at, bytes) in parts {
+                        let at = place.offset_bytes + at;
+                        lines.window.put_unannounced(at, bytes)?;
+                    }
+                }
+                site!(
+                    "eager: line behind bytes",
+                    lines.window.visibility().store_fence()
+                );
+                self.store_line(slot, header, payload)
+            }
+            Self::Posted {
+                wire,
+                pe,
+                offset_bytes,
+                eager,
+                ..
+            } => {
+                let begin = eager.map_or(0, |place| place.offset_bytes);
+                let mut parts = parts.map(|(at, bytes)| Part {
+                    offset_bytes: begin + at,
+                    bytes,
+                });
+                let line = Line {
+                    offset_bytes: offset_bytes + slot * 64,
+                    header,
+                    payload,
+                };
+                wire.store_behind(*pe, &mut parts, line)
+            }
         }
     }
 
@@ -408,7 +461,7 @@ impl Inlet {
         })
     }
 
-    /// With an eager buffer in the same segment, if that takes one.
+    /// With an eager buffer in the same segment.
     ///
     /// # Errors
     /// [`TransportError::OutOfRange`] if it does not lie in the segment.
@@ -420,10 +473,17 @@ impl Inlet {
         if let Some(place) = place {
             let segment = segment.clone();
             let place = place.within(&segment)?;
-            self.eager = place.map(|place| Box::new(EagerInlet { segment, place }));
+            self.eager = Some(Box::new(EagerInlet { segment, place }));
         }
         Ok(self)
     }
+}
+
+/// Bytes of memory that is not coherent.
+#[cold]
+#[inline(never)]
+fn get_elsewhere(segment: &Window, at: usize, dst: &mut [u8]) -> Result<(), TransportError> {
+    segment.get(at, dst)
 }
 
 impl LineLoad for Inlet {
@@ -468,10 +528,11 @@ impl LineLoad for Inlet {
     fn eager_bytes(&self, at: usize, dst: &mut [u8], is_staged: bool) {
         if let Some(EagerInlet { segment, place }) = self.eager.as_deref() {
             // `within` has checked the place: nothing fails.
-            let memory = segment.memory();
+            let (at, memory) = (place.offset_bytes + at, segment.memory());
             let _ = match is_staged {
-                false => memory.copy_out(place.offset_bytes + at, dst),
-                true => memory.copy_out_staged(place.offset_bytes + at, dst),
+                _ if self.visibility != Visibility::Coherent => get_elsewhere(segment, at, dst),
+                false => memory.copy_out(at, dst),
+                true => memory.copy_out_staged(at, dst),
             };
         }
     }
@@ -531,133 +592,3 @@ fn prefetch(_line: &[AtomicU64; 8]) {}
 #[cfg(any(not(target_arch = "x86_64"), miri))]
 #[inline(always)]
 fn prefetch_to_write(_line: &[AtomicU64; 8]) {}
-
-/// Words in a peer's segment that only this PE writes: a credit count, and that of an eager buffer.
-pub enum WordOutlet {
-    /// The peer's segment is mapped.
-    Mapped {
-        /// The peer's segment.
-        window: Window,
-        /// Where the word lies.
-        offset_bytes: usize,
-        /// Where that of the eager buffer lies, if there is one.
-        eager_offset_bytes: Option<NonZeroUsize>,
-    },
-    /// The wire takes whole words.
-    Posted {
-        /// The wire.
-        wire: Arc<dyn Wire>,
-        /// Whose segment.
-        pe: PeId,
-        /// Where the word lies.
-        offset_bytes: usize,
-    },
-}
-
-impl WordOutlet {
-    /// The word at `offset_bytes` in the segment of `pe`.
-    pub fn new(
-        wire: &Arc<dyn Wire>,
-        pe: PeId,
-        offset_bytes: usize,
-    ) -> Result<Self, TransportError> {
-        Ok(match wire.route(pe) {
-            Some(Route::Mapped(window)) => {
-                window.word(offset_bytes)?;
-                Self::Mapped {
-                    window,
-                    offset_bytes,
-                    eager_offset_bytes: None,
-                }
-            }
-            Some(Route::Carried | Route::Read { .. } | Route::Offloaded) | None => Self::Posted {
-                wire: Arc::clone(wire),
-                pe,
-                offset_bytes,
-            },
-        })
-    }
-}
-
-impl WordOutlet {
-    /// With a word for the eager buffer of the other end, which has one only where memory is mapped.
-    pub fn with_eager(mut self, offset_bytes: usize) -> Self {
-        if let Self::Mapped {
-            eager_offset_bytes, ..
-        } = &mut self
-        {
-            *eager_offset_bytes = NonZeroUsize::new(offset_bytes);
-        }
-        self
-    }
-}
-
-impl CreditStore for WordOutlet {
-    fn store_eager_credit(&self, word: u64) -> Result<(), TransportError> {
-        match self {
-            Self::Mapped {
-                window,
-                eager_offset_bytes: Some(at),
-                ..
-            } => window.put_word(at.get(), word),
-            _ => Ok(()),
-        }
-    }
-
-    #[inline]
-    fn store_credit(&self, word: u64) -> Result<(), TransportError> {
-        match self {
-            Self::Mapped {
-                window,
-                offset_bytes,
-                ..
-            } => window.put_word(*offset_bytes, word),
-            Self::Posted {
-                wire,
-                pe,
-                offset_bytes,
-            } => wire.store_word(*pe, *offset_bytes, word),
-        }
-    }
-}
-
-/// A word in the own segment that a peer writes: a credit count.
-#[derive(Debug)]
-pub struct CreditInlet {
-    segment: Window,
-    offset_bytes: usize,
-    eager_offset_bytes: Option<NonZeroUsize>,
-}
-
-impl CreditInlet {
-    /// The word at `offset_bytes` in the own segment.
-    pub fn new(segment: &Window, offset_bytes: usize) -> Result<Self, TransportError> {
-        segment.word(offset_bytes)?;
-        Ok(Self {
-            segment: segment.clone(),
-            offset_bytes,
-            eager_offset_bytes: None,
-        })
-    }
-
-    /// With a word for the eager buffer.
-    pub fn with_eager(mut self, offset_bytes: usize) -> Result<Self, TransportError> {
-        self.segment.word(offset_bytes)?;
-        self.eager_offset_bytes = NonZeroUsize::new(offset_bytes);
-        Ok(self)
-    }
-}
-
-impl CreditLoad for CreditInlet {
-    fn load_eager_credit(&self) -> u64 {
-        let at = self.eager_offset_bytes;
-        at.and_then(|at| self.segment.load_word(at.get()).ok())
-            .unwrap_or(0)
-    }
-
-    #[inline]
-    fn load_credit(&self) -> u64 {
-        // `new` has checked the offset, so the fallback is never taken.
-        self.segment.load_word(self.offset_bytes).unwrap_or(0)
-    }
-}

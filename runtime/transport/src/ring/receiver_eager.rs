@@ -1,6 +1,6 @@
 //! Taking messages out of the [eager buffer](super::eager).
 
-use super::eager::{self, Front, Owed, Summary};
+use super::eager::{self, Front, Incoming, Owed, Summary};
 use super::eager_destination::Destination;
 use super::receiver::{POLLS_PER_LINE, RingReceiver, Taken};
 use super::{CreditStore, FRONT_BYTES, FRONT_WORDS, Head, Header, KIND_CONTINUED, LineLoad};
@@ -36,15 +36,12 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         }
         let (in_front, body) = out.split_at_mut(FRONT_BYTES - skip);
         let body_len = body.len();
-        let Some(incoming) = self
-            .eager
-            .as_ref()
-            .filter(|_| body_len <= eager::PIECE_BYTES)
-        else {
+        let is_there = summary.is_whole | (body_len <= eager::PIECE_BYTES);
+        let Some(incoming) = self.eager.as_ref().filter(|_| is_there) else {
             return false;
         };
         in_front.copy_from_slice(&front[skip..]);
-        let place = incoming.place(body_len);
+        let place = incoming.place(body_len, summary.is_whole);
         let mut body = Destination::Bytes(body);
         if body
             .copy(&self.load, place, 0..body_len, summary.is_staged)
@@ -52,7 +49,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         {
             return false;
         }
-        self.end_eager(body_len);
+        self.end_eager(body_len, summary.is_whole);
         true
     }
 
@@ -93,17 +90,31 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     #[inline(always)]
     fn eager_line(&self, tag: u32) -> Option<Front> {
         let eager = self.eager.as_ref()?.eager;
-        let line = self.load.plain(self.next.line)?;
         let wanted = Header::new(self.next.stamp, KIND_CONTINUED, eager::LINE_BYTES, tag);
-        if self.load.header(self.next.slot()) != wanted.0 {
-            return None;
-        }
-        let [word, words @ ..] = [1, 2, 3].map(|at| line[at].load(Ordering::Relaxed));
+        let slot = self.next.slot();
+        let [word, words @ ..] = match self.load.plain(self.next.line) {
+            Some(_) if self.load.header(slot) != wanted.0 => return None,
+            Some(line) => [1, 2, 3].map(|at| line[at].load(Ordering::Relaxed)),
+            None => self.words_elsewhere(wanted)?,
+        };
         let mut front = [0; FRONT_BYTES];
         for (bytes, word) in front.as_chunks_mut().0.iter_mut().zip(words) {
             *bytes = word.to_ne_bytes();
         }
         Some((Summary::parse(u64::from_le(word), eager)?, front))
+    }
+
+    /// The first words of the next line, in memory that is not coherent, if it has this header.
+    #[cold]
+    #[inline(never)]
+    fn words_elsewhere(&self, wanted: Header) -> Option<[u64; 1 + FRONT_WORDS]> {
+        let slot = self.next.slot();
+        if self.load.header(slot) != wanted.0 {
+            return None;
+        }
+        let mut words = [[0; 8]; 1 + FRONT_WORDS];
+        self.load.payload(slot, words.as_flattened_mut());
+        Some(words.map(u64::from_ne_bytes))
     }
 
     /// As [`take_behind`](Self::take_behind), of a message [in the eager buffer](Self::is_eager), to memory in the segment in which the
@@ -127,7 +138,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         mut out: Destination<'_>,
     ) -> Result<bool, TransportError> {
         let mut polls = POLLS_PER_LINE;
-        let len = loop {
+        let (len, is_whole) = loop {
             let Some(incoming) = &self.eager else {
                 return Ok(false);
             };
@@ -139,17 +150,11 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
                 out.store_front(&self.load, &front)?;
             }
             let len = summary.len_bytes - FRONT_BYTES;
-            let (area, begin) = incoming.place(len);
-            let said = match len <= eager::PIECE_BYTES {
-                true => 0,
-                false => self.load.eager_said(),
+            let (area, begin) = incoming.place(len, summary.is_whole);
+            let there = match summary.is_whole {
+                true => len,
+                false => self.eager_there(incoming, len)?,
             };
-            let there = incoming.there(said, len).map_err(|got_bytes| {
-                self.misbehaved(Misbehaviour::EagerBytes {
-                    len_bytes: len,
-                    got_bytes,
-                })
-            })?;
             if there > done {
                 // What does not fit is dropped.
                 let behind = FRONT_BYTES - skip;
@@ -161,24 +166,39 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
                 polls = POLLS_PER_LINE;
             }
             if there == len {
-                break len;
+                break (len, summary.is_whole);
             }
             polls -= 1;
             if polls == 0 {
                 return Ok(false);
             }
         };
-        self.end_eager(len);
+        self.end_eager(len, is_whole);
         Ok(true)
+    }
+
+    /// How many bytes of the message at hand, of `len` bytes, are there.
+    #[inline(always)]
+    fn eager_there(&self, incoming: &Incoming, len: usize) -> Result<usize, TransportError> {
+        let said = match len <= eager::PIECE_BYTES {
+            true => 0,
+            false => self.load.eager_said(),
+        };
+        incoming.there(said, len).map_err(|got_bytes| {
+            self.misbehaved(Misbehaviour::EagerBytes {
+                len_bytes: len,
+                got_bytes,
+            })
+        })
     }
 
     /// The message at hand, of so many bytes in the eager buffer, has been taken.
     #[inline(always)]
-    fn end_eager(&mut self, len: usize) {
+    fn end_eager(&mut self, len: usize, is_whole: bool) {
         let Some(incoming) = &mut self.eager else {
             return;
         };
-        let owed = incoming.advance(len);
+        let owed = incoming.advance(len, is_whole);
         self.next.advance();
         self.taken_bytes = 0;
         self.set_head(None);

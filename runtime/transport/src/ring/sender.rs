@@ -1,6 +1,6 @@
 //! The sending end of a ring.
 
-use super::eager::{self, Outgoing, PIECE_BYTES, Summary, lines_bytes_max};
+use super::eager::{self, Outgoing, PIECE_BYTES, Room, Summary, lines_bytes_max};
 use super::line::{store, store_behind};
 use super::{
     ANNOUNCED, CreditLoad, FRONT_BYTES, FRONT_WORDS, HOLD, Header, KIND_CONTINUED, LineStore,
@@ -61,6 +61,9 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
+/// A message for the eager buffer: its kind, its tag, its first bytes, and the others.
+type EagerMessage<'a> = (u8, u32, &'a [u8; FRONT_BYTES], &'a [u8]);
+
 /// The sending end of a ring. See the [module text](super).
 #[derive(Debug)]
 pub struct RingSender<S, C> {
@@ -90,12 +93,13 @@ pub struct RingSender<S, C> {
 impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
     /// The sending end of a fresh ring to `peer`.
     pub fn new(store: S, credit: C, peer: PeId, slots: Slots) -> Self {
+        let longest = slots.message_bytes_max();
+        // It is of no use if it takes no longer messages than the ring.
+        let eager = store.eager();
+        let eager = eager.filter(|(bytes, _)| bytes.message_bytes_max() > longest);
         let mut sender = Self {
-            lines_bytes_max: match store.eager() {
-                Some(_) => lines_bytes_max(slots.message_bytes_max()),
-                None => usize::MAX,
-            },
-            eager: store.eager().map(|eager| Box::new(Outgoing::new(eager))),
+            lines_bytes_max: eager.map_or(usize::MAX, |_| lines_bytes_max(longest)),
+            eager: eager.map(|(bytes, order)| Box::new(Outgoing::new(bytes, order))),
             store,
             credit,
             peer,
@@ -354,6 +358,11 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         let Some(out) = &mut self.eager else {
             return Ok(false);
         };
+        if out.is_whole {
+            let room = out.take(body.len());
+            self.store_whole(&room, (kind, tag, front, body))?;
+            return Ok(true);
+        }
         let room = out.take(body.len());
         let store = &self.store;
         let put = |done: usize, bytes: &[u8]| {
@@ -370,6 +379,7 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
             kind,
             len_bytes: FRONT_BYTES + body.len(),
             is_staged: put(0, first)?,
+            is_whole: false,
         };
         let at = self.next;
         let header = Header::new(at.stamp, KIND_CONTINUED, eager::LINE_BYTES, tag);
@@ -387,6 +397,34 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         self.next.advance();
         self.store.message_stored()?;
         Ok(true)
+    }
+
+    /// A message through the eager buffer, whose line is stored behind all of it.
+    #[cold]
+    #[inline(never)]
+    fn store_whole(
+        &mut self,
+        room: &Room,
+        (kind, tag, front, body): EagerMessage<'_>,
+    ) -> Result<(), TransportError> {
+        let summary = Summary {
+            kind,
+            len_bytes: FRONT_BYTES + body.len(),
+            is_staged: false,
+            is_whole: true,
+        };
+        let at = self.next;
+        let header = Header::new(at.stamp, KIND_CONTINUED, eager::LINE_BYTES, tag);
+        let line = summary.line(front);
+        let ranges = room.area.ranges(room.position, body.len()).into_iter();
+        let parts = ranges
+            .filter(|(_, part)| !part.is_empty())
+            .map(|(at, part)| (at, &body[part]));
+        self.store.begin_message()?;
+        self.store
+            .store_behind(parts, (at.slot(), header.0, &line))?;
+        self.next.advance();
+        self.store.message_stored()
     }
 
     /// Whether there is room for a message with so many bytes in the eager buffer, as far as we have looked.
@@ -556,6 +594,12 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         }
     }
 
+    /// Whether the eager buffer is far away: an announcement would take longer than the copy that it saves.
+    #[inline]
+    pub fn is_eager_whole(&self) -> bool {
+        self.eager.as_ref().is_some_and(|out| out.is_whole)
+    }
+
     /// The longest message that [`try_send_held`](Self::try_send_held) takes.
     #[inline]
     pub fn held_bytes_max(&self) -> usize {
@@ -587,7 +631,7 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         }
         self.room = freed + self.next.slots.count();
         self.held = word & HOLD != 0;
-        self.announced = word & ANNOUNCED != 0;
+        self.announced = word & ANNOUNCED != 0 && !self.is_eager_whole();
         self.granted = if self.held { self.next.line } else { self.room };
         self.settle();
         Ok(self.granted - self.next.line >= lines)

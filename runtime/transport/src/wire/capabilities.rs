@@ -111,6 +111,15 @@ pub struct Line<'a> {
     pub payload: &'a [u8],
 }
 
+/// Bytes to be stored: see [`Batches::store_behind`].
+#[derive(Debug, Clone, Copy)]
+pub struct Part<'a> {
+    /// Where in the memory of the target.
+    pub offset_bytes: usize,
+    /// At least one byte.
+    pub bytes: &'a [u8],
+}
+
 /// Several stores at a time.
 pub trait Batches: Send + Sync {
     /// As [`store_word`](super::Wire::store_word), but no later [`quiet`](super::Wire::quiet) has to wait for the word,
@@ -129,6 +138,18 @@ pub trait Batches: Send + Sync {
         &self,
         pe: PeId,
         lines: &mut dyn Iterator<Item = Line<'_>>,
+    ) -> Result<(), TransportError>;
+
+    /// Stores bytes, each part at its offset, and behind all of them a line, which is never visible before the bytes. A wire waits
+    /// for room at most, and never for an answer to these bytes. A wire that can batch stores sends them together.
+    ///
+    /// # Errors
+    /// Those of stores; what comes before the part at fault has been stored.
+    fn store_behind(
+        &self,
+        pe: PeId,
+        parts: &mut dyn Iterator<Item = Part<'_>>,
+        line: Line<'_>,
     ) -> Result<(), TransportError>;
 }
 

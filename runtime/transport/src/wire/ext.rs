@@ -7,7 +7,7 @@ use std::time::Instant;
 use hostwire_address::SegmentId;
 
 use super::Wire;
-use super::capabilities::{Line, Offload};
+use super::capabilities::{Line, Offload, Part};
 use crate::chain::Chains;
 use crate::error::{Loss, PeId, TransportError};
 use crate::memory::Memory;
@@ -108,6 +108,39 @@ impl dyn Wire + '_ {
             self.store_line(pe, line.offset_bytes, line.header, line.payload)?;
         }
         Ok(())
+    }
+
+    /// See [`Batches`](super::Batches); without it, one store after the other, and a fence before the line.
+    ///
+    /// # Errors
+    /// Those of stores; what comes before the part at fault has been stored.
+    pub fn store_behind(
+        &self,
+        pe: PeId,
+        parts: &mut dyn Iterator<Item = Part<'_>>,
+        line: Line<'_>,
+    ) -> Result<(), TransportError> {
+        match self.capabilities().batches {
+            Some(can) => can.store_behind(pe, parts, line),
+            None => self.store_each_behind(pe, parts, line),
+        }
+    }
+
+    /// Stores parts one after the other, and behind a fence the line.
+    ///
+    /// # Errors
+    /// As `store_behind`.
+    pub fn store_each_behind(
+        &self,
+        pe: PeId,
+        parts: &mut dyn Iterator<Item = Part<'_>>,
+        line: Line<'_>,
+    ) -> Result<(), TransportError> {
+        for part in parts {
+            self.store(pe, part.offset_bytes, part.bytes)?;
+        }
+        self.fence_of(pe)?;
+        self.store_line(pe, line.offset_bytes, line.header, line.payload)
     }
 
     /// See [`PerTarget`](super::PerTarget); without it, for all targets.

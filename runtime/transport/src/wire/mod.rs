@@ -16,7 +16,7 @@ use crate::window::Window;
 
 pub use capabilities::{
     Batches, Bell, Capabilities, Clock, Counting, Lifetime, Line, Liveness, Numbering, Offload,
-    PerTarget, PrivateCopies, Registration,
+    Part, PerTarget, PrivateCopies, Registration,
 };
 pub use ext::now;
 

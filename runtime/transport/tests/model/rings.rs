@@ -26,6 +26,7 @@ const EAGER_BYTES: usize = 1024;
 super::on_every_contract! {
     messages_of_one_and_two_lines_arrive,
     messages_by_the_short_ways_arrive,
+    eager_messages_arrive,
     a_strict_message_comes_behind_earlier_puts,
     a_message_is_answered,
     weak_messages_keep_their_order,
@@ -146,10 +147,9 @@ fn messages_by_the_short_ways_arrive(visibility: Visibility) {
     });
 }
 
-/// Of a long message in the eager buffer the receiver takes the first pieces while the sender stores the others.
-#[test]
-fn eager_messages_arrive_in_pieces() {
-    two(Visibility::Coherent, |wire| {
+/// Of a long message in the eager buffer of coherent memory the receiver takes the first pieces while the sender stores the others.
+fn eager_messages_arrive(visibility: Visibility) {
+    two(visibility, |wire| {
         let place = EagerPlace {
             offset_bytes: EAGER,
             bytes: EagerBytes::new(EAGER_BYTES).unwrap(),

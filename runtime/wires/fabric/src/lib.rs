@@ -68,7 +68,7 @@ use hostwire_transport::ring::PAYLOAD_BYTES;
 use hostwire_transport::route::Route;
 use hostwire_transport::wait::WaitLimits;
 use hostwire_transport::window::Window;
-use hostwire_transport::wire::{self, Capabilities, Lifetime, Line, Wire};
+use hostwire_transport::wire::{self, Capabilities, Lifetime, Line, Part, Wire};
 
 use self::agent::{AgentShared, Hold};
 pub use self::connect::{Opened, Party};
@@ -308,6 +308,20 @@ impl Fabric {
         all
     }
 
+    /// Sends a message if a record of so many bytes does not fit behind it.
+    fn make_room(
+        &self,
+        pe: PeId,
+        message: &mut Outgoing,
+        len: usize,
+    ) -> Result<(), TransportError> {
+        let is_full = message.len() + RECORD_BYTES + len.next_multiple_of(8) > MESSAGE_BYTES;
+        match is_full {
+            true => self.store_message(pe, std::mem::replace(message, Outgoing::new())),
+            false => Ok(()),
+        }
+    }
+
     fn line(
         &self,
         pe: PeId,
@@ -508,6 +522,33 @@ impl wire::Batches for Fabric {
             self.store_message(pe, message)?;
         }
         all
+    }
+
+    /// All of it in messages, which stay in order. A write by RDMA would wait for an answer to earlier messages.
+    fn store_behind(
+        &self,
+        pe: PeId,
+        parts: &mut dyn Iterator<Item = Part<'_>>,
+        line: Line<'_>,
+    ) -> Result<(), TransportError> {
+        if pe == self.pe {
+            return (self as &dyn Wire).store_each_behind(pe, parts, line);
+        }
+        self.fork_guard.check()?;
+        let mut message = Outgoing::new();
+        for part in parts {
+            let len = part.bytes.len();
+            self.addresses.of(pe, part.offset_bytes, len, 1)?;
+            let mut at = part.offset_bytes;
+            for piece in part.bytes.chunks(DATA_BYTES_MAX) {
+                self.make_room(pe, &mut message, piece.len())?;
+                message.push(Kind::Store, at, &[piece]);
+                at += piece.len();
+            }
+        }
+        self.make_room(pe, &mut message, LINE_BYTES)?;
+        self.line(pe, &line, &mut message)?;
+        self.store_message(pe, message)
     }
 }
 

@@ -5,7 +5,7 @@ use hostwire_transport::error::{Loss, PeId, TransportError};
 use hostwire_transport::route::Route;
 use hostwire_transport::wait::WaitLimits;
 use hostwire_transport::window::Window;
-use hostwire_transport::wire::{self, Capabilities, Line, Wire};
+use hostwire_transport::wire::{self, Capabilities, Line, Part, Wire};
 
 use super::ended_pes::End;
 use super::ending::{end_as_result, loss};
@@ -157,6 +157,37 @@ impl wire::Batches for Ether {
             }
         }
         self.leave(core, link);
+        Ok(())
+    }
+
+    /// In as few frames as possible. A link keeps the order, so the line stays behind the bytes.
+    fn store_behind(
+        &self,
+        pe: PeId,
+        parts: &mut dyn Iterator<Item = Part<'_>>,
+        line: Line<'_>,
+    ) -> Result<(), TransportError> {
+        if pe == self.pe {
+            return (self as &dyn Wire).store_each_behind(pe, parts, line);
+        }
+        let link = self.link(pe)?;
+        let at = self.line_address(pe, line.offset_bytes)?;
+        let line = Bytes::of(line.header, line.payload)?;
+        let mut core = self.hold()?;
+        for Part {
+            offset_bytes,
+            bytes,
+        } in parts
+        {
+            let address = self.addresses.of(pe, offset_bytes, bytes.len(), 1)?;
+            match self.accept(core, pe, link, address, bytes)? {
+                Some(accepted) => core = accepted,
+                None => return Ok(()),
+            }
+        }
+        if let Some(core) = self.accept(core, pe, link, at, line.used())? {
+            self.leave(core, link);
+        }
         Ok(())
     }
 }

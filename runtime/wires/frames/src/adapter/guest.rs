@@ -13,7 +13,7 @@ use hostwire_transport::route::Route;
 use hostwire_transport::shm::{LivenessWatch, Shm};
 use hostwire_transport::wait::{Backoff, WaitLimits, WaitStep};
 use hostwire_transport::window::Window;
-use hostwire_transport::wire::{self, Capabilities, Lifetime, Line, Wire};
+use hostwire_transport::wire::{self, Capabilities, Lifetime, Line, Part, Wire};
 use spin::mutex::{SpinMutex, SpinMutexGuard};
 use spin::relax::Yield;
 
@@ -490,6 +490,41 @@ impl wire::Batches for Guest {
                 }
             }
         }
+        mine.writer.show();
+        Ok(())
+    }
+
+    /// The adapter sees all of it at once, and sends it in as few frames as possible.
+    fn store_behind(
+        &self,
+        pe: PeId,
+        parts: &mut dyn Iterator<Item = Part<'_>>,
+        line: Line<'_>,
+    ) -> Result<(), TransportError> {
+        if pe == self.pe {
+            return (self as &dyn Wire).store_each_behind(pe, parts, line);
+        }
+        let host = self.host(pe)?;
+        if let Some(ended) = self.end_of(pe, host) {
+            return ended;
+        }
+        let at = self
+            .addresses
+            .of(pe, line.offset_bytes, LINE_BYTES, LINE_BYTES)?;
+        let line = Bytes::of(line.header, line.payload)?;
+        let mut mine = self.hold()?;
+        mine.stores += 1;
+        for part in parts {
+            let len = part.bytes.len();
+            match self.addresses.of(pe, part.offset_bytes, len, 1) {
+                Ok(address) => mine = self.write(mine, pe, address, part.bytes)?,
+                Err(error) => {
+                    mine.writer.show();
+                    return Err(error);
+                }
+            }
+        }
+        mine = self.write(mine, pe, at, line.used())?;
         mine.writer.show();
         Ok(())
     }
