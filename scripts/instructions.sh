@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Instructions of one operation by callgrind, and lines of shared memory by lackey: prints them beside the committed ones, bench/instructions/table.txt.
+# Instructions of one operation by callgrind, and lines of shared memory by lackey: prints them beside the committed ones,
+# bench/instructions/table.txt.
 #
 #     scripts/instructions.sh           only that
 #     scripts/instructions.sh --check   fails where a row grew by more than 3 %, is missing, or is new
