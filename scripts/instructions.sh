@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Instructions of one operation, by callgrind: prints them beside the committed ones, bench/instructions/table.txt.
+# Instructions of one operation by callgrind, and lines of shared memory by lackey: prints them beside the committed ones,
+# bench/instructions/table.txt.
 #
 #     scripts/instructions.sh           only that
 #     scripts/instructions.sh --check   fails where a row grew by more than 3 %, is missing, or is new
 #     scripts/instructions.sh --write   writes the table anew
 #
-# bench/instructions/README.md says what is counted. Four seconds, and the time that a release build takes.
+# bench/instructions/README.md says what is counted. Twenty seconds, and the release build.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -28,6 +29,7 @@ lacks() {
     exit 0
 }
 command -v valgrind >/dev/null || lacks valgrind valgrind
+command -v nm >/dev/null || lacks nm binutils
 command -v "${CC:-cc}" >/dev/null || lacks "C compiler" gcc
 [[ -e /usr/include/rdma/fabric.h ]] || lacks "rdma/fabric.h" libfabric-dev
 
@@ -65,7 +67,25 @@ counted() {
 counted rust "$release/instructions" run
 counted shmem "$work/shmem"
 counted tagged "$work/tagged" hostwire
-counts=("$work/rust.out" "$work/shmem.out" "$work/tagged.out")
+
+# Lines of shared memory: lackey writes each access down.
+lines() {
+    local name=$1 program=$2
+    env -i PATH="$PATH" GLIBC_TUNABLES=$plain \
+        timeout -k 5 120 "$work/no_auxv" valgrind --quiet --tool=lackey --trace-mem=yes --log-file="$work/$name.trace" "${@:2}" \
+        >"$work/$name.maps" 2>"$work/$name.log" ||
+        {
+            cat "$work/$name.log"
+            echo "instructions: $name failed under lackey"
+            exit 1
+        }
+    nm -CS --defined-only "$program" >"$work/$name.symbols"
+    "$release/instructions" lines "$(basename "$program")" "$work/$name."{symbols,maps,trace} >"$work/$name.lines"
+    rm "$work/$name.trace"
+}
+lines rust "$release/instructions" few
+lines shmem "$work/shmem"
+counts=("$work/"{rust.out,shmem.out,tagged.out,rust.lines,shmem.lines})
 
 # Others choose other instructions.
 compilers="$(rustc --version | cut -d' ' -f1,2), cc $("${CC:-cc}" -dumpversion), $(getconf GNU_LIBC_VERSION)"

@@ -62,11 +62,11 @@ fn number(text: Option<&str>) -> Result<u64, String> {
 }
 
 /// The row of a function, without what a compiler adds before and behind.
-fn row(function: &str) -> Option<&str> {
+pub fn row(function: &str) -> Option<&str> {
     parts(function).find_map(|part| part.strip_prefix(ROW))
 }
 
-fn is_counting(function: &str) -> bool {
+pub fn is_counting(function: &str) -> bool {
     parts(function).any(|part| part == COUNTING)
 }
 
@@ -108,7 +108,7 @@ calls=2 40
         let mut table = Table::default();
         rows(FILE, &mut table).unwrap();
         let lines = format!(
-            "{:24} {:>10}\n{:24} {:>10}\n",
+            "{:34} {:>10}\n{:34} {:>10}\n",
             "put_8", "41.0", "shmem_p", "21.5"
         );
         assert_eq!(table.to_string(), lines);

@@ -3,6 +3,8 @@
 //!
 //! ```text
 //! instructions run                      does each operation many times
+//! instructions few                      does those on shared memory less often, for lackey
+//! instructions lines PROGRAM SYMBOLS MAPS TRACE   prints the lines of shared memory that lackey saw
 //! instructions table FILE...            prints the table of what callgrind wrote to these files
 //! instructions check COMMITTED FILE...  compares it with a table
 //! ```
@@ -10,6 +12,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod callgrind;
+mod lines;
 mod link;
 mod pair;
 mod rows;
@@ -25,9 +28,16 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match words[..] {
-        ["run"] => pair::run(rows::all)
+        ["run"] => pair::run(rows::all, pair::OFTEN)
             .and_then(|()| link::rows())
             .map(|()| true),
+        ["few"] => pair::run(rows::all, pair::SELDOM).map(|()| true),
+        ["lines", program, symbols, maps, trace] => {
+            lines(program, symbols, maps, trace).map(|table| {
+                print!("{table}");
+                true
+            })
+        }
         ["table", ref files @ ..] => count(files).map(|table| {
             print!("{table}");
             true
@@ -45,11 +55,22 @@ fn main() -> ExitCode {
     }
 }
 
+fn lines(program: &str, symbols: &str, maps: &str, trace: &str) -> Result<Table, Failed> {
+    let places = lines::Places::new(&read(symbols)?, &read(maps)?, program)?;
+    let trace = std::io::BufReader::new(std::fs::File::open(trace)?);
+    Ok(lines::rows(trace, &places)?)
+}
+
+/// A file is a table of lines by its name, or of callgrind.
 fn count(files: &[&str]) -> Result<Table, Failed> {
     let mut table = Table::default();
     for file in files {
         let text = read(file)?;
-        callgrind::rows(&text, &mut table).map_err(|error| format!("{file}: {error}"))?;
+        match file.ends_with(".lines") {
+            true => text.parse().map(|lines| table.extend(lines)),
+            false => callgrind::rows(&text, &mut table),
+        }
+        .map_err(|error| format!("{file}: {error}"))?;
     }
     Ok(table)
 }

@@ -18,8 +18,25 @@ pub type Operation = fn(&End, &mut [u64]) -> hostwire::Result<()>;
 pub const WARM_UP: usize = 150;
 /// How often it is counted. What happens once in many operations is part of each.
 pub const COUNTED: usize = 512;
-/// As these, where a PE has to go to sleep each time.
-const MEETINGS: (usize, usize) = (10, 50);
+
+/// How often an operation is done, before it counts and while it does.
+#[derive(Clone, Copy)]
+pub struct Turns {
+    alone: (usize, usize),
+    /// Where a PE has to go to sleep each time.
+    together: (usize, usize),
+}
+
+/// For instructions.
+pub const OFTEN: Turns = Turns {
+    alone: (WARM_UP, COUNTED),
+    together: (10, 50),
+};
+/// For lines: lackey writes each access down. A ring of 64 slots goes round once.
+pub const SELDOM: Turns = Turns {
+    alone: (16, 64),
+    together: (2, 4),
+};
 /// Elements of the longest operation.
 const WORDS: usize = 2048;
 /// The PE that waits in an operation of both.
@@ -30,6 +47,7 @@ pub struct End {
     pub job: Job,
     pub words: Symmetric<u64>,
     way: Arc<Way>,
+    turns: Turns,
 }
 
 /// The way to the thread of the other PE, outside of the library.
@@ -41,7 +59,7 @@ struct Way {
 }
 
 /// Runs the program on both PEs.
-pub fn run(program: fn(&End) -> Result) -> Result {
+pub fn run(program: fn(&End) -> Result, turns: Turns) -> Result {
     let bytes = Layout::new(2, Sizes::USUAL)?.segment_bytes();
     let wires = local(2, bytes, ShmOptions::default())?;
     let (to_first, of_first) = channel();
@@ -51,7 +69,7 @@ pub fn run(program: fn(&End) -> Result) -> Result {
         let pes = wires.into_iter().zip(ways);
         let threads: Vec<_> = pes
             .map(|(wire, way)| {
-                scope.spawn(move || End::new(wire, way).and_then(|end| program(&end)))
+                scope.spawn(move || End::new(wire, way, turns).and_then(|end| program(&end)))
             })
             .collect();
         let ended: Vec<Result> = threads
@@ -67,7 +85,11 @@ pub fn run(program: fn(&End) -> Result) -> Result {
 }
 
 impl End {
-    fn new(wire: Shm, (to, from): (Sender<()>, Receiver<()>)) -> std::result::Result<Self, Failed> {
+    fn new(
+        wire: Shm,
+        (to, from): (Sender<()>, Receiver<()>),
+        turns: Turns,
+    ) -> std::result::Result<Self, Failed> {
         let wire: Arc<dyn Wire> = Arc::new(wire);
         let job = Job::over(wire, Sizes::USUAL, AgentMode::Polled)?;
         let way = Arc::new(Way {
@@ -87,6 +109,7 @@ impl End {
             words: job.alloc(2 * WORDS)?,
             job,
             way,
+            turns,
         })
     }
 
@@ -98,8 +121,9 @@ impl End {
     /// The PEs do these operations one after the other; the other PE does nothing meanwhile.
     pub fn in_turn(&self, bytes: usize, operations: &[(u32, Operation)]) -> Result {
         let mut values = [7; WORDS];
+        let (warm_up, times) = self.turns.alone;
         for counts in [false, true] {
-            for _ in 0..if counts { COUNTED } else { WARM_UP } {
+            for _ in 0..if counts { times } else { warm_up } {
                 for (pe, operation) in operations {
                     if self.job.pe() == *pe {
                         self.call(counts, *operation, &mut values[..bytes / 8])?;
@@ -114,7 +138,8 @@ impl End {
     /// Both PEs do `operation`. It counts on the one that comes when the other one waits in it already.
     pub fn together(&self, bytes: usize, operation: Operation) -> Result {
         let mut values = [7; WORDS];
-        for turn in 0..MEETINGS.0 + MEETINGS.1 {
+        let (warm_up, times) = self.turns.together;
+        for turn in 0..warm_up + times {
             let values = &mut values[..bytes / 8];
             if self.job.pe() == WAITING {
                 self.way.is_waiting.store(true, Ordering::Relaxed);
@@ -124,7 +149,7 @@ impl End {
             self.way.meet()?;
             // The next store to a PE that has slept finds that out, which is no part of the operation.
             self.words.put(WAITING, 0, &[0])?;
-            let done = self.call(turn >= MEETINGS.0, operation, values);
+            let done = self.call(turn >= warm_up, operation, values);
             self.way.meet()?;
             done?;
         }

@@ -19,9 +19,14 @@ impl Table {
         self.0.insert(key.unwrap_or((row, 0)), instructions);
     }
 
+    /// Adds all rows of another table.
+    pub fn extend(&mut self, other: Self) {
+        self.0.extend(other.0);
+    }
+
     /// Both, side by side, and whether `now` has the same rows, none of them larger by more than the tolerance.
     pub fn compared_with(&self, now: &Self) -> (String, bool) {
-        let mut text = format!("{:24} {:>10} {:>10}\n", "operation", "committed", "now");
+        let mut text = format!("{:34} {:>10} {:>10}\n", "operation", "committed", "now");
         let (mut is_kept, mut is_smaller) = (true, false);
         let keys: BTreeSet<_> = self.0.keys().chain(now.0.keys()).collect();
         for key in keys {
@@ -31,7 +36,7 @@ impl Table {
             is_smaller |= change == Change::Shrank;
             let shown = |one: Option<&f64>| one.map_or("-".into(), |one| format!("{one:.1}"));
             let (was, is, change) = (shown(was), shown(is), change.told());
-            let line = format!("{:24} {was:>10} {is:>10}  {change}", name(key));
+            let line = format!("{:34} {was:>10} {is:>10}  {change}", name(key));
             text += &format!("{}\n", line.trim_end());
         }
         let command = "scripts/instructions.sh --write";
@@ -90,7 +95,7 @@ fn name((operation, bytes): &(String, u64)) -> String {
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|(key, instructions)| {
-            writeln!(f, "{:24} {instructions:>10.1}", name(key))
+            writeln!(f, "{:34} {instructions:>10.1}", name(key))
         })
     }
 }
