@@ -6,7 +6,7 @@
 #     scripts/instructions.sh --check   fails where a row grew by more than 3 %, is missing, or is new
 #     scripts/instructions.sh --write   writes the table anew
 #
-# bench/instructions/README.md says what is counted. Twenty seconds, and the release build.
+# bench/instructions/README.md says what is counted. Twenty seconds, and the time that a release build takes.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -200,7 +200,8 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     #[inline(always)]
     pub fn front_at_once(&mut self) -> Option<(Head, [u64; FRONT_WORDS])> {
         let owes = self.head.is_none() && self.owes_credit();
-        if !self.may_take(1) && !(owes && self.tells_credit()) {
+        let may_take = self.may_take(1) || owes && self.tells_credit();
+        if !may_take {
             return None;
         }
         let line = self.load.plain(self.next.line)?;
