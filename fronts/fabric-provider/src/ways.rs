@@ -2,9 +2,9 @@
 //!
 //! | call | message | route | way |
 //! |---|---|---|---|
-//! | send | up to 320 B | mapped | at once: into lines of the ring |
-//! | send | up to 32 KiB | mapped and coherent | at once: into the eager buffer, and one line |
-//! | send | up to half a ring | any other | at once: into lines of the ring |
+//! | send | up to 320 B | any | at once: into lines of the ring |
+//! | send | up to 32 KiB | any but virtual time | at once: into the eager buffer, and one line |
+//! | send | up to half a ring | virtual time | at once: into lines of the ring |
 //! | send | longer; or no room now; or others wait before it | any | background: it enters the ring later, or is announced |
 //! | send | with `FI_DELIVERY_COMPLETE`, of several pieces | any | background |
 //! | receive | is there, of up to 8 KiB; no receive is posted, and one peer is named | any whose ring here is coherent | at once: out of ring or eager buffer into the program's memory |
