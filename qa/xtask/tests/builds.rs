@@ -64,7 +64,7 @@ fn users_build_without_a_choice_of_packages() {
 fn tree(edges: &str, packages: &[&str]) -> String {
     let mut command = hostwire_testing::built::cargo();
     command.current_dir(root());
-    command.args(["tree", "--locked", "--offline", "--edges", edges]);
+    command.args(["tree", "--locked", "--edges", edges]);
     command.args(["--prefix", "none", "--format", "{p} {f}"]);
     let output = command.args(packages).output().expect("cargo starts");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();

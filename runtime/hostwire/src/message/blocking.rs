@@ -146,10 +146,14 @@ impl Inner {
     #[inline(never)]
     fn receive_lines(&self, kind: u8, from: PeId, tag: u32, out: &mut [u8]) -> bool {
         let polls = self.spins();
-        self.take_at_once(from, |ring| match out.len().div_ceil(PAYLOAD_BYTES) {
-            0 | 1 => ring.take_line_at_once(kind, tag, out, polls),
-            2 => ring.take_pair_at_once(kind, tag, out, polls),
-            _ => ring.take_long_at_once(kind, tag, out, polls),
+        self.take_at_once(from, |ring| {
+            if out.len() <= PAYLOAD_BYTES {
+                ring.take_line_at_once(kind, tag, out, polls)
+            } else if out.len() <= PAIR_BYTES {
+                ring.take_pair_at_once(kind, tag, out, polls)
+            } else {
+                ring.take_long_at_once(kind, tag, out, polls)
+            }
         })
     }
 
