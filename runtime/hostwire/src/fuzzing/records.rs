@@ -138,7 +138,7 @@ fn announcement(bytes: &[u8]) {
             let (emitted, len) = announcement.emit();
             assert_eq!(&emitted[..len], line);
             assert!(isize::try_from(announcement.len_bytes).is_ok());
-            assert!(pieces(announcement.len_bytes) <= 1 << 48);
+            assert!(pieces(announcement.len_bytes) <= 1 << 49);
         }
         Err(error) => blames(error, &["PE 3"]),
     }

@@ -86,7 +86,7 @@ impl Slots {
     /// [`RING_BYTES_MAX`].
     pub fn of_bytes(ring_bytes: usize) -> Option<Self> {
         (ring_bytes.is_power_of_two() && (RING_BYTES_MIN..=RING_BYTES_MAX).contains(&ring_bytes))
-            .then_some(Self {
+            .then(|| Self {
                 mask: ring_bytes as u64 / 64 - 1,
             })
     }
