@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use hostwire_bootstrap::Nodes;
 use hostwire_transport::fork_guard::ProcessWords;
+use hostwire_transport::sync::AtomicU64;
 use hostwire_transport::{Entry, Loss, Membership, PeId, Reach, TransportError, Wire, worker};
 
 use crate::counters::Publisher;
@@ -108,12 +109,12 @@ impl Lost {
                 .is_some_and(|there| there.load(Ordering::Relaxed) == 0)
     }
 
-    fn there_of(&self, pe: PeId) -> Option<&hostwire_transport::sync::AtomicU64> {
+    fn there_of(&self, pe: PeId) -> Option<&AtomicU64> {
         self.there.get(1 + pe as usize)
     }
 
     /// From now on it is lost. Whether that was known.
-    fn add(&self, there: &hostwire_transport::sync::AtomicU64) -> bool {
+    fn add(&self, there: &AtomicU64) -> bool {
         let was_known = there.swap(0, Ordering::Relaxed) == 0;
         self.there.first().store(0, Ordering::Relaxed);
         was_known

@@ -112,10 +112,10 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         self.head.is_some()
     }
 
-    /// Whether so many further lines may be taken at once.
+    /// Whether the next line may be taken at once.
     #[inline(always)]
-    fn may_take(&self, lines: u64) -> bool {
-        self.next.line + lines <= self.at_once
+    fn may_take(&self) -> bool {
+        self.next.line < self.at_once
     }
 
     /// How many lines have been taken since the beginning.
@@ -148,7 +148,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     pub fn take_line_at_once(&mut self, kind: u8, tag: u32, out: &mut [u8], polls: u32) -> bool {
         let at = self.next;
         let len = out.len();
-        if len > PAYLOAD_BYTES || !self.may_take(1) {
+        if len > PAYLOAD_BYTES || !self.may_take() {
             return false;
         }
         let Some(line) = self.load.plain(at.line) else {
@@ -171,7 +171,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         let Some((front, back)) = out.split_at_mut_checked(PAYLOAD_BYTES) else {
             return false;
         };
-        if back.len() > PAYLOAD_BYTES || !self.may_take(1) {
+        if back.len() > PAYLOAD_BYTES || !self.may_take() {
             return false;
         }
         let lines = (self.load.plain(at.line), self.load.plain(at.line + 1));
@@ -200,7 +200,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     #[inline(always)]
     pub fn front_at_once(&mut self) -> Option<(Head, [u64; FRONT_WORDS])> {
         let owes = self.head.is_none() && self.owes_credit();
-        let may_take = self.may_take(1) || owes && self.tells_credit();
+        let may_take = self.may_take() || owes && self.tells_credit();
         if !may_take {
             return None;
         }
@@ -263,7 +263,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     #[inline(always)]
     pub fn take_long_at_once(&mut self, kind: u8, tag: u32, out: &mut [u8], polls: u32) -> bool {
         let at = self.next;
-        if !self.may_take(1) {
+        if !self.may_take() {
             return false;
         }
         let Some(line) = self.load.plain(at.line) else {

@@ -140,7 +140,7 @@ pub trait Batches: Send + Sync {
         lines: &mut dyn Iterator<Item = Line<'_>>,
     ) -> Result<(), TransportError>;
 
-    /// Stores bytes, each part at its offset, and behind all of them a line, which is never visible before the bytes. A wire waits
+    /// To another PE: stores bytes, each part at its offset, and behind all of them a line, which is never visible before the bytes. A wire waits
     /// for room at most, and never for an answer to these bytes. A wire that can batch stores sends them together.
     ///
     /// # Errors

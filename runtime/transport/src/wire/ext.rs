@@ -110,7 +110,7 @@ impl dyn Wire + '_ {
         Ok(())
     }
 
-    /// See [`Batches`](super::Batches); without it, one store after the other, and a fence before the line.
+    /// See [`Batches`](super::Batches); without it, and to the PE itself, one store after the other, and a fence before the line.
     ///
     /// # Errors
     /// Those of stores; what comes before the part at fault has been stored.
@@ -121,8 +121,8 @@ impl dyn Wire + '_ {
         line: Line<'_>,
     ) -> Result<(), TransportError> {
         match self.capabilities().batches {
-            Some(can) => can.store_behind(pe, parts, line),
-            None => self.store_each_behind(pe, parts, line),
+            Some(can) if pe != self.pe() => can.store_behind(pe, parts, line),
+            _ => self.store_each_behind(pe, parts, line),
         }
     }
 

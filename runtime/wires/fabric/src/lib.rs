@@ -531,9 +531,6 @@ impl wire::Batches for Fabric {
         parts: &mut dyn Iterator<Item = Part<'_>>,
         line: Line<'_>,
     ) -> Result<(), TransportError> {
-        if pe == self.pe {
-            return (self as &dyn Wire).store_each_behind(pe, parts, line);
-        }
         self.fork_guard.check()?;
         let mut message = Outgoing::new();
         for part in parts {

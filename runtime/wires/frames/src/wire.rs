@@ -167,9 +167,6 @@ impl wire::Batches for Ether {
         parts: &mut dyn Iterator<Item = Part<'_>>,
         line: Line<'_>,
     ) -> Result<(), TransportError> {
-        if pe == self.pe {
-            return (self as &dyn Wire).store_each_behind(pe, parts, line);
-        }
         let link = self.link(pe)?;
         let at = self.line_address(pe, line.offset_bytes)?;
         let line = Bytes::of(line.header, line.payload)?;

@@ -501,9 +501,6 @@ impl wire::Batches for Guest {
         parts: &mut dyn Iterator<Item = Part<'_>>,
         line: Line<'_>,
     ) -> Result<(), TransportError> {
-        if pe == self.pe {
-            return (self as &dyn Wire).store_each_behind(pe, parts, line);
-        }
         let host = self.host(pe)?;
         if let Some(ended) = self.end_of(pe, host) {
             return ended;
