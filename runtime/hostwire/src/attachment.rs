@@ -339,11 +339,18 @@ impl Attachment {
         }
     }
 
-    /// As [`put`](Self::put), for staged bytes: a word that follows tells `pe` about them, and `pe`
+    /// As [`put`](Self::put), for bytes in staging: a word that follows tells `pe` about them, and `pe`
     /// takes them out soon.
-    pub(crate) fn put_staged(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<()> {
+    pub(crate) fn put_pieces(
+        &self,
+        pe: PeId,
+        offset_bytes: usize,
+        src: &[u8],
+        past_caches: bool,
+    ) -> Result<()> {
         match self.window(pe) {
-            Some(window) => Ok(window.put_staged(offset_bytes, src)?),
+            Some(window) if past_caches => Ok(window.put_staged(offset_bytes, src)?),
+            Some(window) => Ok(window.put_unannounced(offset_bytes, src)?),
             None => self.put_elsewhere(pe, offset_bytes, src, None),
         }
     }

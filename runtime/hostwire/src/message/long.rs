@@ -127,8 +127,8 @@ pub(crate) enum Delivery {
     Fetched,
     /// Put them here, in its segment.
     Direct(usize),
-    /// Piece by piece into its staging memory.
-    Staged,
+    /// Piece by piece into its staging memory: [past the caches](hostwire_transport::memory::choice), or not.
+    Staged { past_caches: bool },
 }
 
 impl Delivery {
@@ -136,7 +136,7 @@ impl Delivery {
         match self {
             Self::Fetched => 1,
             Self::Direct(offset) => (offset as u64) << 2 | 2,
-            Self::Staged => 3,
+            Self::Staged { past_caches } => u64::from(!past_caches) << 2 | 3,
         }
     }
 
@@ -144,7 +144,9 @@ impl Delivery {
         match (word & 3, word >> 2) {
             (1, 0) => Ok(Self::Fetched),
             (2, offset) => Ok(Self::Direct(offset as usize)),
-            (3, 0) => Ok(Self::Staged),
+            (3, ordinary @ 0..=1) => Ok(Self::Staged {
+                past_caches: ordinary == 0,
+            }),
             _ => Err(PeerWord::Delivery.out_of(1..=3, pe, word)),
         }
     }
@@ -161,12 +163,16 @@ const _: () = assert!(CHUNKS.is_multiple_of(PIECES_TOLD));
 /// The piece behind those that `pe` is told of together with `piece`, of a message of `all` pieces. Such pieces lie one behind the other in
 /// staging.
 pub(super) fn next_to_tell(inner: &Inner, pe: PeId, piece: u64, all: u64) -> u64 {
-    let window = inner.window(pe);
-    let is_coherent = window.is_some_and(|window| window.visibility() == Visibility::Coherent);
-    match is_coherent && all <= PIECES_TOLD_ALONE_MAX {
+    match is_coherent(inner, pe) && all <= PIECES_TOLD_ALONE_MAX {
         true => piece + 1,
         false => (piece / PIECES_TOLD + 1) * PIECES_TOLD,
     }
+}
+
+/// Whether staging memory of this PE and `pe` is coherent, so that there are two ways to copy pieces.
+pub(super) fn is_coherent(inner: &Inner, pe: PeId) -> bool {
+    let window = inner.window(pe);
+    window.is_some_and(|window| window.visibility() == Visibility::Coherent)
 }
 
 /// Where a piece lies in staging.
@@ -265,11 +271,12 @@ mod tests {
             Delivery::Fetched,
             Delivery::Direct(0),
             Delivery::Direct(1 << 40),
-            Delivery::Staged,
+            Delivery::Staged { past_caches: true },
+            Delivery::Staged { past_caches: false },
         ] {
             assert_eq!(Delivery::from_word(1, delivery.to_word()), Ok(delivery));
         }
-        for bad in [0, DELIVERED, 5, 7, u64::MAX] {
+        for bad in [0, DELIVERED, 5, 11, u64::MAX] {
             assert!(Delivery::from_word(1, bad).is_err(), "{bad}");
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use hostwire_transport::memory::choice::{Choice, Trials};
 use hostwire_transport::ring::{
     CreditInlet, FRONT_BYTES, FRONT_WORDS, Inlet, Outlet, RingReceiver, RingSender, WordOutlet,
 };
@@ -64,6 +65,31 @@ pub(super) struct Far {
     pub(super) backlog: VecDeque<(u32, u64)>,
     /// Operations on registered memory.
     pub(super) remote: Remote,
+    /// How its pieces come.
+    pub(super) copies: Copies,
+}
+
+/// How pieces of its long messages are copied into staging.
+pub(super) struct Copies {
+    trials: Trials,
+    pub(super) choice: Choice,
+}
+
+impl Copies {
+    /// Whether those of the next message go past the caches.
+    pub(super) fn next(&mut self) -> bool {
+        self.trials.next(self.choice.is_staged())
+    }
+}
+
+impl Default for Copies {
+    fn default() -> Self {
+        Self {
+            trials: Trials::default(),
+            // Between far cores of some processors, ordinary copies of long messages take eight times as long.
+            choice: Choice::new(true),
+        }
+    }
 }
 
 /// A message that nobody wanted yet.

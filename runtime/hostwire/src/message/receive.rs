@@ -1,18 +1,19 @@
 //! Receiving, as a state machine that is polled.
 
 use hostwire_transport::PeId;
+use hostwire_transport::memory::choice::timed;
 use hostwire_transport::ring::{Head, Taken};
 
 use super::Messages;
 use super::buffer::Buffer;
 use super::header::{Form, Header};
 use super::long::{
-    Announcement, Delivery, Origin, expect_count, load_count, next_to_tell, pieces, place,
-    store_count, unless_lost,
+    Announcement, Delivery, Origin, expect_count, is_coherent, load_count, next_to_tell, pieces,
+    place, store_count, unless_lost,
 };
 use super::matching::Found;
 use super::pattern::{Envelope, Pattern};
-use super::peer::{Arriving, Aside, Body};
+use super::peer::{Arriving, Aside, Body, Peer};
 use super::requests::{Ticket, named};
 use super::target::Target;
 use crate::error::{Error, Misbehaviour, Result};
@@ -67,8 +68,8 @@ enum RecvState {
     Copying(Announcement, usize),
     /// The sender puts it straight to its place.
     Direct(u32),
-    /// It comes through staging.
-    Staged(Announcement, u64),
+    /// It comes through staging: so many pieces of it have been taken out, and whether they come past the caches.
+    Staged(Announcement, u64, bool),
     /// It is all there; its sender has to hear so.
     Telling,
     Done,
@@ -223,8 +224,8 @@ impl<'a> Receiving<'a> {
                     self.copy(inner, messages, announcement, done)?
                 }
                 RecvState::Direct(number) => self.finish_direct(inner, messages, number)?,
-                RecvState::Staged(announcement, taken) => {
-                    self.unstage(inner, messages, announcement, taken)?
+                RecvState::Staged(announcement, taken, past_caches) => {
+                    self.unstage(inner, messages, announcement, (taken, past_caches))?
                 }
                 RecvState::Telling => self.finish(messages.flush(self.envelope.from)?),
                 RecvState::Done => return Ok(Some(self.envelope)),
@@ -465,8 +466,12 @@ impl<'a> Receiving<'a> {
             // The eager buffer is the faster way, if the message is not too long for it.
             messages.peer(from)?.receiver.want_announced(false)?;
             expect_count(inner, from, Count::Delivered, number)?;
-            self.state = RecvState::Staged(announcement, 0);
-            Delivery::Staged
+            let past_caches = match is_coherent(inner, from) {
+                true => messages.peer(from)?.far().copies.next(),
+                false => true,
+            };
+            self.state = RecvState::Staged(announcement, 0, past_caches);
+            Delivery::Staged { past_caches }
         } else {
             return Ok(false);
         };
@@ -556,7 +561,7 @@ impl<'a> Receiving<'a> {
         inner: &Inner,
         messages: &mut Messages,
         announcement: Announcement,
-        taken: u64,
+        (taken, past_caches): (u64, bool),
     ) -> Result<bool> {
         let Announcement {
             number, len_bytes, ..
@@ -574,7 +579,7 @@ impl<'a> Receiving<'a> {
             let start = piece as usize * CHUNK_BYTES;
             let end = len_bytes.min(next as usize * CHUNK_BYTES);
             let part = self.target.part(start, end);
-            inner.segment().get_staged(place(inner, piece), part)?;
+            copy_out(inner, messages.peer(from)?, (piece, past_caches), part)?;
             unless_lost(store_count(inner, from, Count::Freed, number, next))?;
             piece = next;
         }
@@ -582,7 +587,7 @@ impl<'a> Receiving<'a> {
             messages.free_staging(from, number);
             RecvState::Done
         } else {
-            RecvState::Staged(announcement, there)
+            RecvState::Staged(announcement, there, past_caches)
         };
         // One without bytes has no piece.
         Ok(there > taken || there == all)
@@ -590,7 +595,7 @@ impl<'a> Receiving<'a> {
 
     /// Has nothing to do with its peer any more, which has failed.
     pub(super) fn let_go(&mut self, messages: &mut Messages) {
-        if let RecvState::Staged(Announcement { number, .. }, _) = self.state {
+        if let RecvState::Staged(Announcement { number, .. }, ..) = self.state {
             messages.free_staging(self.envelope.from, number);
         }
     }
@@ -606,6 +611,32 @@ impl<'a> Receiving<'a> {
                 messages.adopt(rest);
             }
         }
+    }
+}
+
+/// Copies pieces out of staging, from this one on. The first ones of a message that comes another way than the last one are measured.
+fn copy_out(
+    inner: &Inner,
+    peer: &mut Peer,
+    (piece, past_caches): (u64, bool),
+    part: &mut [u8],
+) -> Result<()> {
+    let (at, bytes, segment) = (place(inner, piece), part.len(), inner.segment());
+    let mut copy = || match past_caches {
+        true => segment.get_staged(at, part),
+        false => segment.get(at, part),
+    };
+    if piece > 0 || !is_coherent(inner, peer.pe) {
+        return Ok(copy()?);
+    }
+    let copies = &mut peer.far().copies;
+    match copies.choice.is_new(past_caches) {
+        true => {
+            let (copied, took) = timed(copy);
+            copies.choice.note(past_caches, bytes, took);
+            Ok(copied?)
+        }
+        false => Ok(copy()?),
     }
 }
 

@@ -95,11 +95,7 @@ enum SendState {
     /// Announced; waiting for the receiver's answer.
     Announced(u32),
     /// Going through staging.
-    Staging {
-        number: u32,
-        put: u64,
-        freed: u64,
-    },
+    Staging(Pieces),
     /// All of it is put; the receiver has to hear so.
     Telling,
     /// All of it is in the ring, which has so many lines by then; the receiver is to be asked whether it
@@ -108,6 +104,16 @@ enum SendState {
     /// The receiver is asked.
     Asked(u64),
     Done,
+}
+
+/// How far a message is that goes through staging.
+#[derive(Debug, Clone, Copy)]
+struct Pieces {
+    number: u32,
+    past_caches: bool,
+    /// Pieces that are put, and those that the receiver has taken out, as far as it has said so.
+    put: u64,
+    freed: u64,
 }
 
 impl<'a> Sending<'a> {
@@ -153,7 +159,7 @@ impl<'a> Sending<'a> {
     pub(super) fn goes_on_by_itself(&self) -> bool {
         matches!(
             self.state,
-            SendState::Staging { .. } | SendState::Telling | SendState::Asking(_)
+            SendState::Staging(_) | SendState::Telling | SendState::Asking(_)
         )
     }
 
@@ -171,7 +177,9 @@ impl<'a> Sending<'a> {
                     matches!(Delivery::from_word(self.to, word), Ok(Delivery::Fetched))
                 })
             }
-            SendState::Staging { number, put, freed } => {
+            SendState::Staging(Pieces {
+                number, put, freed, ..
+            }) => {
                 put == pieces(self.payload.len_bytes())
                     && load_count(inner, self.to, Count::Freed, number, freed, put)? == put
             }
@@ -228,9 +236,7 @@ impl<'a> Sending<'a> {
             let goes_on = match self.state {
                 SendState::Begin => self.begin(inner, messages)?,
                 SendState::Announced(number) => self.deliver(inner, messages, number)?,
-                SendState::Staging { number, put, freed } => {
-                    self.stage(inner, number, put, freed)?
-                }
+                SendState::Staging(pieces) => self.stage(inner, pieces)?,
                 SendState::Telling => self.finish(messages.flush(self.to)?),
                 SendState::Asking(lines) => self.ask(messages, lines)?,
                 SendState::Asked(_) => false,
@@ -360,20 +366,27 @@ impl<'a> Sending<'a> {
                 messages.answer(self.to, number, DELIVERED)?;
                 SendState::Telling
             }
-            Delivery::Staged => {
+            Delivery::Staged { past_caches } => {
                 expect_count(inner, self.to, Count::Freed, number)?;
-                SendState::Staging {
+                SendState::Staging(Pieces {
                     number,
+                    past_caches,
                     put: 0,
                     freed: 0,
-                }
+                })
             }
         };
         Ok(true)
     }
 
     /// Puts as many pieces as staging has room for.
-    fn stage(&mut self, inner: &Inner, number: u32, put: u64, freed: u64) -> Result<bool> {
+    fn stage(&mut self, inner: &Inner, at_hand: Pieces) -> Result<bool> {
+        let Pieces {
+            number,
+            past_caches,
+            put,
+            freed,
+        } = at_hand;
         let len = self.payload.len_bytes();
         let all = pieces(len);
         let freed = load_count(inner, self.to, Count::Freed, number, freed, put)?;
@@ -385,7 +398,9 @@ impl<'a> Sending<'a> {
             let start = piece as usize * CHUNK_BYTES;
             let end = len.min(next as usize * CHUNK_BYTES);
             match self.payload.bytes() {
-                Some(bytes) => inner.put_staged(self.to, at, &bytes[start..end])?,
+                Some(bytes) => {
+                    inner.put_pieces(self.to, at, &bytes[start..end], past_caches)?;
+                }
                 None => self.payload.put(inner, self.to, at, start, end - start)?,
             }
             store_count(inner, self.to, Count::Delivered, number, next)?;
@@ -395,11 +410,11 @@ impl<'a> Sending<'a> {
         self.state = if is_done {
             SendState::Done
         } else {
-            SendState::Staging {
-                number,
+            SendState::Staging(Pieces {
                 put: may,
                 freed,
-            }
+                ..at_hand
+            })
         };
         Ok(may > put || is_done)
     }

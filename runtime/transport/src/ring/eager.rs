@@ -21,17 +21,21 @@
 //! memory stays in the nearest caches: with one area of 64 KiB, messages of 4 KiB took 1.1 times as long, and of a stream of them there
 //! were 0.6 times as many. Where all of a message is there with its line, it is in the larger area, because credits come back later.
 //! Each message begins at a line of its own. The
-//! receiver returns credits, as it does with lines: the lines that it has taken out of each area, 32 bits each in one word.
+//! receiver returns credits, as it does with lines: the lines that it has taken out of each area, 31 bits each in one word. The highest
+//! bit of each says whether it wants the bytes of that area [staged](crate::memory::choice).
 
 use core::ops::Range;
 
 use super::{FRONT_BYTES, KIND_CONTINUED, KIND_LIMIT};
 use crate::error::TransportError;
+use crate::memory::choice::{Choice, Trials};
 
 /// So many bytes are there when the line of their message is, and then always so many more. Fitted.
 pub(super) const PIECE_BYTES: usize = if cfg!(memory_model) { 128 } else { 8 << 10 };
 /// Up to this length lines are faster. Fitted.
 const LINES_BYTES_MAX: usize = 320;
+/// Of shorter ones the bytes are never [staged](crate::memory::choice). Fitted.
+const STAGED_BYTES_MIN: usize = 1900;
 /// Bytes of the payload of the line of a message.
 pub(super) const LINE_BYTES: usize = 8 + FRONT_BYTES;
 
@@ -41,6 +45,9 @@ const WHOLE: u64 = 1 << 41;
 const NUMBER_SHIFT: u32 = 32;
 const LINE: u64 = 64;
 const AREAS: usize = 2;
+/// In the credit of an area: the lines that were taken out of it, and that messages are to be staged.
+const LINES_MASK: u32 = !WANTS_STAGED;
+const WANTS_STAGED: u32 = 1 << 31;
 
 /// How the bytes of a message and its line follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -211,6 +218,9 @@ pub(super) struct Outgoing {
     next: [u64; AREAS],
     /// By area: up to where there is room, as far as we have looked.
     granted: [u64; AREAS],
+    /// By area: whether the receiver wants messages staged, and which go the other way.
+    wants_staged: [bool; AREAS],
+    trials: [Trials; AREAS],
     /// Of the last message.
     number: u32,
 }
@@ -219,6 +229,8 @@ pub(super) struct Outgoing {
 pub(super) struct Room {
     pub(super) area: Area,
     pub(super) position: u64,
+    /// Its bytes are [staged](crate::memory::choice).
+    pub(super) is_staged: bool,
     number: u32,
 }
 
@@ -237,6 +249,8 @@ impl Outgoing {
             is_whole: order == EagerOrder::Whole,
             next: [0; AREAS],
             granted: [0, 1].map(|index| eager.area(index).bytes as u64),
+            wants_staged: [false; AREAS],
+            trials: Default::default(),
             number: 0,
         }
     }
@@ -256,9 +270,12 @@ impl Outgoing {
         // The room is a multiple of a line, so this stays within it.
         self.next[area.index] += (len as u64).next_multiple_of(LINE);
         self.number = self.number.wrapping_add(1);
+        let is_long = len >= STAGED_BYTES_MIN && !self.is_whole;
+        let is_staged = is_long && self.trials[area.index].next(self.wants_staged[area.index]);
         Room {
             area,
             position,
+            is_staged,
             number: self.number,
         }
     }
@@ -269,12 +286,14 @@ impl Outgoing {
         for (index, granted) in granted.iter_mut().enumerate() {
             let bytes = self.eager.area(index).bytes as u64;
             let (known, next) = (*granted - bytes, self.next[index]);
-            let said = (credit >> (32 * index)) as u32;
-            let more = u64::from(said.wrapping_sub((known / LINE) as u32)) * LINE;
+            let word = (credit >> (32 * index)) as u32;
+            let said = word & LINES_MASK;
+            let more = u64::from(said.wrapping_sub((known / LINE) as u32) & LINES_MASK) * LINE;
             if more > next - known {
                 return Err((known / LINE, next / LINE, said.into()));
             }
             *granted += more;
+            self.wants_staged[index] = word & WANTS_STAGED != 0;
         }
         self.granted = granted;
         Ok(())
@@ -289,6 +308,8 @@ pub(super) struct Incoming {
     next: [u64; AREAS],
     /// What the sender has been told of that.
     returned: [u64; AREAS],
+    /// By area: whether its bytes are to be staged.
+    choices: [Choice; AREAS],
     /// Of the message at hand, or else the next one.
     number: u32,
     /// The message at hand, if it is in the buffer.
@@ -301,6 +322,7 @@ impl Incoming {
             eager,
             next: [0; AREAS],
             returned: [0; AREAS],
+            choices: [false; AREAS].map(Choice::new),
             number: 1,
             at_hand: None,
         }
@@ -313,9 +335,27 @@ impl Incoming {
         (area, self.next[area.index])
     }
 
+    /// Whether it is to be [measured](Choice) how long it takes to copy `len` bytes out.
+    #[inline(always)]
+    pub(super) fn is_to_measure(&self, area: Area, len: usize, is_staged: bool) -> bool {
+        self.choices[area.index].is_new(is_staged) && len >= STAGED_BYTES_MIN
+    }
+
+    pub(super) fn choice(&mut self, area: Area) -> &mut Choice {
+        &mut self.choices[area.index]
+    }
+
     /// The credit for what has been taken, if the sender has not been told.
     pub(super) fn credit(&self) -> Option<u64> {
-        let [smaller, larger] = self.next.map(|next| u64::from((next / LINE) as u32));
+        let [smaller, larger] = [0, 1].map(|index| {
+            let lines = (self.next[index] / LINE) as u32 & LINES_MASK;
+            let wish = if self.choices[index].is_staged() {
+                WANTS_STAGED
+            } else {
+                0
+            };
+            u64::from(lines | wish)
+        });
         (self.returned != self.next).then_some(larger << 32 | smaller)
     }
 

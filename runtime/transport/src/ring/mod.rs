@@ -241,11 +241,9 @@ pub trait LineStore {
     ) -> Result<(), TransportError> {
         self.store_line(slot, header, payload)
     }
-    /// Copies bytes into it, from this offset on. They lie within it. Whether they went [past the
+    /// Copies bytes into it, from this offset on. They lie within it. `is_staged`: [past the
     /// caches](crate::Memory::copy_in_staged).
-    fn store_eager(&self, _at: usize, _bytes: &[u8]) -> bool {
-        false
-    }
+    fn store_eager(&self, _at: usize, _bytes: &[u8], _is_staged: bool) {}
     /// Stores the word that says how many bytes are there, behind them.
     fn say_eager(&self, _word: u64) {}
 }

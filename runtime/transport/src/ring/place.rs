@@ -1,8 +1,6 @@
 //! Where rings lie: in mapped memory, or behind a wire that only takes packets.
 
-use std::cell::Cell;
 use std::sync::Arc;
-use std::time::Instant;
 
 use super::line::{PlainLine, load, load_behind, store, store_payload};
 use super::{EagerBytes, EagerOrder, LineLoad, LineStore, SendOrder, Slots};
@@ -80,71 +78,7 @@ pub struct MappedOutlet {
     window: Window,
     order: SendOrder,
     /// In memory of its own, so that what short messages need stays together.
-    eager: Option<Box<EagerOutlet>>,
-}
-
-#[derive(Debug)]
-struct EagerOutlet {
-    place: EagerPlace,
-    distance: Distance,
-}
-
-/// Messages of at least so many bytes are copied into the eager buffer in the way that suits the distance of the cores. Fitted.
-const FAR_BYTES_MIN: usize = 1900;
-/// Longer ones always go past the caches. Fitted.
-const NEAR_BYTES_MAX: usize = 4 << 10;
-/// A copy that takes longer has fetched lines from far away: near each other they take 3 to 5 ns, far 20. Fitted.
-const FAR_LINE_NS: u128 = 10;
-/// So many copies later the next one is measured, while the cores are near and while they are far.
-const NEAR_COPIES: u32 = 16;
-const FAR_COPIES: u32 = 64;
-
-/// Whether the cores of sender and receiver are far from each other, which a hypervisor may change at any time. An ordinary copy
-/// fetches each line from the other core. Past the caches it takes the same time near and far: in between for 4 KiB.
-#[derive(Debug, Default)]
-struct Distance {
-    /// Until the next one is measured.
-    copies: Cell<u32>,
-    is_far: Cell<bool>,
-}
-
-impl Distance {
-    /// Copies bytes to a place in memory that was checked before. Whether they went past the caches.
-    #[inline(always)]
-    fn copy_in(&self, memory: &Memory, at: usize, bytes: &[u8]) -> bool {
-        let is_staged = match bytes.len() {
-            ..FAR_BYTES_MIN => false,
-            FAR_BYTES_MIN..=NEAR_BYTES_MAX => {
-                let copies = self.copies.get();
-                self.copies.set(copies.wrapping_sub(1));
-                if copies == 0 {
-                    self.measure(memory, at, bytes);
-                    return false;
-                }
-                self.is_far.get()
-            }
-            _ => true,
-        };
-        let _ = match is_staged {
-            true => memory.copy_in_staged(at, bytes),
-            false => memory.copy_in(at, bytes),
-        };
-        is_staged
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn measure(&self, memory: &Memory, at: usize, bytes: &[u8]) {
-        let begin = Instant::now();
-        let _ = memory.copy_in(at, bytes);
-        let took_ns = begin.elapsed().as_nanos();
-        let is_far = took_ns > bytes.len() as u128 / 64 * FAR_LINE_NS;
-        self.is_far.set(is_far);
-        self.copies.set(match is_far {
-            true => FAR_COPIES,
-            false => NEAR_COPIES,
-        });
-    }
+    eager: Option<Box<EagerPlace>>,
 }
 
 /// Where an eager buffer lies in a segment, and the word that says how far its sender is.
@@ -205,9 +139,8 @@ impl Outlet {
         match (&mut self, place) {
             (_, None) => {}
             (Self::Mapped { lines }, Some(place)) => {
-                let distance = Distance::default();
                 let place = place.within(&lines.window)?;
-                lines.eager = Some(Box::new(EagerOutlet { place, distance }));
+                lines.eager = Some(Box::new(place));
             }
             // Modelled hardware has the protocol with which the published figures were computed.
             (Self::Posted { wire, .. }, _) if wire.is_in_virtual_time() => {}
@@ -321,7 +254,7 @@ impl LineStore for Outlet {
                     Visibility::WriteCombining | Visibility::Flushed => EagerOrder::Whole,
                 };
                 let eager = lines.eager.as_ref();
-                eager.map(|eager| (eager.place.bytes, order))
+                eager.map(|eager| (eager.bytes, order))
             }
             Self::Posted { eager, .. } => eager.map(|place| (place.bytes, EagerOrder::Whole)),
         }
@@ -334,7 +267,7 @@ impl LineStore for Outlet {
     ) -> Result<(), TransportError> {
         match self {
             Self::Mapped { lines } => {
-                if let Some(EagerOutlet { place, .. }) = lines.eager.as_deref() {
+                if let Some(place) = lines.eager.as_deref() {
                     for (at, bytes) in parts {
                         let at = place.offset_bytes + at;
                         lines.window.put_unannounced(at, bytes)?;
@@ -369,13 +302,16 @@ impl LineStore for Outlet {
     }
 
     #[inline(always)]
-    fn store_eager(&self, at: usize, bytes: &[u8]) -> bool {
+    fn store_eager(&self, at: usize, bytes: &[u8], is_staged: bool) {
         if let Self::Mapped { lines } = self
-            && let Some(EagerOutlet { place, distance }) = lines.eager.as_deref()
+            && let Some(place) = lines.eager.as_deref()
         {
-            distance.copy_in(lines.window.memory(), place.offset_bytes + at, bytes)
-        } else {
-            false
+            // `within` has checked the place: nothing fails.
+            let (at, memory) = (place.offset_bytes + at, lines.window.memory());
+            let _ = match is_staged {
+                true => memory.copy_in_staged(at, bytes),
+                false => memory.copy_in(at, bytes),
+            };
         }
     }
 
@@ -383,7 +319,7 @@ impl LineStore for Outlet {
     fn say_eager(&self, word: u64) {
         if let Self::Mapped { lines } = self
             && let Some(eager) = &lines.eager
-            && let Ok(said) = lines.window.word(eager.place.said_offset_bytes)
+            && let Ok(said) = lines.window.word(eager.said_offset_bytes)
         {
             said.store(word, order!("eager: release", Ordering::Release));
         }

@@ -1,10 +1,13 @@
 //! Taking messages out of the [eager buffer](super::eager).
 
-use super::eager::{self, Front, Incoming, Owed, Summary};
+use core::ops::Range;
+
+use super::eager::{self, Area, Front, Incoming, Owed, Summary};
 use super::eager_destination::Destination;
 use super::receiver::{POLLS_PER_LINE, RingReceiver, Taken};
 use super::{CreditStore, FRONT_BYTES, FRONT_WORDS, Head, Header, KIND_CONTINUED, LineLoad};
 use crate::error::{Misbehaviour, TransportError};
+use crate::memory::choice::{Choice, timed};
 use crate::sync::Ordering;
 
 impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
@@ -43,8 +46,8 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         in_front.copy_from_slice(&front[skip..]);
         let place = incoming.place(body_len, summary.is_whole);
         let mut body = Destination::Bytes(body);
-        if body
-            .copy(&self.load, place, 0..body_len, summary.is_staged)
+        if self
+            .copy_first(&mut body, place, 0..body_len, summary.is_staged)
             .is_err()
         {
             return false;
@@ -161,7 +164,10 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
                 let from = (behind + done).min(out.len());
                 let to = (behind + there).min(out.len());
                 let place = (area, begin + done as u64);
-                out.copy(&self.load, place, from..to, summary.is_staged)?;
+                match done {
+                    0 => self.copy_first(&mut out, place, from..to, summary.is_staged)?,
+                    _ => out.copy(&self.load, place, from..to, summary.is_staged)?,
+                }
                 self.taken_bytes = there;
                 polls = POLLS_PER_LINE;
             }
@@ -175,6 +181,30 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         };
         self.end_eager(len, is_whole);
         Ok(true)
+    }
+
+    /// Copies the first bytes of a message, which are there.
+    #[inline(always)]
+    fn copy_first(
+        &mut self,
+        out: &mut Destination<'_>,
+        place: (Area, u64),
+        to: Range<usize>,
+        is_staged: bool,
+    ) -> Result<(), TransportError> {
+        match &mut self.eager {
+            Some(incoming) if incoming.is_to_measure(place.0, to.len(), is_staged) => {
+                copy_measured(
+                    &self.load,
+                    incoming.choice(place.0),
+                    out,
+                    place,
+                    to,
+                    is_staged,
+                )
+            }
+            _ => out.copy(&self.load, place, to, is_staged),
+        }
     }
 
     /// How many bytes of the message at hand, of `len` bytes, are there.
@@ -215,6 +245,22 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
             let _ = self.return_credit();
         }
     }
+}
+
+#[cold]
+#[inline(never)]
+fn copy_measured(
+    load: &impl LineLoad,
+    choice: &mut Choice,
+    out: &mut Destination<'_>,
+    place: (Area, u64),
+    to: Range<usize>,
+    is_staged: bool,
+) -> Result<(), TransportError> {
+    let bytes = to.len();
+    let (copied, took) = timed(|| out.copy(load, place, to, is_staged));
+    choice.note(is_staged, bytes, took);
+    copied
 }
 
 /// The head of a message whose line has this tag.

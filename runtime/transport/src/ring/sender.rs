@@ -367,18 +367,17 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         let store = &self.store;
         let put = |done: usize, bytes: &[u8]| {
             let position = room.position + done as u64;
-            let mut is_staged = false;
-            let copied = room.area.each(position, bytes.len(), |at, part| {
-                is_staged = store.store_eager(at, &bytes[part]);
+            room.area.each(position, bytes.len(), |at, part| {
+                store.store_eager(at, &bytes[part], room.is_staged);
                 Ok(())
-            });
-            copied.map(|()| is_staged)
+            })
         };
         let (first, rest) = body.split_at(body.len().min(PIECE_BYTES));
+        put(0, first)?;
         let summary = Summary {
             kind,
             len_bytes: FRONT_BYTES + body.len(),
-            is_staged: put(0, first)?,
+            is_staged: room.is_staged,
             is_whole: false,
         };
         let at = self.next;
