@@ -40,7 +40,7 @@ pub use crate::sizes::{PES_MAX, Sizes};
 
 /// The version of this layout, of the address map (`hostwire-address`) and of the words that PEs store
 /// to each other. Every change of them raises it: PEs of two versions cannot be in one job.
-pub const VERSION: u64 = 7;
+pub const VERSION: u64 = 8;
 
 const WORD: usize = 8;
 const LINE: usize = 64;
@@ -451,7 +451,7 @@ mod tests {
         assert_eq!(of(statics, 3 * PAGE), Some(SegmentKind::Static));
         assert_eq!(of(heap, 256 << 20), Some(SegmentKind::Heap));
         let eager = layout.eager(0).offset_bytes;
-        assert_eq!(of(eager, 72 << 10), Some(SegmentKind::Control));
+        assert_eq!(of(eager, 80 << 10), Some(SegmentKind::Control));
         assert!(!layout.is_the_programs(eager, 8));
         assert_eq!(of(statics, 3 * PAGE + 1), None);
         assert_eq!(of(heap - 1, 2), None);
@@ -472,14 +472,14 @@ mod tests {
             Layout::new(pes, sizes).map(|layout| layout.eager(0).bytes.bytes())
         };
         for (pes, expected) in [
-            (2, 72 << 10),
-            (64, 72 << 10),
-            (65, 36 << 10),
-            (PES_MAX, 4608),
+            (2, 80 << 10),
+            (64, 80 << 10),
+            (65, 40 << 10),
+            (PES_MAX, 5120),
         ] {
             assert_eq!(bytes(pes, 0), Ok(expected), "{pes}");
         }
-        assert_eq!(bytes(1024, 1 << 16), Ok(72 << 10));
+        assert_eq!(bytes(1024, 1 << 16), Ok(80 << 10));
         assert!(bytes(2, 5000).is_err() && bytes(2, 2048).is_err());
     }
 

@@ -88,7 +88,7 @@ impl EagerBytes {
     /// Bytes of the whole buffer: a multiple of 64.
     #[inline(always)]
     pub fn bytes(self) -> usize {
-        self.0 + self.0 / 8
+        self.0 + self.0 / 4
     }
 
     /// The longest message: half of an area, so that credits that are held back can never starve it.
@@ -99,7 +99,7 @@ impl EagerBytes {
 
     #[inline(always)]
     fn area(self, index: usize) -> Area {
-        let smaller = self.0 / 8;
+        let smaller = self.0 / 4;
         match index {
             0 => Area {
                 index,
@@ -427,7 +427,7 @@ mod tests {
     #[test]
     fn areas_follow_each_other_and_wrap_around() {
         let eager = EagerBytes::new(2048).unwrap();
-        assert_eq!(eager.bytes(), 2304);
+        assert_eq!(eager.bytes(), 2560);
         let seen = |len: usize, position| {
             let mut seen = Vec::new();
             let area = eager.area_for(len, false);
@@ -438,9 +438,9 @@ mod tests {
             .unwrap();
             seen
         };
-        assert_eq!(seen(128, 3 * 256 + 192), [(192, 0..64), (0, 64..128)]);
-        assert_eq!(seen(129, 64), [(320, 0..129)]);
-        assert_eq!(seen(512, 1984), [(2240, 0..64), (256, 64..512)]);
+        assert_eq!(seen(128, 3 * 512 + 448), [(448, 0..64), (0, 64..128)]);
+        assert_eq!(seen(129, 64), [(576, 0..129)]);
+        assert_eq!(seen(512, 1984), [(2496, 0..64), (512, 64..512)]);
         assert_eq!(eager.area_for(128, true), eager.area_for(129, false));
         assert_eq!(EagerBytes::new(2000), None);
         assert_eq!(EagerBytes::new(512), None);

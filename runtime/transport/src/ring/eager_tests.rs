@@ -383,8 +383,8 @@ fn a_message_lies_in_memory_as_documented() {
     let (mut line, mut body) = ([0; 32], [0; 134]);
     let segment = ring.wires[1].segment();
     segment.get(RING, &mut line).unwrap();
-    // It is too long for half of the smaller area, of 256 bytes.
-    segment.get(EAGER + 256, &mut body).unwrap();
+    // It is too long for a quarter of the smaller area, of 512 bytes.
+    segment.get(EAGER + 512, &mut body).unwrap();
     // Stamp 1, kind 0, 24 bytes in this line, the tag; 150 bytes, kind 2.
     assert_eq!(
         line[..16],
@@ -415,7 +415,7 @@ fn over_a_wire_the_line_leaves_behind_the_bytes() {
     wire.segment().put_word(EAGER_CREDIT, 10 << 32).unwrap();
     log.take();
     assert_eq!(sender.try_send(KIND, 7, &payload), Ok(true));
-    let larger = EAGER + 256;
+    let larger = EAGER + 512;
     let word = 1 << 41 | u64::from(KIND) << 32 | 1016;
     let line = [&word.to_le_bytes()[..], &payload[..16]].concat();
     let header = Header::new(Stamp::of_lap(0), KIND_CONTINUED, 24, 7);
