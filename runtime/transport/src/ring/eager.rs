@@ -32,8 +32,10 @@ use crate::memory::choice::{Choice, Trials};
 
 /// So many bytes are there when the line of their message is, and then always so many more. Fitted.
 pub(super) const PIECE_BYTES: usize = if cfg!(memory_model) { 128 } else { 8 << 10 };
-/// Up to this length lines are faster. Fitted.
-const LINES_BYTES_MAX: usize = 320;
+/// Up to this length lines are faster: three lines in memory. Fitted.
+const LINES_BYTES_MAX: usize = 168;
+/// The same, where bytes and line are packets. Fitted.
+const LINES_BYTES_MAX_WHOLE: usize = 320;
 /// Of shorter ones the bytes are never [staged](crate::memory::choice). Fitted.
 const STAGED_BYTES_MIN: usize = 1900;
 /// Bytes of the payload of the line of a message.
@@ -59,8 +61,11 @@ pub enum EagerOrder {
 }
 
 /// The longest message that goes in lines through a ring which takes messages of `ring_bytes_max`, where there is an eager buffer.
-pub(super) fn lines_bytes_max(ring_bytes_max: usize) -> usize {
-    ring_bytes_max.min(LINES_BYTES_MAX)
+pub(super) fn lines_bytes_max(ring_bytes_max: usize, order: EagerOrder) -> usize {
+    ring_bytes_max.min(match order {
+        EagerOrder::Pieces => LINES_BYTES_MAX,
+        EagerOrder::Whole => LINES_BYTES_MAX_WHOLE,
+    })
 }
 
 /// How large an eager buffer is, by its larger area: a power of two.

@@ -98,7 +98,7 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         let eager = store.eager();
         let eager = eager.filter(|(bytes, _)| bytes.message_bytes_max() > longest);
         let mut sender = Self {
-            lines_bytes_max: eager.map_or(usize::MAX, |_| lines_bytes_max(longest)),
+            lines_bytes_max: eager.map_or(usize::MAX, |(_, order)| lines_bytes_max(longest, order)),
             eager: eager.map(|(bytes, order)| Box::new(Outgoing::new(bytes, order))),
             store,
             credit,
