@@ -87,6 +87,7 @@ impl Ring {
         let eager = eager.map(|bytes| EagerPlace {
             offset_bytes: EAGER,
             bytes,
+            own_bytes: bytes.bytes(),
             said_offset_bytes: SAID,
         });
         let mut outlet = Outlet::new(&shared, 0, RING, slots)?.with_eager(eager)?;

@@ -8,7 +8,7 @@ use core::ptr::NonNull;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
-use rustix::fs::{MemfdFlags, SealFlags};
+use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags};
 use rustix::process::{Resource, getrlimit};
@@ -194,6 +194,16 @@ impl Backing for Mapping {
         let (file, first) = self.file.as_ref()?;
         let offset_bytes = address.addr().get().checked_sub(first.addr().get())?;
         Some((file.as_fd(), offset_bytes as u64))
+    }
+
+    fn give_back(&self, address: NonNull<u8>, len_bytes: usize) -> bool {
+        let how = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        let punch = |(file, begin)| rustix::fs::fallocate(file, how, begin, len_bytes as u64);
+        let file = self.file(address);
+        match len_bytes {
+            0 => file.is_some(),
+            _ => file.is_some_and(|file| punch(file).is_ok()),
+        }
     }
 }
 

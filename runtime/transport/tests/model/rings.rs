@@ -153,6 +153,7 @@ fn eager_messages_arrive(visibility: Visibility) {
         let place = EagerPlace {
             offset_bytes: EAGER,
             bytes: EagerBytes::new(EAGER_BYTES).unwrap(),
+            own_bytes: EAGER_BYTES,
             said_offset_bytes: SAID,
         };
         let mut ends = ends_with(&wire, Some(place));
