@@ -26,6 +26,8 @@ mod receive;
 mod remote;
 mod requests;
 mod rooms;
+#[cfg(all(test, target_os = "linux"))]
+mod rooms_seen;
 mod send;
 mod short;
 mod target;
@@ -46,6 +48,8 @@ pub(crate) use requests::QueueId;
 use requests::Requests;
 pub use requests::Ticket;
 use rooms::Rooms;
+#[cfg(all(test, target_os = "linux"))]
+pub(crate) use rooms_seen::Memory;
 pub(crate) use send::{Payload, Sending};
 pub use short::{Glance, Received};
 pub(crate) use target::Target;

@@ -70,6 +70,18 @@ impl Rooms {
         }
     }
 
+    /// So many at a time, at a station.
+    #[cfg(test)]
+    pub(super) fn set_most(&mut self, most: usize) {
+        (self.most, self.first_closed) = (most, most as PeId + 1);
+    }
+
+    /// How many buffers are open whose memory can be given back.
+    #[cfg(test)]
+    pub(super) fn open(&self) -> usize {
+        self.open.len()
+    }
+
     fn forget(&mut self, pe: PeId) {
         self.open.retain(|room| room.pe != pe);
         self.waiting.retain(|(waiting, _)| *waiting != pe);

@@ -132,7 +132,8 @@ impl Model {
             let room = it.eager_seen[area] + bytes as u64 - it.eager_stored[area];
             it.granted > it.stored && room >= body as u64
         };
-        if !has_room(self) && !(self.look() && self.look_at_eager()) {
+        let is_sound = has_room(self) || self.look() && self.look_at_eager();
+        if !is_sound {
             return None;
         }
         let is_sent = has_room(self);

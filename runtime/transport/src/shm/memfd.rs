@@ -79,8 +79,16 @@ pub(super) fn map_aligned(
 /// # Errors
 /// [`TransportError::Environment`] if there is no memory, or no address space for it.
 pub fn lone(label: &str, len_bytes: usize) -> Result<Memory, TransportError> {
+    map_kept(create(label, len_bytes)?, len_bytes)
+}
+
+/// Maps a file that [`create`] made, which the memory keeps.
+///
+/// # Errors
+/// [`TransportError::Environment`] if there is no address space for it.
+pub fn map_kept(file: OwnedFd, len_bytes: usize) -> Result<Memory, TransportError> {
     let finding = || format!("finding addresses for {len_bytes} bytes of shared memory");
-    map_aligned(create(label, len_bytes)?, len_bytes, PAGE_BYTES, finding)
+    map_aligned(file, len_bytes, PAGE_BYTES, finding)
 }
 
 /// Maps the file and returns its first byte. The memory there is aligned to pages and as long as

@@ -2,9 +2,8 @@
 
 use std::sync::Barrier;
 
+use hostwire_transport::Route;
 use hostwire_transport::conformance::{Random, Testbed, Threads, Wrapping};
-use hostwire_transport::{Route, Window};
-use rustix::fs::{SeekFrom, seek};
 
 use super::super::rooms::{CLOSE, CLOSED, OPEN};
 use crate::agent::AgentMode;
@@ -26,25 +25,6 @@ fn layout(pes: u32) -> Layout {
     Layout::new(pes, SIZES).unwrap()
 }
 
-/// Bytes of the eager buffers of a PE that have memory.
-fn touched(segment: &Window, layout: &Layout) -> usize {
-    let begin = layout.eager(0).offset_bytes;
-    let len = layout.segment_bytes() - begin;
-    let part = segment.memory().part(begin, len).unwrap();
-    let (file, first) = part.file().expect("memory in a file");
-    let end = first + len as u64;
-    let (mut at, mut all) = (first, 0);
-    while let Ok(data) = seek(file, SeekFrom::Data(at)) {
-        let hole = seek(file, SeekFrom::Hole(data)).unwrap();
-        all += hole.min(end).saturating_sub(data);
-        if hole >= end {
-            break;
-        }
-        at = hole;
-    }
-    all as usize
-}
-
 fn run(pes: u32, program: impl Fn(&Job, bool) + Sync) {
     let threads = Threads::default();
     let fabrics: [&dyn Testbed; 2] = [&threads, &Wrapping::stores_only(&threads)];
@@ -64,6 +44,10 @@ fn message(from: PeId, number: usize) -> Vec<u8> {
     (0..len)
         .map(|at| (at * 7 + number * 31 + from as usize) as u8)
         .collect()
+}
+
+fn touched(job: &Job) -> usize {
+    job.messages(|messages| messages.eager_memory().bytes)
 }
 
 fn is_open(job: &Job, from: PeId) -> bool {
@@ -104,7 +88,7 @@ fn who_hears_from_many_in_turn_has_memory_for_few() {
             }
             job.send(from, 1, &[0u8]).unwrap();
             if is_mapped {
-                let bytes = touched(job.inner.segment(), &layout(PES));
+                let bytes = touched(job);
                 assert!(bytes <= SIZES.eager_memory_bytes, "{bytes} after {from}");
                 let open = (1..PES).filter(|from| is_open(job, *from)).count();
                 assert!(open <= ROOMS, "{open}");
@@ -154,7 +138,7 @@ fn messages_that_cross_all_words_about_buffers_come_whole_and_in_order() {
             done.result.unwrap();
         }
         if is_mapped {
-            let bytes = touched(job.inner.segment(), &layout(PES));
+            let bytes = touched(job);
             assert!(bytes <= SIZES.eager_memory_bytes, "{bytes}");
         }
     });
@@ -183,7 +167,7 @@ fn who_does_not_answer_keeps_its_buffer_and_nobody_waits_for_it() {
                     assert_eq!(bytes, message(from, number));
                 }
             }
-            assert!(touched(job.inner.segment(), &layout(PES)) <= SIZES.eager_memory_bytes);
+            assert!(touched(&job) <= SIZES.eager_memory_bytes);
             assert_eq!(
                 [1, 2, 3, 4].map(|from| is_open(&job, from)),
                 [true, true, false, false]
