@@ -155,6 +155,7 @@ fn attach(settings: &Settings, statics: Statics) -> Result<Runtime, Error> {
         Ok(Sizes {
             ring_bytes: RING_BYTES,
             eager_bytes: sizes.eager_bytes,
+            eager_memory_bytes: sizes.eager_memory_bytes,
             heap_bytes: settings.symmetric_bytes.unwrap_or(heap_bytes),
             heap_align_bytes: HEAP_ALIGN,
             static_bytes: statics.len_bytes,

@@ -83,7 +83,19 @@ impl Job {
     /// anything the machine refused.
     #[cfg(target_os = "linux")]
     pub fn attach() -> Result<Self> {
-        Self::on(Attachment::join(|sizes, _| Ok(sizes))?, AgentMode::Thread)
+        Self::attach_with(|sizes| sizes)
+    }
+
+    /// As [`attach`](Self::attach), with sizes made of those of the environment: the same at all PEs.
+    ///
+    /// # Errors
+    /// As `attach`; those of [`Layout::new`](crate::Layout::new) for sizes that cannot be.
+    #[cfg(target_os = "linux")]
+    pub fn attach_with(sizes: impl FnOnce(Sizes) -> Sizes) -> Result<Self> {
+        Self::on(
+            Attachment::join(|usual, _| Ok(sizes(usual)))?,
+            AgentMode::Thread,
+        )
     }
 
     /// A job over a wire that is already connected: for tests, and for wires that exist

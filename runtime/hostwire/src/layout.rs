@@ -144,6 +144,7 @@ pub struct Layout {
     heap_bytes: usize,
     eager: usize,
     eager_bytes: EagerBytes,
+    eager_rooms: u32,
 }
 
 /// Whole pages, whatever their size.
@@ -156,6 +157,8 @@ const SEGMENT_BYTES_MAX: usize = isize::MAX as usize / 2;
 const EAGER_BYTES_ALL: usize = 4 << 20;
 const EAGER_BYTES_MIN: usize = 4 << 10;
 const EAGER_BYTES_MAX: usize = 64 << 10;
+/// Bytes of the eager buffers that have memory at a time, if nothing else is said.
+const EAGER_MEMORY_BYTES: usize = 8 << 20;
 
 /// Where the parts of a front and of the program begin.
 struct Program {
@@ -218,7 +221,12 @@ impl Layout {
         let teams = landing + LANDING_BYTES;
         let tools = (teams + SLOTS * Slot::bytes(pes)).next_multiple_of(PAGE);
         let eager_bytes = eager_bytes(pes, sizes.eager_bytes)?;
-        let all_eager = all * eager_bytes.bytes();
+        let eager_memory_bytes = match sizes.eager_memory_bytes {
+            0 => EAGER_MEMORY_BYTES,
+            bytes => bytes,
+        };
+        let eager_rooms = (eager_memory_bytes / eager_stride(eager_bytes)).clamp(1, all) as u32;
+        let all_eager = all * eager_stride(eager_bytes);
         let program = Program::behind(tools, sizes, all_eager).ok_or_else(|| SettingError {
             variable: crate::settings::HEAP.variable,
             value: sizes.heap_bytes.to_string(),
@@ -243,12 +251,13 @@ impl Layout {
             heap_bytes: program.heap_bytes,
             eager: program.eager,
             eager_bytes,
+            eager_rooms,
         })
     }
 
     /// Bytes of all parts together.
     pub fn segment_bytes(&self) -> usize {
-        self.eager + self.pes as usize * self.eager_bytes.bytes()
+        self.eager + self.pes as usize * eager_stride(self.eager_bytes)
     }
 
     pub(crate) fn slots(&self) -> Slots {
@@ -302,10 +311,16 @@ impl Layout {
     /// Where `from` puts the bytes of its longer messages, and says how far it is.
     pub(crate) fn eager(&self, from: PeId) -> EagerPlace {
         EagerPlace {
-            offset_bytes: self.eager + from as usize * self.eager_bytes.bytes(),
+            offset_bytes: self.eager + from as usize * eager_stride(self.eager_bytes),
             bytes: self.eager_bytes,
+            own_bytes: eager_stride(self.eager_bytes),
             said_offset_bytes: self.mail(from, Mail::EagerSaid),
         }
+    }
+
+    /// How many eager buffers of a PE may have memory at a time, where it can be given back.
+    pub(crate) fn eager_rooms(&self) -> u32 {
+        self.eager_rooms
     }
 
     /// Where `from` counts pieces of a long message.
@@ -366,6 +381,11 @@ impl Layout {
     pub fn heap_bytes(&self) -> usize {
         self.heap_bytes
     }
+}
+
+/// Whole pages, so that the memory of one buffer is that of no other.
+fn eager_stride(bytes: EagerBytes) -> usize {
+    bytes.bytes().next_multiple_of(PAGE)
 }
 
 /// The eager buffer of each pair.
@@ -480,6 +500,18 @@ mod tests {
             assert_eq!(bytes(pes, 0), Ok(expected), "{pes}");
         }
         assert_eq!(bytes(1024, 1 << 16), Ok(80 << 10));
+        let rooms = |pes, eager_memory_bytes| {
+            let sizes = Sizes {
+                eager_memory_bytes,
+                ..Sizes::default()
+            };
+            Layout::new(pes, sizes).unwrap().eager_rooms()
+        };
+        assert_eq!(
+            [2, 64, 1024, PES_MAX].map(|pes| rooms(pes, 0)),
+            [2, 64, 1024, 1024]
+        );
+        assert_eq!([1, 300 << 10].map(|bytes| rooms(64, bytes)), [1, 4]);
         assert!(bytes(2, 5000).is_err() && bytes(2, 2048).is_err());
     }
 

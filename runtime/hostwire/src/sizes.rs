@@ -12,6 +12,9 @@ pub struct Sizes {
     /// has an eighth more. A power of two of at least 4096. With 0 it is as large as the number of PEs allows: 64 KiB for up to 64 PEs, and
     /// less for more. Pages are allocated on first touch.
     pub eager_bytes: usize,
+    /// Bytes of eager buffers of a PE that may have memory at a time, where it can be given back: those of at least one pair. With 0 they are
+    /// 8 MiB.
+    pub eager_memory_bytes: usize,
     /// Bytes of the symmetric heap of each PE. Pages are allocated on first touch.
     pub heap_bytes: usize,
     /// The heap begins at a multiple of this: a power of two, at least 4096.
@@ -27,6 +30,7 @@ impl Sizes {
     pub const USUAL: Self = Self {
         ring_bytes: RING_BYTES_DEFAULT,
         eager_bytes: 0,
+        eager_memory_bytes: 0,
         heap_bytes: 256 << 20,
         heap_align_bytes: 4096,
         static_bytes: 0,

@@ -50,7 +50,7 @@ use hostwire_transport::fork_guard::ForkGuard;
 use hostwire_transport::memory::Memory;
 use hostwire_transport::operation::{Request, apply};
 use hostwire_transport::route::Route;
-use hostwire_transport::shm::{create_file, handover, map_whole};
+use hostwire_transport::shm::{create_file, handover, map_kept, map_whole};
 use hostwire_transport::visibility::Visibility;
 use hostwire_transport::wait::WaitLimits;
 use hostwire_transport::window::Window;
@@ -132,7 +132,9 @@ impl Stations {
         hostwire_transport::sync::registered();
         let bytes = usize::try_from(terms.segment_bytes).unwrap_or(usize::MAX);
         let file = Arc::new(create_file("hostwire-station", bytes)?);
-        let segment = Window::own(map_whole(&*file)?, Visibility::Coherent)?;
+        let own = file.try_clone();
+        let own = own.map_err(|e| TransportError::environment("keeping the segment open", e))?;
+        let segment = Window::own(map_kept(own, bytes)?, Visibility::Coherent)?;
         let fork_guard = ForkGuard::new(0)?;
         let (ears, inside) = match options.network.and_then(Ears::open) {
             Ok(ears) => (Some(ears), None),

@@ -25,6 +25,12 @@ pub trait Backing: Send + Sync {
         let _ = address;
         None
     }
+
+    /// As [`Memory::give_back`], of the bytes from this address on, which it keeps mapped.
+    fn give_back(&self, address: NonNull<u8>, len_bytes: usize) -> bool {
+        let _ = (address, len_bytes);
+        false
+    }
 }
 
 /// `len_bytes` bytes of memory that others may write at any time.
@@ -111,6 +117,18 @@ impl Memory {
     /// The file behind it, and the offset of the first byte in the file. `None` if there is no file.
     pub fn file(&self) -> Option<(BorrowedFd<'_>, u64)> {
         self.backing.file(self.base)
+    }
+
+    /// Gives the pages of these bytes back to the kernel, in all processes that map them. From then on the bytes are 0, and each page
+    /// is allocated when it is next touched. A store that comes meanwhile may be lost. False, and nothing has changed, where that is not
+    /// possible; with 0 bytes nothing changes either.
+    ///
+    /// # Errors
+    /// [`TransportError::OutOfRange`] if the bytes do not lie in this memory.
+    pub fn give_back(&self, offset_bytes: usize, len: usize) -> Result<bool, TransportError> {
+        let at = self.range(offset_bytes, len)?;
+        let at = NonNull::new(at);
+        Ok(at.is_some_and(|at| self.backing.give_back(at, len)))
     }
 
     /// The address of `len_bytes` bytes at `offset_bytes`.

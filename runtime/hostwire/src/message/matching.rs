@@ -265,6 +265,9 @@ impl Messages {
 
     /// A word of `pe` about a long message.
     fn heed(&mut self, pe: PeId, number: u32, word: u64) -> Result<()> {
+        if Self::is_of_rooms(number, word) {
+            return self.heed_of_rooms(pe, word);
+        }
         let peer = self.peer(pe)?;
         let said = if word == DELIVERED {
             peer.far().undelivered.say(number, word)

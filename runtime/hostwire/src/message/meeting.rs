@@ -26,16 +26,15 @@ pub(crate) struct Claims {
 impl Messages {
     /// Those of a PE that knows nobody but itself.
     pub(crate) fn alone(wire: &Arc<dyn Wire>, layout: &Layout) -> Result<Self> {
-        let mut alone = Self::with(wire, layout, 1)?;
+        let mut alone = Self::with(wire, layout, 1, true)?;
         alone.listens = false;
-        alone.is_station = true;
         Ok(alone)
     }
 
     /// Knows the first `pes` PEs from now on. Sends to one that it has not met wait.
     pub(crate) fn know(&mut self, pes: u32) -> Result<()> {
         for pe in self.peers.len() as PeId..pes {
-            let mut peer = Peer::new(&self.wire, &self.layout, pe)?;
+            let mut peer = Peer::new(&self.wire, &self.layout, pe, &self.rooms)?;
             peer.shut = true;
             peer.settle();
             self.peers.push(peer);
@@ -57,9 +56,11 @@ impl Messages {
             return Ok(());
         }
         let (wire, layout) = (Arc::clone(&self.wire), self.layout);
-        let peer = self.peer(pe)?;
-        if peer.shut {
-            peer.connect(&wire, &layout)?;
+        let Self { peers, rooms, .. } = self;
+        let peer = peers.get_mut(pe as usize);
+        if let Some(peer) = peer.filter(|peer| peer.shut) {
+            peer.connect(&wire, &layout, rooms)?;
+            self.meet_room(pe)?;
             self.send_outbox(inner, pe)?;
         }
         Ok(())
@@ -96,7 +97,7 @@ impl Messages {
         self.talking.retain(|talking| *talking != pe);
         self.sending.retain(|sending| *sending != pe);
         self.free_staging_of(pe);
-        Ok(())
+        self.leave_room(pe)
     }
 
     /// `pe` could not be met. What waits for it fails with `error`, and nothing else: it may still come by itself.

@@ -25,6 +25,9 @@ mod probe;
 mod receive;
 mod remote;
 mod requests;
+mod rooms;
+#[cfg(all(test, target_os = "linux"))]
+mod rooms_seen;
 mod send;
 mod short;
 mod target;
@@ -44,6 +47,9 @@ pub use requests::Finished;
 pub(crate) use requests::QueueId;
 use requests::Requests;
 pub use requests::Ticket;
+use rooms::Rooms;
+#[cfg(all(test, target_os = "linux"))]
+pub(crate) use rooms_seen::Memory;
 pub(crate) use send::{Payload, Sending};
 pub use short::{Glance, Received};
 pub(crate) use target::Target;
@@ -121,6 +127,8 @@ pub(crate) struct Messages {
     sending: Vec<PeId>,
     /// Whose long message is in the staging memory: of which PE, and its number.
     staging: Option<(PeId, u32)>,
+    /// Whose eager buffers are open.
+    rooms: Rooms,
     wire: Arc<dyn Wire>,
     layout: Layout,
     audit: audit::Audit,
@@ -141,19 +149,20 @@ pub(crate) struct Messages {
 impl Messages {
     /// Those with all PEs of a job.
     pub(crate) fn new(wire: &Arc<dyn Wire>, layout: &Layout) -> Result<Self> {
-        Self::with(wire, layout, wire.pes())
+        Self::with(wire, layout, wire.pes(), false)
     }
 
     /// Those with the first PEs.
-    fn with(wire: &Arc<dyn Wire>, layout: &Layout, pes: u32) -> Result<Self> {
+    fn with(wire: &Arc<dyn Wire>, layout: &Layout, pes: u32, is_station: bool) -> Result<Self> {
         let own = wire.pe();
         let is_known = !layout.has_talks();
         let others = (wire.pes() as usize).saturating_sub(1).max(1);
         let lines = layout.slots().count() as usize;
         // At once as large as it gets: growing would touch as many pages again.
         let mut peers = Vec::with_capacity(pes as usize);
+        let rooms = Rooms::new(layout, wire.pes(), is_station);
         for pe in 0..pes {
-            peers.push(Peer::new(wire, layout, pe)?);
+            peers.push(Peer::new(wire, layout, pe, &rooms)?);
         }
         Ok(Self {
             peers,
@@ -173,7 +182,8 @@ impl Messages {
             claims: meeting::Claims::default(),
             remote: remote::RemoteShared::default(),
             accused: None,
-            is_station: false,
+            is_station,
+            rooms,
             sending: Vec::new(),
             staging: None,
             wire: Arc::clone(wire),

@@ -15,6 +15,7 @@ use super::long::Announcement;
 use super::pattern::Envelope;
 use super::remote::{Pull, Remote};
 use super::requests::Ticket;
+use super::rooms::Rooms;
 use crate::error::{PeerWord, Result};
 use crate::layout::{Layout, Mail};
 
@@ -167,7 +168,12 @@ impl Peer {
         }
     }
 
-    pub(super) fn new(wire: &Arc<dyn Wire>, layout: &Layout, pe: PeId) -> Result<Self> {
+    pub(super) fn new(
+        wire: &Arc<dyn Wire>,
+        layout: &Layout,
+        pe: PeId,
+        rooms: &Rooms,
+    ) -> Result<Self> {
         let own = wire.pe();
         let is_known = !layout.has_talks();
         let (sender, receiver) = rings(wire, layout, pe)?;
@@ -188,13 +194,20 @@ impl Peer {
             heard: 0,
             far: None,
         };
+        peer.close_at_first(rooms, wire.number_at(pe));
         peer.settle();
         Ok(peer)
     }
 
     /// From now on there is a way to it, over which nothing has gone.
-    pub(super) fn connect(&mut self, wire: &Arc<dyn Wire>, layout: &Layout) -> Result<()> {
+    pub(super) fn connect(
+        &mut self,
+        wire: &Arc<dyn Wire>,
+        layout: &Layout,
+        rooms: &Rooms,
+    ) -> Result<()> {
         (self.sender, self.receiver) = rings(wire, layout, self.pe)?;
+        self.close_at_first(rooms, wire.number_at(self.pe));
         (self.shut, self.told) = (false, true);
         self.settle();
         Ok(())

@@ -276,12 +276,16 @@ impl<'a> Sending<'a> {
         let peer = messages.peer(self.to)?;
         let (kind, prefix) = entry(self.kind, self.tag, self.data);
         let len = self.payload.len_bytes() + prefix.map_or(0, |_| PREFIX_BYTES);
-        let is_sent = match self.payload {
-            // It need not be copied twice, where that takes longer than an answer of the receiver.
-            Payload::Segment(..) if !peer.sender.is_eager_whole() => {
-                len <= peer.sender.held_bytes_max()
-            }
-            _ => peer.sender.takes(len),
+        // It need not be copied twice, where that takes longer than an answer of the receiver.
+        let is_fetched =
+            matches!(self.payload, Payload::Segment(..)) && !peer.sender.is_eager_whole();
+        if !is_fetched && peer.sender.wants_eager(len) {
+            messages.ask_for_room(self.to)?;
+        }
+        let peer = messages.peer(self.to)?;
+        let is_sent = match is_fetched {
+            true => len <= peer.sender.held_bytes_max(),
+            false => peer.sender.takes(len),
         };
         if !is_sent {
             return self.announce(inner, messages);
@@ -343,6 +347,7 @@ impl<'a> Sending<'a> {
             return Ok(false);
         }
         peer.announced = announcement.number;
+        peer.sender.has_announced(announcement.len_bytes);
         peer.far().unaccepted.add(announcement.number, self.ticket);
         self.state = SendState::Announced(announcement.number);
         Ok(true)

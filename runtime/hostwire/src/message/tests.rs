@@ -1,6 +1,7 @@
 //! What a PE keeps of messages that it does not receive is bounded, and nothing is lost.
 
 mod gone;
+mod rooms;
 
 use hostwire_transport::conformance::{Testbed, Threads, Wrapping};
 

@@ -1,5 +1,6 @@
 //! Peers that break the protocol.
 
+mod rooms;
 mod scribble;
 
 use std::time::Instant;

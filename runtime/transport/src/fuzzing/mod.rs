@@ -5,6 +5,7 @@ mod handover;
 pub mod kit;
 mod netlink;
 mod ring;
+mod ring_send;
 mod text;
 pub mod wire;
 
@@ -16,7 +17,7 @@ pub const TARGETS: &[Target] = &[
     handover::GATHERING,
     netlink::ANSWER,
     ring::RECEIVE,
-    ring::SEND,
+    ring_send::SEND,
     text::FAULTS,
     text::TICKET,
 ];

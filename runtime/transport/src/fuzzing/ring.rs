@@ -31,33 +31,16 @@ pub(super) const RECEIVE: Target = Target {
     cost: 1,
 };
 
-/// The sender of a ring, whose receiver writes any credits. A script: steps of one byte and
-/// arguments.
-///
-/// | step, modulo 4 | arguments | |
-/// |---|---|---|
-/// | 0, 1 | kind, tag, length | the sender sends |
-/// | 2 | lines | the receiver frees so many more |
-/// | 3 | number | it writes this credit, bit 63 for a hold |
-pub(super) const SEND: Target = Target {
-    name: "ring_send",
-    check: send,
-    seeds: send_seeds,
-    cost: 1,
-};
-
-const RING: usize = FIRST_FREE_OFFSET_BYTES;
+pub(super) const RING: usize = FIRST_FREE_OFFSET_BYTES;
 const RING_BYTES_MAX: usize = 1024;
 /// In the sender's segment.
-const CREDIT: usize = FIRST_FREE_OFFSET_BYTES + RING_BYTES_MAX;
+pub(super) const CREDIT: usize = FIRST_FREE_OFFSET_BYTES + RING_BYTES_MAX;
 /// In the receiver's segment.
 const SAID: usize = CREDIT + 64;
-const EAGER: usize = SAID + 64;
+pub(super) const EAGER: usize = SAID + 64;
 const EAGER_BYTES: usize = 1024;
-const SEGMENT_BYTES: usize = EAGER + 2 * EAGER_BYTES;
-/// The bit of a credit that says that the receiver takes no more messages for now, and the one that long ones are to be announced.
-const HOLD: u64 = 1 << 63;
-const ANNOUNCED: u64 = 1 << 62;
+/// Room for the largest.
+pub(super) const SEGMENT_BYTES: usize = EAGER + 8192;
 /// Memory that no message may change.
 const UNTOUCHED: u8 = 0xa5;
 
@@ -65,16 +48,17 @@ type Sender = RingSender<Outlet, CreditInlet>;
 type Receiver = RingReceiver<Inlet, WordOutlet>;
 
 /// A ring from PE 1 to PE 0, both of them here.
-struct Ring {
-    wire: Arc<ScriptedWire>,
-    slots: Slots,
-    has_eager: bool,
-    sender: Sender,
+pub(super) struct Ring {
+    pub(super) wire: Arc<ScriptedWire>,
+    pub(super) slots: Slots,
+    pub(super) has_eager: bool,
+    pub(super) sender: Sender,
     receiver: Receiver,
 }
 
 impl Ring {
-    fn new(choice: u8) -> Result<Self, TransportError> {
+    /// One of three sizes, and from 3 on with an eager buffer, whose larger area has so many bytes.
+    pub(super) fn new(choice: u8, eager_bytes: usize) -> Result<Self, TransportError> {
         let bytes = [256, 512, RING_BYTES_MAX][usize::from(choice) % 3];
         let slots = Slots::of_bytes(bytes).expect("a size of rings");
         let idle = Box::new(|_: &Window| false);
@@ -83,10 +67,11 @@ impl Ring {
         let peer = wire.memory_of(1);
         let own = wire.memory_of(0);
         let has_eager = choice / 3 % 2 == 1;
-        let eager = EagerBytes::new(EAGER_BYTES).filter(|_| has_eager);
+        let eager = EagerBytes::new(eager_bytes).filter(|_| has_eager);
         let eager = eager.map(|bytes| EagerPlace {
             offset_bytes: EAGER,
             bytes,
+            own_bytes: bytes.bytes(),
             said_offset_bytes: SAID,
         });
         let mut outlet = Outlet::new(&shared, 0, RING, slots)?.with_eager(eager)?;
@@ -137,7 +122,7 @@ fn message(input: &mut Input<'_>, longest: usize) -> Message {
 
 fn receive(bytes: &[u8]) {
     let mut input = Input::new(bytes);
-    let mut ring = Ring::new(input.byte()).expect("a ring");
+    let mut ring = Ring::new(input.byte(), EAGER_BYTES).expect("a ring");
     let mut sent: VecDeque<Message> = VecDeque::new();
     // Until then the receiver gets what was sent.
     let mut is_damaged = false;
@@ -387,89 +372,6 @@ fn eager_seeds() -> Seeds {
                 .number(250)
                 .bytes(&[2, 0])
                 .done(),
-        ),
-    ])
-}
-
-fn send(bytes: &[u8]) {
-    let mut input = Input::new(bytes);
-    let mut ring = Ring::new(input.byte()).expect("a ring");
-    let slots = ring.slots.count();
-    // Lines stored, and lines freed: the receiver's count, and the count that the sender has
-    // seen; and how many lines the sender may have stored in all.
-    let (mut stored, mut told, mut seen, mut granted) = (0_u64, 0_u64, 0_u64, slots);
-    while !input.is_empty() {
-        match input.byte() % 4 {
-            0 | 1 => {
-                let message = message(&mut input, ring.slots.message_bytes_max());
-                let lines = crate::ring::lines_for(message.bytes.len());
-                let mut expected = Some(true);
-                if granted - stored < lines {
-                    let freed = told & !(HOLD | ANNOUNCED);
-                    let is_credible = (seen..=stored).contains(&freed);
-                    if is_credible {
-                        seen = freed;
-                        let is_held = told & HOLD != 0;
-                        granted = if is_held { stored } else { seen + slots };
-                    }
-                    expected = is_credible.then_some(granted - stored >= lines);
-                }
-                let sent = ring
-                    .sender
-                    .try_send(message.kind, message.tag, &message.bytes);
-                match sent {
-                    Ok(sent) => assert_eq!(Some(sent), expected),
-                    Err(error) => {
-                        blames(&error, &["PE 0"]);
-                        assert_eq!(expected, None, "{error}");
-                        return;
-                    }
-                }
-                stored += if expected == Some(true) { lines } else { 0 };
-            }
-            step => {
-                told = match step {
-                    2 => (told & !(HOLD | ANNOUNCED))
-                        .saturating_add(input.byte().into())
-                        .min(stored),
-                    _ => input.number(),
-                };
-                let peer = ring.wire.memory_of(1);
-                peer.put_word(CREDIT, told).expect("the word of the credit");
-            }
-        }
-    }
-}
-
-fn send_seeds() -> Seeds {
-    let full = |script: Script| (0..5).fold(script, |script, _| sending(script, 50));
-    named(vec![
-        ("full", full(Script::new().byte(0)).done()),
-        (
-            "freed",
-            full(full(Script::new().byte(0)).bytes(&[2, 4])).done(),
-        ),
-        ("long", sending(Script::new().byte(2), 250).done()),
-        (
-            "too_much",
-            full(Script::new().byte(0).byte(3).number(9)).done(),
-        ),
-        (
-            "huge",
-            full(Script::new().byte(0).byte(3).number(u64::MAX)).done(),
-        ),
-        (
-            "held_and_let_go",
-            full(full(full(Script::new().byte(0)).byte(3).number(HOLD | 2)).bytes(&[2, 2])).done(),
-        ),
-        (
-            "gone_back",
-            full(
-                full(full(Script::new().byte(0)).bytes(&[2, 4]))
-                    .byte(3)
-                    .number(1),
-            )
-            .done(),
         ),
     ])
 }

@@ -31,7 +31,11 @@ use crate::error::TransportError;
 use crate::memory::choice::{Choice, Trials};
 
 /// So many bytes are there when the line of their message is, and then always so many more. Fitted.
-pub(super) const PIECE_BYTES: usize = if cfg!(memory_model) { 128 } else { 8 << 10 };
+pub(super) const PIECE_BYTES: usize = if cfg!(any(memory_model, loom)) {
+    128
+} else {
+    8 << 10
+};
 /// Up to this length lines are faster: three lines in memory. Fitted.
 const LINES_BYTES_MAX: usize = 168;
 /// The same, where bytes and line are packets. Fitted.
@@ -85,7 +89,8 @@ pub(super) struct Area {
 impl EagerBytes {
     /// `None` unless there is such a buffer.
     pub fn new(larger_area_bytes: usize) -> Option<Self> {
-        let range = 16 * LINE as usize..=1 << 30;
+        // The smaller area has at least a line.
+        let range = 8 * LINE as usize..=1 << 30;
         (larger_area_bytes.is_power_of_two() && range.contains(&larger_area_bytes))
             .then_some(Self(larger_area_bytes))
     }
@@ -305,6 +310,16 @@ impl Outgoing {
     }
 }
 
+/// What a sender knows of whether it may use the buffer: see `opening.rs`.
+#[derive(Debug, Default)]
+pub(super) struct Opening {
+    pub(super) is_closed: bool,
+    /// The receiver [wants long messages announced](super::RingReceiver::want_announced).
+    pub(super) announced: bool,
+    /// Since the sender has asked: messages that had to go in another way.
+    pub(super) detours: u32,
+}
+
 /// What a receiver knows of the buffer.
 #[derive(Debug)]
 pub(super) struct Incoming {
@@ -331,6 +346,11 @@ impl Incoming {
             number: 1,
             at_hand: None,
         }
+    }
+
+    /// How many messages have come, modulo 2^32.
+    pub(super) fn messages(&self) -> u32 {
+        self.number.wrapping_sub(1)
     }
 
     /// Where a message of so many bytes is, if it is the next one.
@@ -448,7 +468,7 @@ mod tests {
         assert_eq!(seen(512, 1984), [(2496, 0..64), (512, 64..512)]);
         assert_eq!(eager.area_for(128, true), eager.area_for(129, false));
         assert_eq!(EagerBytes::new(2000), None);
-        assert_eq!(EagerBytes::new(512), None);
+        assert_eq!(EagerBytes::new(256), None);
     }
 
     #[test]

@@ -41,6 +41,7 @@ fn place(eager_bytes: usize) -> Option<EagerPlace> {
     Some(EagerPlace {
         offset_bytes: EAGER,
         bytes: EagerBytes::new(eager_bytes)?,
+        own_bytes: EagerBytes::new(eager_bytes)?.bytes(),
         said_offset_bytes: SAID,
     })
 }

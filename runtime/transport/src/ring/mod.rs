@@ -22,6 +22,9 @@
 //! message may take at most half of the ring: credits held back in a batch can never
 //! starve it.
 //!
+//! The memory of an eager buffer can be given back, after its sender has said by a message that it stores nothing there any more: see
+//! `opening.rs`.
+//!
 //! The code is generic over the place of lines, so that it runs over shared memory, over a wire
 //! with only posted packets, and under loom.
 
@@ -35,6 +38,9 @@ mod header;
 mod line;
 #[cfg(all(test, loom))]
 mod model;
+#[cfg(all(test, loom))]
+mod model_eager;
+mod opening;
 #[cfg(not(loom))]
 mod place;
 mod receiver;
@@ -291,6 +297,11 @@ pub trait LineLoad {
     /// The word that says how many bytes are there, loaded before them.
     fn eager_said(&self) -> u64 {
         0
+    }
+    /// Gives the memory of the eager buffer back, to which nobody stores: see [`Memory::give_back`](crate::Memory::give_back). Whether that
+    /// is possible.
+    fn give_back_eager(&self) -> bool {
+        false
     }
 }
 

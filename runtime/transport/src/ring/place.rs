@@ -88,6 +88,8 @@ pub struct EagerPlace {
     pub offset_bytes: usize,
     /// How large it is.
     pub bytes: EagerBytes,
+    /// Bytes from its begin on in which nothing else lies, so that they are [given back](LineLoad::give_back_eager) with it.
+    pub own_bytes: usize,
     /// Where the word lies.
     pub said_offset_bytes: usize,
 }
@@ -96,9 +98,8 @@ impl EagerPlace {
     /// It. An error if it does not lie there.
     fn within(self, window: &Window) -> Result<Self, TransportError> {
         window.memory().line(self.offset_bytes)?;
-        window
-            .memory()
-            .range(self.offset_bytes, self.bytes.bytes())?;
+        let bytes = self.bytes.bytes().max(self.own_bytes);
+        window.memory().range(self.offset_bytes, bytes)?;
         window.word(self.said_offset_bytes)?;
         Ok(self)
     }
@@ -487,6 +488,14 @@ impl LineLoad for Inlet {
             }
             None => Ok(()),
         }
+    }
+
+    fn give_back_eager(&self) -> bool {
+        let Some(EagerInlet { segment, place }) = self.eager.as_deref() else {
+            return false;
+        };
+        let memory = segment.memory();
+        memory.give_back(place.offset_bytes, place.own_bytes) == Ok(true)
     }
 
     #[inline(always)]

@@ -60,8 +60,10 @@ pub struct RingReceiver<L, C> {
     pub(super) taken_bytes: usize,
     /// The first line of the message at hand, once seen.
     head: Option<Head>,
-    /// The eager buffer, where there is one.
+    /// The eager buffer, where there is one that is open.
     pub(super) eager: Option<Box<Incoming>>,
+    /// The same while it is closed.
+    pub(super) closed: Option<Box<Incoming>>,
 }
 
 impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
@@ -78,6 +80,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
             asked: 0,
             taken_bytes: 0,
             head: None,
+            closed: None,
         };
         receiver.settle();
         receiver

@@ -1,6 +1,6 @@
 //! The sending end of a ring.
 
-use super::eager::{self, Outgoing, PIECE_BYTES, Room, Summary, lines_bytes_max};
+use super::eager::{self, Opening, Outgoing, PIECE_BYTES, Room, Summary};
 use super::line::{store, store_behind};
 use super::{
     ANNOUNCED, CreditLoad, FRONT_BYTES, FRONT_WORDS, HOLD, Header, KIND_CONTINUED, LineStore,
@@ -82,12 +82,14 @@ pub struct RingSender<S, C> {
     room: u64,
     /// The receiver takes no more messages for now: see [`super::RingReceiver::hold`].
     held: bool,
-    /// The receiver [wants long messages announced](super::RingReceiver::want_announced).
-    announced: bool,
     /// The eager buffer, where there is one.
-    eager: Option<Box<Outgoing>>,
+    pub(super) eager: Option<Box<Outgoing>>,
+    /// Whether it may be used.
+    pub(super) opening: Opening,
     /// Longer messages go through it.
-    lines_bytes_max: usize,
+    pub(super) lines_bytes_max: usize,
+    /// Longer ones are to be announced.
+    pub(super) takes_bytes_max: usize,
 }
 
 impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
@@ -98,7 +100,9 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         let eager = store.eager();
         let eager = eager.filter(|(bytes, _)| bytes.message_bytes_max() > longest);
         let mut sender = Self {
-            lines_bytes_max: eager.map_or(usize::MAX, |(_, order)| lines_bytes_max(longest, order)),
+            lines_bytes_max: usize::MAX,
+            takes_bytes_max: longest,
+            opening: Opening::default(),
             eager: eager.map(|(bytes, order)| Box::new(Outgoing::new(bytes, order))),
             store,
             credit,
@@ -109,9 +113,9 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
             open: true,
             room: slots.count(),
             held: false,
-            announced: false,
         };
         sender.settle();
+        sender.settle_lengths();
         sender
     }
 
@@ -583,14 +587,12 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         self.store.plain(0).is_some()
     }
 
-    /// Whether a message of so many bytes is to be [sent](Self::try_send): it is not too long, and the receiver does not
-    /// [want it announced](super::RingReceiver::want_announced), as far as we have looked.
+    /// Whether a message of so many bytes is to be [sent](Self::try_send): it is not too long, the receiver does not
+    /// [want it announced](super::RingReceiver::want_announced), as far as we have looked, and the eager buffer
+    /// [is open](Self::is_eager_open).
     #[inline]
     pub fn takes(&self, len: usize) -> bool {
-        match self.announced {
-            true => len <= self.held_bytes_max(),
-            false => len <= self.message_bytes_max(),
-        }
+        len <= self.takes_bytes_max
     }
 
     /// Whether the eager buffer is far away: an announcement would take longer than the copy that it saves.
@@ -630,7 +632,7 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         }
         self.room = freed + self.next.slots.count();
         self.held = word & HOLD != 0;
-        self.announced = word & ANNOUNCED != 0 && !self.is_eager_whole();
+        self.heed_opening(word & ANNOUNCED != 0, lines);
         self.granted = if self.held { self.next.line } else { self.room };
         self.settle();
         Ok(self.granted - self.next.line >= lines)

@@ -8,7 +8,7 @@ use core::ptr::NonNull;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
-use rustix::fs::{MemfdFlags, SealFlags};
+use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags};
 use rustix::process::{Resource, getrlimit};
@@ -79,8 +79,16 @@ pub(super) fn map_aligned(
 /// # Errors
 /// [`TransportError::Environment`] if there is no memory, or no address space for it.
 pub fn lone(label: &str, len_bytes: usize) -> Result<Memory, TransportError> {
+    map_kept(create(label, len_bytes)?, len_bytes)
+}
+
+/// Maps a file that [`create`] made, which the memory keeps.
+///
+/// # Errors
+/// [`TransportError::Environment`] if there is no address space for it.
+pub fn map_kept(file: OwnedFd, len_bytes: usize) -> Result<Memory, TransportError> {
     let finding = || format!("finding addresses for {len_bytes} bytes of shared memory");
-    map_aligned(create(label, len_bytes)?, len_bytes, PAGE_BYTES, finding)
+    map_aligned(file, len_bytes, PAGE_BYTES, finding)
 }
 
 /// Maps the file and returns its first byte. The memory there is aligned to pages and as long as
@@ -194,6 +202,16 @@ impl Backing for Mapping {
         let (file, first) = self.file.as_ref()?;
         let offset_bytes = address.addr().get().checked_sub(first.addr().get())?;
         Some((file.as_fd(), offset_bytes as u64))
+    }
+
+    fn give_back(&self, address: NonNull<u8>, len_bytes: usize) -> bool {
+        let how = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        let punch = |(file, begin)| rustix::fs::fallocate(file, how, begin, len_bytes as u64);
+        let file = self.file(address);
+        match len_bytes {
+            0 => file.is_some(),
+            _ => file.is_some_and(|file| punch(file).is_ok()),
+        }
     }
 }
 

@@ -27,6 +27,7 @@ super::on_every_contract! {
     messages_of_one_and_two_lines_arrive,
     messages_by_the_short_ways_arrive,
     eager_messages_arrive,
+    an_eager_buffer_is_closed_and_opened_between_messages,
     a_strict_message_comes_behind_earlier_puts,
     a_message_is_answered,
     weak_messages_keep_their_order,
@@ -147,19 +148,78 @@ fn messages_by_the_short_ways_arrive(visibility: Visibility) {
     });
 }
 
+fn eager() -> EagerPlace {
+    let bytes = EagerBytes::new(EAGER_BYTES).unwrap();
+    EagerPlace {
+        offset_bytes: EAGER,
+        bytes,
+        own_bytes: bytes.bytes(),
+        said_offset_bytes: SAID,
+    }
+}
+
 /// Of a long message in the eager buffer of coherent memory the receiver takes the first pieces while the sender stores the others.
 fn eager_messages_arrive(visibility: Visibility) {
     two(visibility, |wire| {
-        let place = EagerPlace {
-            offset_bytes: EAGER,
-            bytes: EagerBytes::new(EAGER_BYTES).unwrap(),
-            said_offset_bytes: SAID,
-        };
-        let mut ends = ends_with(&wire, Some(place));
+        let mut ends = ends_with(&wire, Some(eager()));
         for (number, len) in (1..).zip([400, 150, 528, 300, 8, 500]) {
             match wire.pe() {
                 0 => ends.send(number, &message(number, len)),
                 _ => assert_eq!(ends.receive(number, len), message(number, len)),
+            }
+        }
+        wire.quiet().unwrap();
+    });
+}
+
+/// The receiver asks for it at any time, and wipes the memory when its sender has agreed, as the kernel does with memory that is given back.
+fn an_eager_buffer_is_closed_and_opened_between_messages(visibility: Visibility) {
+    const CLOSE: u32 = 1;
+    const OPEN: u32 = 2;
+    const CLOSED: u8 = 2;
+    const COUNT: u32 = 6;
+    let len = |number| [100, 500, 90, 300][number as usize % 4];
+    two(visibility, |wire| {
+        let mut ends = ends_with(&wire, Some(eager()));
+        if wire.pe() == 0 {
+            for number in 1..=COUNT {
+                while let Some(asked) = ends.receiver.peek().unwrap() {
+                    while !ends.receiver.take(&mut []).unwrap() {}
+                    if asked.tag == OPEN {
+                        ends.sender.open_eager();
+                        continue;
+                    }
+                    ends.sender.close_eager();
+                    while !ends.sender.try_send_held(CLOSED, 0, b"").unwrap() {}
+                }
+                let len = match ends.sender.is_eager_open() {
+                    true => len(number),
+                    false => 100,
+                };
+                ends.send(number, &message(number, len));
+            }
+        } else {
+            ends.send(CLOSE, b"");
+            let mut number = 1;
+            while number <= COUNT {
+                let Some(head) = ends.receiver.peek().unwrap() else {
+                    continue;
+                };
+                let mut out = vec![0; head.len_bytes];
+                while !ends.receiver.take(&mut out).unwrap() {}
+                if head.kind != CLOSED {
+                    assert_eq!(out, message(number, out.len()));
+                    number += 1;
+                    continue;
+                }
+                ends.receiver.close_eager();
+                // Elsewhere a line may have one writer alone.
+                if visibility == Visibility::Coherent {
+                    let zeros = vec![0; eager().own_bytes];
+                    wire.segment().put_unannounced(EAGER, &zeros).unwrap();
+                }
+                ends.receiver.open_eager();
+                ends.send(OPEN, b"");
             }
         }
         wire.quiet().unwrap();

@@ -56,6 +56,36 @@ fn a_pe_takes_less_than_256_kibibytes() {
     }
 }
 
+/// A PE that hears from all others keeps memory for few of them: 8 eager buffers of 80 KiB.
+#[test]
+fn a_pe_that_hears_from_sixty_three_has_memory_for_eight() {
+    let ended = run_probe(64, &["--heap", "4M"], &["hear"]);
+    assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
+    let kib: Vec<u64> = ended
+        .stdout
+        .split_whitespace()
+        .map(|number| number.parse().unwrap())
+        .collect();
+    let [before, most] = kib[..] else {
+        panic!("{kib:?}");
+    };
+    assert!(
+        (before + 4 * 72..before + 9 * 72).contains(&most),
+        "{before} KiB, then {most}"
+    );
+}
+
+#[test]
+fn nothing_is_left_where_a_pe_is_killed_in_its_eager_messages() {
+    let files_before = files();
+    for _ in 0..3 {
+        let ended = run_probe(16, &["--heap", "4M"], &["hear", "die"]);
+        assert_eq!(ended.status, 137, "{ended:#?}");
+    }
+    assert_eq!(own(&files_before), [""; 0]);
+    eventually("all processes of the jobs end", || orphans().is_empty());
+}
+
 #[test]
 fn two_hundred_jobs_leave_no_file_process_or_memory() {
     let files_before = files();
@@ -70,19 +100,20 @@ fn two_hundred_jobs_leave_no_file_process_or_memory() {
         let expected = if arguments[0] == "die" { 137 } else { 0 };
         assert_eq!(ended.status, expected, "job {number}: {ended:#?}");
     }
-    let own = |files: &BTreeSet<String>| {
-        let new = files.difference(&files_before);
-        new.filter(|name| name.contains("hostwire"))
-            .cloned()
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(own(&files()), [""; 0]);
+    assert_eq!(own(&files_before), [""; 0]);
     // Jobs of other tests may be running: only what stays for ever counts.
     eventually("all processes of the jobs end", || orphans().is_empty());
     // 200 jobs have touched more than 100 MiB.
     eventually("the memory of the jobs is given back", || {
         shared_memory_kib() < shared_before + (64 << 10)
     });
+}
+
+/// Files of jobs that were not there before.
+fn own(before: &BTreeSet<String>) -> Vec<String> {
+    let mut files = files();
+    files.retain(|name| name.contains("hostwire") && !before.contains(name));
+    files.into_iter().collect()
 }
 
 /// Where a job could leave files.

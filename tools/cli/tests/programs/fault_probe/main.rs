@@ -7,6 +7,7 @@ mod by_hand;
 mod death;
 mod footprint;
 mod frames;
+mod hear;
 mod intruder;
 mod launched;
 mod pairs;
@@ -42,6 +43,7 @@ fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
         "fill" => work::fill(argument(1).parse()?),
         "memory" => work::memory(),
         "footprint" => footprint::footprint(),
+        "hear" => hear::hear(argument(1)),
         "frames" => {
             let (file, count) = (argument(2), argument(3).parse()?);
             match argument(1) {
