@@ -195,7 +195,8 @@ fn take_whole(ring: &mut Fixture, model: &mut Model) -> Result<(), TestCaseError
     if let Some((head, _)) = found
         && head.kind == KIND_CONTINUED
     {
-        found = ring.receiver.eager_front_at_once(head.tag);
+        let front = ring.receiver.eager_front_at_once(head.tag);
+        found = front.map(|front| (front.head(), front.words()));
     }
     let Some((kind, tag, payload)) = model.pop_front() else {
         prop_assert_eq!(found, None);
