@@ -67,6 +67,10 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         let Some(out) = self.eager.as_mut().filter(|out| may && !out.is_whole) else {
             return false;
         };
+        // There may be room for more, which its receiver takes for no message.
+        if FRONT_BYTES + body.len() > out.eager.message_bytes_max() {
+            return false;
+        }
         let (Some(line), Some(room)) = (self.store.plain(at.line), out.take(body.len())) else {
             return false;
         };
