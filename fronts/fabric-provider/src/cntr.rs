@@ -89,7 +89,7 @@ impl Counter {
 
     /// Makes progress before the program looks. The operations that end report the errors.
     fn get_on(&self) {
-        let _ = self.waits.endpoints.progress();
+        let _ = self.waits.endpoints.progress(None);
     }
 
     /// How many have ended well. The program has seen this number then, but not how many failed.

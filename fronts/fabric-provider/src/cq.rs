@@ -87,6 +87,42 @@ impl Entry {
     }
 }
 
+/// A call that reads a queue in which nothing is, and makes progress for it: the first completion goes straight to the program.
+pub(crate) struct Reader<'a> {
+    queue: &'a Queue,
+    /// Where the program has room for one entry of the queue's format.
+    out: *mut c_void,
+    /// And for an address, unless it is null.
+    from: *mut u64,
+    has_one: bool,
+}
+
+impl Reader<'_> {
+    /// Whether it takes the next completion of that queue.
+    #[inline(always)]
+    pub(crate) fn takes(&self, queue: &Queue) -> bool {
+        !self.has_one && core::ptr::eq(self.queue, queue)
+    }
+
+    /// Whether it asks who has sent a message.
+    #[inline(always)]
+    pub(crate) fn asks_from(&self) -> bool {
+        !self.from.is_null()
+    }
+
+    /// Gives one to the program: it is no error, and the reader [takes](Self::takes) it.
+    #[inline(always)]
+    pub(crate) fn give(&mut self, entry: &Entry) {
+        self.has_one = true;
+        // SAFETY: `look_and_take` has made the reader, whose caller has room for one entry.
+        unsafe { entry.copy_to(self.out, self.queue.entry_bytes) };
+        if self.asks_from() {
+            // SAFETY: as above, for an address.
+            unsafe { self.from.write(entry.from) };
+        }
+    }
+}
+
 /// The part of a queue into which endpoints put their completions.
 pub(crate) struct Queue {
     /// An atomic exchange here would wait for the lines that a send has just stored to another core.
@@ -204,15 +240,39 @@ impl Queue {
     #[inline(never)]
     unsafe fn look_and_take(&self, out: *mut c_void, count: usize, from: *mut u64) -> isize {
         // One that another thread puts in meanwhile is there at the next look.
-        if self.count.load(Relaxed) == 0 {
-            match self.waits.endpoints.progress() {
-                Ok(true) => {}
-                Ok(false) => return AGAIN,
-                Err(error) => return crate::code(&error) as isize,
-            }
+        if self.count.load(Relaxed) > 0 {
+            // SAFETY: as this function demands.
+            return unsafe { self.take(self.entries(), out, count, from) };
         }
-        // SAFETY: as this function demands.
-        unsafe { self.take(self.entries(), out, count, from) }
+        let mut reader = Reader {
+            queue: self,
+            out,
+            from,
+            has_one: false,
+        };
+        // Who asks for none wants progress alone.
+        let asks = (count > 0).then_some(&mut reader);
+        let progress = self.waits.endpoints.progress(asks);
+        match (reader.has_one, progress) {
+            (true, _) if count > 1 && self.count.load(Relaxed) > 0 => {
+                let from = match from.is_null() {
+                    true => from,
+                    // SAFETY: there is room for more than one.
+                    false => unsafe { from.add(1) },
+                };
+                // SAFETY: as above.
+                let out = unsafe { out.byte_add(self.entry_bytes) };
+                // SAFETY: as this function demands, less the first.
+                let more = unsafe { self.take(self.entries(), out, count - 1, from) };
+                // An error is told by the next call.
+                more.max(0) + 1
+            }
+            (true, _) => 1,
+            // SAFETY: as this function demands.
+            (false, Ok(true)) => unsafe { self.take(self.entries(), out, count, from) },
+            (false, Ok(false)) => AGAIN,
+            (false, Err(error)) => crate::code(&error) as isize,
+        }
     }
 
     /// # Safety

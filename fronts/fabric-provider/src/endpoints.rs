@@ -6,6 +6,7 @@ use hostwire::Error;
 use hostwire::station::{Guard, OwnerLock};
 
 use crate::backoff::Backoff;
+use crate::cq::Reader;
 use crate::ep::Endpoint;
 use crate::object::Code;
 
@@ -75,14 +76,14 @@ impl Endpoints {
         }
     }
 
-    /// Makes progress. Returns whether anything has ended. A thread that looks again and again and finds nothing gives
+    /// Makes progress, for `reader` if there is one. Returns whether anything has ended. A thread that looks again and again and finds nothing gives
     /// its core away [now and then](Backoff).
     #[inline]
-    pub(crate) fn progress(&self) -> Result<bool, Error> {
+    pub(crate) fn progress(&self, mut reader: Option<&mut Reader<'_>>) -> Result<bool, Error> {
         let mut any = false;
         let mut looks_max = u32::MAX;
         for endpoint in self.all().iter() {
-            any |= endpoint.progress()?;
+            any |= endpoint.progress(reader.as_deref_mut())?;
             looks_max = looks_max.min(endpoint.station.looks_max());
         }
         if any {

@@ -119,7 +119,7 @@ unsafe extern "C" fn poll(set: *mut FidPoll, out: *mut *mut c_void, count: c_int
     // SAFETY: by the contract.
     let members = unsafe { of(set) }.members();
     for member in &*members {
-        if let Err(error) = member.object.waits().endpoints.progress() {
+        if let Err(error) = member.object.waits().endpoints.progress(None) {
             return crate::code(&error);
         }
     }

@@ -12,7 +12,7 @@ use hostwire_fabric_abi::{
 };
 
 use crate::buffer::{Bytes, Loan, MultiReceive, Note, OperationBytes, gather};
-use crate::cq::Entry;
+use crate::cq::{Entry, Reader};
 use crate::ep::{Books, Bound, Endpoint, tells};
 use crate::info::SENDS_MAX;
 use crate::object::Code;
@@ -100,7 +100,7 @@ impl Endpoint {
             return Err(-libc::EAGAIN);
         }
         if self.sending.load(Relaxed) >= SENDS_MAX {
-            self.progress().map_err(|error| crate::code(&error))?;
+            self.progress(None).map_err(|error| crate::code(&error))?;
             return Err(-libc::EAGAIN);
         }
         Ok(())
@@ -123,31 +123,19 @@ impl Endpoint {
         };
         let note = receive.note(tells(bound, receive.flags));
         match self.station.receive_at_once(wanted, room.bytes_mut()) {
-            Some(envelope) => self.tell_taken(bound, &note, &envelope, (room, receive.from)),
+            Some(envelope) => {
+                self.counters.count(self, FI_RECV, true);
+                if note.tells {
+                    let entry = taken(&note, &envelope, &room, receive.from);
+                    bound.queue.push(self, entry);
+                }
+            }
             None => {
                 let bytes = self.books().spare.lent(room, note);
                 self.post(wanted, bytes)?;
             }
         }
         Ok(())
-    }
-
-    /// A message is in that memory, from that address.
-    #[inline(always)]
-    fn tell_taken(
-        &self,
-        bound: &Bound,
-        note: &Note,
-        envelope: &Envelope,
-        (room, from): (Loan, u64),
-    ) {
-        self.counters.count(self, FI_RECV, true);
-        if note.tells {
-            let mut entry = Entry::new(note.context, note.flags);
-            describe(&mut entry, envelope);
-            (entry.entry.buf, entry.from) = (room.address(), from);
-            bound.queue.push(self, entry);
-        }
     }
 
     #[cold]
@@ -258,16 +246,17 @@ impl Endpoint {
         entry.from = self.address(envelope.from).unwrap_or(FI_ADDR_UNSPEC);
     }
 
-    /// Makes progress, and reports what has ended. Returns whether anything has.
+    /// Makes progress, and reports what has ended, the first completion to `reader`. Returns whether anything has.
     #[inline(always)]
-    pub(crate) fn progress(&self) -> Result<bool, Error> {
+    pub(crate) fn progress(&self, mut reader: Option<&mut Reader<'_>>) -> Result<bool, Error> {
         let mut any = false;
         for _ in 0..BATCH {
             match self.station.glance() {
                 Glance::Nothing => return Ok(any),
                 Glance::More => break,
                 Glance::Received(received) => {
-                    self.tell_at_once(&received.envelope, received.buffer);
+                    let (envelope, buffer) = (&received.envelope, received.buffer);
+                    self.tell_at_once(envelope, buffer, reader.as_deref_mut());
                     if !received.has_more {
                         return Ok(true);
                     }
@@ -280,7 +269,12 @@ impl Endpoint {
 
     /// A receive has ended: as [`tell`](Self::tell) for one of one piece that takes one message.
     #[inline(always)]
-    fn tell_at_once(&self, envelope: &Envelope, buffer: Box<dyn Buffer>) {
+    fn tell_at_once(
+        &self,
+        envelope: &Envelope,
+        buffer: Box<dyn Buffer>,
+        reader: Option<&mut Reader<'_>>,
+    ) {
         // Without bytes nobody waits for it.
         let Ok(mut bytes) = buffer.into_any().downcast::<Bytes>() else {
             return;
@@ -292,13 +286,26 @@ impl Endpoint {
             return self.books().spare.give(bytes);
         };
         let (loan, note) = (*loan, bytes.note);
-        let mut books = self.books();
-        let known = self.known_address(&books, envelope.from);
-        books.spare.give(bytes);
-        drop(books);
-        let from = known.or_else(|| self.find_address(envelope.from));
-        let from = from.unwrap_or(FI_ADDR_UNSPEC);
-        self.tell_taken(bound, &note, envelope, (loan, from));
+        self.books().spare.give(bytes);
+        self.counters.count(self, FI_RECV, true);
+        if !note.tells {
+            return;
+        }
+        match reader.filter(|reader| reader.takes(&bound.queue)) {
+            Some(reader) => {
+                let from = match reader.asks_from() {
+                    true => self.address(envelope.from),
+                    false => None,
+                };
+                let from = from.unwrap_or(FI_ADDR_UNSPEC);
+                reader.give(&taken(&note, envelope, &loan, from));
+            }
+            None => {
+                let from = self.address(envelope.from).unwrap_or(FI_ADDR_UNSPEC);
+                let entry = taken(&note, envelope, &loan, from);
+                bound.queue.push(self, entry);
+            }
+        }
     }
 
     #[inline(never)]
@@ -346,7 +353,7 @@ impl Endpoint {
         }
         // Peers may have sent requests after messages that were taken. They are answered, even if the program reads no
         // more.
-        if self.progress().is_err() {
+        if self.progress(None).is_err() {
             return;
         }
         let begin = Instant::now();
@@ -522,6 +529,15 @@ impl Endpoint {
         books.sources[place] = Some(address);
         Some(address)
     }
+}
+
+/// That a message is in that memory, from that address.
+#[inline(always)]
+fn taken(note: &Note, envelope: &Envelope, room: &Loan, from: u64) -> Entry {
+    let mut entry = Entry::new(note.context, note.flags);
+    describe(&mut entry, envelope);
+    (entry.entry.buf, entry.from) = (room.address(), from);
+    entry
 }
 
 /// What an envelope says, except the address.

@@ -42,7 +42,7 @@ impl Progress {
 fn work(endpoint: &Endpoint, stop: &AtomicBool) {
     while !stop.load(Ordering::SeqCst) {
         let limit = endpoint.station.arm(SLEEP_MAX);
-        match endpoint.progress() {
+        match endpoint.progress(None) {
             // More is likely to follow: its sender need not ring for it.
             Ok(true) => std::thread::yield_now(),
             Ok(false) if stop.load(Ordering::SeqCst) => return,

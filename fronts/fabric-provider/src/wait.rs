@@ -253,7 +253,7 @@ fn look_again(
     waits.endpoints.each(|endpoint| endpoint.watch(alarm))?;
     // Something else here may have waited for what has ended.
     while !is_ready() {
-        let went_on = waits.endpoints.progress();
+        let went_on = waits.endpoints.progress(None);
         if !went_on.map_err(|error| crate::code(&error))? {
             break;
         }

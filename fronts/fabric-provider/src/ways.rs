@@ -2,13 +2,13 @@
 //!
 //! | call | message | route | way |
 //! |---|---|---|---|
-//! | send | up to 320 B | any | at once: into lines of the ring |
+//! | send | up to 112 B, or 320 B where memory is not shared | any | at once: into lines of the ring |
 //! | send | up to 32 KiB | any but virtual time | at once: into the eager buffer, and one line |
 //! | send | up to half a ring | virtual time | at once: into lines of the ring |
 //! | send | longer; or no room now; or others wait before it | any | background: it enters the ring later, or is announced |
 //! | send | with `FI_DELIVERY_COMPLETE`, of several pieces | any | background |
 //! | receive | is there, of up to 8 KiB; no receive is posted, and one peer is named | any whose ring here is coherent | at once: out of ring or eager buffer into the program's memory |
-//! | receive | has not come | any | posted. The [look](hostwire::station::Station::glance) that finds it gives it to the receive that was posted first, at once as above |
+//! | receive | has not come | any | posted. The [look](hostwire::station::Station::glance) that finds it gives it to the receive that was posted first, at once as above, and its completion to the call that looks |
 //! | receive | all else: it is longer, set aside, announced or not there whole, or another receive is posted | any | background |
 //! | receive | of several pieces, with `FI_PEEK`, `FI_CLAIM`, `FI_DISCARD` or `FI_MULTI_RECV` | any | background |
 //!

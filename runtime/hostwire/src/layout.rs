@@ -511,7 +511,7 @@ mod tests {
             [2, 64, 1024, PES_MAX].map(|pes| rooms(pes, 0)),
             [2, 64, 1024, 1024]
         );
-        assert_eq!([1, 300 << 10].map(|bytes| rooms(64, bytes)), [1, 4]);
+        assert_eq!([1, 330 << 10].map(|bytes| rooms(64, bytes)), [1, 4]);
         assert!(bytes(2, 5000).is_err() && bytes(2, 2048).is_err());
     }
 

@@ -217,7 +217,9 @@ impl Messages {
             return Ok(false);
         };
         let (kind, prefix) = header::entry(kind, tag, data);
-        Ok(peer.send_whole(kind, tag as u32, prefix, bytes)?)
+        Ok(peer
+            .sender
+            .try_send_whole(kind, tag as u32, prefix, bytes)?)
     }
 
     /// The ring to `to`.

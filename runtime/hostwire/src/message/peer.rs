@@ -4,10 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use hostwire_transport::memory::choice::{Choice, Trials};
-use hostwire_transport::ring::{
-    CreditInlet, FRONT_BYTES, FRONT_WORDS, Inlet, Outlet, RingReceiver, RingSender, WordOutlet,
-};
-use hostwire_transport::{PeId, TransportError, Wire};
+use hostwire_transport::ring::{CreditInlet, Inlet, Outlet, RingReceiver, RingSender, WordOutlet};
+use hostwire_transport::{PeId, Wire};
 
 use super::Kind;
 use super::awaited::Awaited;
@@ -151,23 +149,6 @@ pub(super) type Outbound = RingSender<Outlet, CreditInlet>;
 pub(super) type Inbound = RingReceiver<Inlet, WordOutlet>;
 
 impl Peer {
-    /// Sends a message whole, behind its prefix, if there is room for it now.
-    #[inline]
-    pub(super) fn send_whole(
-        &mut self,
-        kind: u8,
-        tag: u32,
-        prefix: Option<[u64; FRONT_WORDS]>,
-        bytes: &[u8],
-    ) -> core::result::Result<bool, TransportError> {
-        let len = bytes.len() + prefix.map_or(0, |_| FRONT_BYTES);
-        match prefix {
-            _ if !self.sender.takes(len) => Ok(false),
-            Some(prefix) => self.sender.try_send_behind(kind, tag, prefix, bytes),
-            None => self.sender.try_send(kind, tag, bytes),
-        }
-    }
-
     pub(super) fn new(
         wire: &Arc<dyn Wire>,
         layout: &Layout,

@@ -96,13 +96,18 @@ impl<'a> Receiving<'a> {
     }
 
     /// Becomes a new one, of bytes, that cuts.
-    pub(super) fn begin_anew(&mut self, pattern: Pattern, target: Target<'a>) {
+    #[inline(always)]
+    pub(super) fn begin_anew(&mut self, pattern: Pattern, target: Target<'a>, ticket: Ticket) {
         self.pattern = pattern;
         self.element_bytes = 1;
-        self.target = target;
+        match core::mem::replace(&mut self.target, target) {
+            // So it is: one that has ended has given it away. Then nothing is called.
+            Target::Nowhere => {}
+            old => drop(old),
+        }
         self.cuts = true;
         self.drop_bounce();
-        self.ticket = None;
+        self.ticket = Some(ticket);
         self.state = RecvState::Matching;
     }
 

@@ -21,7 +21,7 @@ pub struct Ticket {
     turn: u32,
 }
 
-/// Boxes of requests that are kept, at most.
+/// Free places that keep the box of what was there, at most.
 const SPARE_MAX: usize = 256;
 
 /// The number of a completion queue; 0 is nobody's.
@@ -90,7 +90,7 @@ impl Request {
 #[derive(Default)]
 struct RequestSlot {
     turn: u32,
-    /// Nothing while it is being polled.
+    /// Nothing while it is being polled. In a place that is free: one that has ended, whose box the next one gets.
     request: Option<Box<Request>>,
     in_use: bool,
 }
@@ -100,12 +100,6 @@ struct RequestSlot {
 pub(crate) struct Requests {
     places: Vec<RequestSlot>,
     free: Vec<u32>,
-    /// Boxes of those that have ended, for those to come.
-    #[allow(
-        clippy::vec_box,
-        reason = "a request is some 250 bytes long, and its box stays"
-    )]
-    spare: Vec<Box<Request>>,
     /// Receives that have no message, in the order in which they were posted.
     posted: VecDeque<Ticket>,
     /// Those that go on by being polled, and not by a word of a peer.
@@ -162,66 +156,64 @@ impl Requests {
         core::mem::take(&mut self.ended)
     }
 
-    pub(super) fn add(&mut self, queue: QueueId, work: Work) -> Ticket {
-        let request = match self.spare.pop() {
-            Some(mut spare) => {
-                *spare = Request { queue, work };
-                spare
-            }
-            None => Box::new(Request { queue, work }),
-        };
-        self.enter(request)
+    pub(super) fn add(&mut self, queue: QueueId, mut work: Work) -> Ticket {
+        let (ticket, at) = self.take_place();
+        match &mut work {
+            Work::Send(sending) => sending.set_ticket(ticket),
+            Work::Receive(receiving) => receiving.set_ticket(ticket),
+            Work::Ask(asking) => asking.set_ticket(ticket),
+        }
+        let request = Request { queue, work };
+        match &mut at.request {
+            Some(spare) => **spare = request,
+            None => at.request = Some(Box::new(request)),
+        }
+        ticket
     }
 
     /// A receive of a station. In a box that was used before it is made in its place: moved as a whole right
     /// after it was made, it would be loaded in larger pieces than it was stored in, which makes a core wait.
+    #[inline(always)]
     pub(super) fn add_receive(
         &mut self,
         queue: QueueId,
         pattern: Pattern,
         target: Target<'static>,
     ) -> Ticket {
-        match self.spare.pop() {
-            Some(mut spare) if matches!(spare.work, Work::Receive(_)) => {
-                spare.queue = queue;
-                if let Work::Receive(receiving) = &mut spare.work {
-                    receiving.begin_anew(pattern, target);
-                }
-                self.enter(spare)
-            }
-            _ => {
-                let receiving = Receiving::new(pattern, 1, target).that_cuts();
-                self.add(queue, Work::Receive(receiving))
-            }
+        let (ticket, at) = self.take_place();
+        if let Some(spare) = at.request.as_deref_mut()
+            && let Work::Receive(receiving) = &mut spare.work
+        {
+            spare.queue = queue;
+            receiving.begin_anew(pattern, target, ticket);
+            return ticket;
         }
-    }
-
-    fn enter(&mut self, mut request: Box<Request>) -> Ticket {
-        let ticket = self.next_ticket();
-        match &mut request.work {
-            Work::Send(sending) => sending.set_ticket(ticket),
-            Work::Receive(receiving) => receiving.set_ticket(ticket),
-            Work::Ask(asking) => asking.set_ticket(ticket),
-        }
-        if let Some(at) = self.places.get_mut(ticket.place as usize) {
-            at.in_use = true;
-            at.request = Some(request);
-        }
+        let mut receiving = Receiving::new(pattern, 1, target).that_cuts();
+        receiving.set_ticket(ticket);
+        let work = Work::Receive(receiving);
+        at.request = Some(Box::new(Request { queue, work }));
         ticket
     }
 
-    /// That of a free place.
-    fn next_ticket(&mut self) -> Ticket {
-        let place = self.free.pop().unwrap_or_else(|| {
-            self.places.push(RequestSlot::default());
-            self.places.len() as u32 - 1
-        });
-        let at = self.places.get_mut(place as usize);
-        let turn = at.map_or(0, |at| {
-            at.turn = at.turn.wrapping_add(1);
-            at.turn
-        });
-        Ticket { place, turn }
+    /// A place that was free.
+    #[inline(always)]
+    fn take_place(&mut self) -> (Ticket, &mut RequestSlot) {
+        let place = match self.free.pop() {
+            Some(place) if (place as usize) < self.places.len() => place,
+            _ => self.add_place(),
+        };
+        let at = &mut self.places[place as usize];
+        at.turn = at.turn.wrapping_add(1);
+        at.in_use = true;
+        let turn = at.turn;
+        (Ticket { place, turn }, at)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_place(&mut self) -> u32 {
+        self.places.push(RequestSlot::default());
+        self.places.len() as u32 - 1
     }
 
     /// What it does.
@@ -294,14 +286,12 @@ impl Requests {
                 buffer,
             });
         }
-        self.keep(request);
-    }
-
-    /// Keeps the box of one that has ended.
-    #[inline(always)]
-    fn keep(&mut self, request: Box<Request>) {
-        if self.spare.len() < SPARE_MAX {
-            self.spare.push(request);
+        // Its place is free, and keeps the box.
+        if self.free.len() <= SPARE_MAX
+            && let Some(at) = self.places.get_mut(ticket.place as usize)
+            && !at.in_use
+        {
+            at.request = Some(request);
         }
     }
 
@@ -327,12 +317,11 @@ impl Requests {
         let pattern = *receiving.pattern();
         let buffer = receiving.take_buffer();
         place.in_use = false;
-        let request = place.request.take();
+        if self.free.len() >= SPARE_MAX {
+            place.request = None;
+        }
         self.posted.pop_front();
         self.free.push(ticket.place);
-        if let Some(request) = request {
-            self.keep(request);
-        }
         if let Some(rest) = rest {
             let ticket = self.add_receive(queue, pattern, Target::Owned(rest));
             self.post_again(0, ticket);

@@ -302,7 +302,7 @@ impl<'a> Sending<'a> {
         };
         let bytes = copied.as_deref().or(self.payload.bytes());
         let (tag, bytes) = (self.tag as u32, bytes.unwrap_or_default());
-        let sent = peer.send_whole(kind, tag, prefix, bytes)?;
+        let sent = peer.sender.try_send_whole(kind, tag, prefix, bytes)?;
         if sent && self.is_confirmed {
             self.state = SendState::Asking(peer.sender.lines_stored());
             return Ok(true);

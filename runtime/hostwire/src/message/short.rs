@@ -70,7 +70,7 @@ impl Messages {
             (Some(front), ..=PAIR_BYTES_MAX) => {
                 peer.sender.send_behind_at_once(kind, tag, front, bytes)
             }
-            _ => send_long(peer, kind, tag, front, bytes),
+            _ => peer.sender.send_whole_at_once(kind, tag, front, bytes),
         }
     }
 
@@ -141,6 +141,7 @@ impl Messages {
                 return Glance::More;
             };
             if peer.is_idle() {
+                peer.receiver.expect_eager();
                 continue;
             }
             let nothing = matches!(peer.arriving, Arriving::Nothing);
@@ -179,24 +180,6 @@ impl Messages {
         self.news = true;
         self.requests.finish_first(ticket, envelope);
         true
-    }
-}
-
-/// A message of more lines than two, or through the eager buffer. What is wrong, the long way says.
-#[inline(never)]
-fn send_long(
-    peer: &mut Peer,
-    kind: u8,
-    tag: u32,
-    prefix: Option<[u64; FRONT_WORDS]>,
-    bytes: &[u8],
-) -> Sent {
-    if !peer.sender.is_mapped() {
-        return Sent::No;
-    }
-    match peer.send_whole(kind, tag, prefix, bytes) {
-        Ok(true) => Sent::Yes,
-        _ => Sent::No,
     }
 }
 
@@ -241,16 +224,20 @@ fn take_long<'a>(
     room: impl FnOnce(usize) -> Option<&'a mut [u8]>,
 ) -> Option<Envelope> {
     let receiver = &mut peer.receiver;
-    let (head, words) = match head.kind {
-        KIND_CONTINUED => receiver.eager_front_at_once(head.tag)?,
-        _ => (head, words),
+    let eager = match head.kind {
+        KIND_CONTINUED => Some(receiver.eager_front_at_once(head.tag)?),
+        _ => None,
     };
+    let (head, words) = eager.map_or((head, words), |front| (front.head(), front.words()));
     let (kind, envelope, is_wide) = short(peer.pe, head, words)?;
     if !pattern.takes(kind, &envelope) {
         return None;
     }
     let room = room(envelope.len_bytes)?;
     let skip = if is_wide { PREFIX_BYTES } else { 0 };
-    let is_taken = receiver.take_whole_at_once(head, skip, room);
+    let is_taken = match eager {
+        Some(front) => receiver.take_eager_at_once(front, skip, room),
+        None => receiver.take_whole_at_once(head, skip, room),
+    };
     is_taken.then_some(envelope)
 }

@@ -31,7 +31,7 @@ const LINE: u64 = 64;
 const HOLD: u64 = 1 << 63;
 const ANNOUNCED: u64 = 1 << 62;
 /// Longer messages go through the eager buffer, unless the ring is so small that it takes none of that length.
-const LINES_BYTES_MAX: usize = 168;
+const LINES_BYTES_MAX: usize = 112;
 /// The lines in the credit of an area. The bit above says how bytes are to be copied.
 const LINES_MASK: u32 = u32::MAX >> 1;
 

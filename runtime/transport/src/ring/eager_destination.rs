@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::eager::Area;
-use super::{FRONT_BYTES, LineLoad};
+use super::{FRONT_WORDS, LineLoad};
 use crate::error::TransportError;
 
 /// Where the bytes of a message in the eager buffer go.
@@ -24,9 +24,11 @@ impl Destination<'_> {
     pub(super) fn store_front(
         &mut self,
         load: &impl LineLoad,
-        front: &[u8; FRONT_BYTES],
+        front: [u64; FRONT_WORDS],
     ) -> Result<(), TransportError> {
-        let front = &front[..self.len().min(FRONT_BYTES)];
+        let front = front.map(u64::to_le_bytes);
+        let front = front.as_flattened();
+        let front = &front[..self.len().min(front.len())];
         match self {
             Self::Bytes(bytes) => bytes[..front.len()].copy_from_slice(front),
             Self::Segment(at, _) => return load.put_in_segment(*at, front),

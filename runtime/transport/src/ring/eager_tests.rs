@@ -196,7 +196,8 @@ fn take_whole(ring: &mut Fixture, model: &mut Model) -> Result<(), TestCaseError
     if let Some((head, _)) = found
         && head.kind == KIND_CONTINUED
     {
-        found = ring.receiver.eager_front_at_once(head.tag);
+        let front = ring.receiver.eager_front_at_once(head.tag);
+        found = front.map(|front| (front.head(), front.words()));
     }
     let Some((kind, tag, payload)) = model.pop_front() else {
         prop_assert_eq!(found, None);
@@ -529,4 +530,20 @@ fn a_hold_stops_eager_messages() {
     }
     ring.receiver.hold(false).unwrap();
     assert_eq!(ring.sender.try_send(1, 0, &[1; 1000]), Ok(true));
+}
+
+/// There is room for it, but no receiver takes it for a message.
+#[test]
+fn a_message_that_is_too_long_does_not_go_at_once() {
+    let mut ring = fixture(2048, COHERENT);
+    for (front, len) in [(None, 1040), (Some([7; FRONT_WORDS]), 1024)] {
+        for (len, goes) in [(len + 1, false), (len, true)] {
+            let sent = ring
+                .sender
+                .send_whole_at_once(KIND, 0, front, &vec![1; len]);
+            assert_eq!(sent != Sent::No, goes, "{len}");
+        }
+        assert_eq!(ring.receiver.take(&mut [0; 1040]), Ok(true));
+        ring.receiver.return_all_credit().unwrap();
+    }
 }

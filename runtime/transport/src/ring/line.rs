@@ -129,16 +129,16 @@ fn store_full_payload(line: &PlainLine, payload: &[u8; PAYLOAD_BYTES]) {
 /// of the line would be loaded in larger pieces than it was stored in. Such a load waits until all
 /// earlier stores have left the core, also those of earlier lines to another core.
 #[inline(always)]
-pub(super) fn store_behind(
+pub(super) fn store_behind<const N: usize>(
     line: &PlainLine,
     header: u64,
-    front: [u64; FRONT_WORDS],
+    front: [u64; N],
     payload: &[u8],
 ) {
     for (word, value) in line[1..].iter().zip(front) {
         word.store(value.to_le(), Ordering::Relaxed);
     }
-    store_words(&line[1 + FRONT_WORDS..], payload);
+    store_words(&line[1 + N..], payload);
     store_header(line, header);
 }
 

@@ -46,6 +46,7 @@ mod place;
 mod receiver;
 mod receiver_eager;
 mod sender;
+mod sender_eager;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
@@ -57,6 +58,7 @@ pub use line::PlainLine;
 #[cfg(not(loom))]
 pub use place::{EagerPlace, Inlet, Outlet};
 pub use receiver::{Head, RingReceiver, Taken};
+pub use receiver_eager::EagerFront;
 pub use sender::{RingSender, Sent};
 
 use crate::error::TransportError;
@@ -278,6 +280,8 @@ pub trait LineLoad {
     fn eager(&self) -> Option<EagerBytes> {
         None
     }
+    /// Bytes from this offset on will be looked at soon. They lie within it.
+    fn expect_eager(&self, _at: usize, _len: usize) {}
     /// Copies bytes out of it, from this offset on. They lie within it.
     fn eager_bytes(&self, _at: usize, _dst: &mut [u8], _is_staged: bool) {}
     /// Stores bytes at an offset in the segment in which the ring lies.

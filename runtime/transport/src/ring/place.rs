@@ -474,6 +474,18 @@ impl LineLoad for Inlet {
         }
     }
 
+    #[inline(always)]
+    fn expect_eager(&self, at: usize, len: usize) {
+        if let Some(EagerInlet { segment, place }) = self.eager.as_deref() {
+            let begin = place.offset_bytes + at;
+            for at in (begin..begin + len).step_by(64) {
+                if let Ok(line) = segment.memory().line(at) {
+                    prefetch(line);
+                }
+            }
+        }
+    }
+
     fn put_in_segment(&self, at: usize, bytes: &[u8]) -> Result<(), TransportError> {
         match self.eager.as_deref() {
             Some(EagerInlet { segment, .. }) => segment.put_unannounced(at, bytes),

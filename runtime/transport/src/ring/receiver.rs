@@ -290,7 +290,9 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     #[inline(never)]
     pub fn take_whole_at_once(&mut self, head: Head, skip: usize, out: &mut [u8]) -> bool {
         if Header(self.load.header(self.next.slot())).kind() == KIND_CONTINUED {
-            return self.take_eager_at_once(head, skip, out);
+            let found = self.eager_front_at_once(head.tag);
+            return found
+                .is_some_and(|it| it.head() == head && self.take_eager_at_once(it, skip, out));
         }
         let longest = self.next.slots.message_bytes_max();
         if head.len_bytes != skip + out.len() || !(1..=longest).contains(&head.len_bytes) {
@@ -553,6 +555,8 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     pub fn front(&self, dst: &mut [u8]) {
         match self.eager.as_ref().and_then(|eager| eager.at_hand) {
             Some((_, front)) => {
+                let front = front.map(u64::to_le_bytes);
+                let front = front.as_flattened();
                 let len = dst.len().min(front.len());
                 dst[..len].copy_from_slice(&front[..len]);
             }

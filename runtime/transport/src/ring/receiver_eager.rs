@@ -8,7 +8,6 @@ use super::receiver::{POLLS_PER_LINE, RingReceiver, Taken};
 use super::{CreditStore, FRONT_BYTES, FRONT_WORDS, Head, Header, KIND_CONTINUED, LineLoad};
 use crate::error::{Misbehaviour, TransportError};
 use crate::memory::choice::{Choice, timed};
-use crate::sync::Ordering;
 
 impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     /// Whether the message that [`peek`](Self::peek) has found is in the eager buffer.
@@ -18,41 +17,63 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     }
 
     /// As [`front_at_once`](Self::front_at_once), of a message in the eager buffer.
-    #[inline(never)]
-    pub fn eager_front_at_once(&self, tag: u32) -> Option<(Head, [u64; FRONT_WORDS])> {
-        let (summary, front) = self.eager_line(tag)?;
-        let mut words = [0; FRONT_WORDS];
-        for (word, bytes) in words.iter_mut().zip(front.as_chunks().0) {
-            *word = u64::from_le_bytes(*bytes);
-        }
-        Some((head(summary, tag), words))
+    #[inline(always)]
+    pub fn eager_front_at_once(&self, tag: u32) -> Option<EagerFront> {
+        let (summary, words) = self.eager_line(tag)?;
+        Some(EagerFront {
+            tag,
+            summary,
+            words,
+        })
     }
 
-    /// As [`take_whole_at_once`](Self::take_whole_at_once), of a message in the eager buffer that is there when its line is.
-    pub(super) fn take_eager_at_once(&mut self, head: Head, skip: usize, out: &mut [u8]) -> bool {
-        let found = self.eager_line(head.tag);
-        let Some((summary, front)) = found else {
+    /// Prefetches where the next message is, if it is like the last one, and that was a short one in the eager buffer: for who
+    /// looks at the next line again and again. Else its bytes would begin to come only when its line is here, which takes as
+    /// long again. Longer ones are left to the sender, who may be storing them.
+    #[inline(always)]
+    pub fn expect_eager(&self) {
+        if let Some((at, len)) = self.eager.as_ref().and_then(|it| it.expected()) {
+            self.load.expect_eager(at, len);
+        }
+    }
+
+    /// Takes the message that [`eager_front_at_once`](Self::eager_front_at_once) has found, without its first `skip` bytes: none, or
+    /// [`FRONT_BYTES`]. If it fills `out`, and all of it is there when its line is.
+    #[inline(always)]
+    pub fn take_eager_at_once(&mut self, front: EagerFront, skip: usize, out: &mut [u8]) -> bool {
+        let EagerFront { summary, words, .. } = front;
+        let body_len = summary.len_bytes - FRONT_BYTES;
+        let is_there = summary.is_whole | (body_len <= eager::PIECE_BYTES);
+        if summary.len_bytes != skip + out.len() || !is_there {
+            return false;
+        }
+        let Some(incoming) = &self.eager else {
             return false;
         };
-        if summary.kind != head.kind || summary.len_bytes != skip + out.len() {
+        let (area, position) = incoming.place(body_len, summary.is_whole);
+        if incoming.is_to_measure(area, body_len, summary.is_staged) {
+            // The long way does that.
             return false;
         }
         let (in_front, body) = out.split_at_mut(FRONT_BYTES - skip);
-        let body_len = body.len();
-        let is_there = summary.is_whole | (body_len <= eager::PIECE_BYTES);
-        let Some(incoming) = self.eager.as_ref().filter(|_| is_there) else {
-            return false;
-        };
-        in_front.copy_from_slice(&front[skip..]);
-        let place = incoming.place(body_len, summary.is_whole);
-        let mut body = Destination::Bytes(body);
-        if self
-            .copy_first(&mut body, place, 0..body_len, summary.is_staged)
-            .is_err()
-        {
-            return false;
+        if let Ok(in_front) = <&mut [u8; FRONT_BYTES]>::try_from(in_front) {
+            for (bytes, word) in in_front.as_chunks_mut().0.iter_mut().zip(words) {
+                *bytes = word.to_le_bytes();
+            }
         }
-        self.end_eager(body_len, summary.is_whole);
+        let [(at, first), (begin, second)] = area.ranges(position, body_len);
+        self.load
+            .eager_bytes(at, &mut body[first], summary.is_staged);
+        if !second.is_empty() {
+            self.load
+                .eager_bytes(begin, &mut body[second], summary.is_staged);
+        }
+        // No message is at hand, so little is to be worked out anew.
+        let owed = (self.eager.as_mut()).map(|it| it.advance(body_len, summary.is_whole));
+        self.next.advance();
+        if owed != Some(Owed::Little) {
+            self.owe(owed);
+        }
         true
     }
 
@@ -64,16 +85,16 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         element_bytes: usize,
         out: &mut [u8],
     ) -> Result<Taken, TransportError> {
-        let found = self.eager_line(tag).filter(|_| !self.has_head());
-        let Some((summary, _)) = found else {
+        let found = self.eager_front_at_once(tag).filter(|_| !self.has_head());
+        let Some(front) = found else {
             return Ok(Taken::Nothing);
         };
-        let len = summary.len_bytes;
-        if summary.kind != kind || len > out.len() || !len.is_multiple_of(element_bytes) {
+        let len = front.summary.len_bytes;
+        if front.summary.kind != kind || len > out.len() || !len.is_multiple_of(element_bytes) {
             return Ok(Taken::Nothing);
         }
         let out = &mut out[..len];
-        if self.take_eager_at_once(head(summary, tag), 0, out) {
+        if self.take_eager_at_once(front, 0, out) {
             return Ok(Taken::All(len));
         }
         match (self.peek()?, self.take_behind(0, out)?) {
@@ -84,9 +105,9 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
 
     /// As [`peek`](Self::peek), if the next line is of a message in the eager buffer.
     pub(super) fn peek_eager(&mut self, tag: u32) -> Option<Head> {
-        let front = self.eager_line(tag)?;
-        self.eager.as_mut()?.at_hand = Some(front);
-        Some(head(front.0, tag))
+        let front = self.eager_front_at_once(tag)?;
+        self.eager.as_mut()?.at_hand = Some((front.summary, front.words));
+        Some(front.head())
     }
 
     /// What the next line says, if it is there, has this tag, and is of a message in the eager buffer.
@@ -97,14 +118,10 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         let slot = self.next.slot();
         let [word, words @ ..] = match self.load.plain(self.next.line) {
             Some(_) if self.load.header(slot) != wanted.0 => return None,
-            Some(line) => [1, 2, 3].map(|at| line[at].load(Ordering::Relaxed)),
+            Some(line) => eager::words(line),
             None => self.words_elsewhere(wanted)?,
         };
-        let mut front = [0; FRONT_BYTES];
-        for (bytes, word) in front.as_chunks_mut().0.iter_mut().zip(words) {
-            *bytes = word.to_ne_bytes();
-        }
-        Some((Summary::parse(u64::from_le(word), eager)?, front))
+        Some((Summary::parse(word, eager)?, words))
     }
 
     /// The first words of the next line, in memory that is not coherent, if it has this header.
@@ -117,7 +134,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         }
         let mut words = [[0; 8]; 1 + FRONT_WORDS];
         self.load.payload(slot, words.as_flattened_mut());
-        Some(words.map(u64::from_ne_bytes))
+        Some(words.map(u64::from_le_bytes))
     }
 
     /// As [`take_behind`](Self::take_behind), of a message [in the eager buffer](Self::is_eager), to memory in the segment in which the
@@ -150,7 +167,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
             };
             let done = self.taken_bytes;
             if done == 0 && skip == 0 {
-                out.store_front(&self.load, &front)?;
+                out.store_front(&self.load, front)?;
             }
             let len = summary.len_bytes - FRONT_BYTES;
             let (area, begin) = incoming.place(len, summary.is_whole);
@@ -232,15 +249,21 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         self.next.advance();
         self.taken_bytes = 0;
         self.set_head(None);
-        if owed == Owed::Little {
-            return;
+        if owed != Owed::Little {
+            self.owe(Some(owed));
         }
+    }
+
+    /// So much of an area has been taken.
+    #[cold]
+    #[inline(never)]
+    fn owe(&mut self, owed: Option<Owed>) {
         let batch = self.next.slots.credit_batch();
         if self.owed() < batch {
             // So that a short message looks at one number alone.
             self.set_returned(self.next.line.wrapping_sub(batch));
         }
-        if owed == Owed::Half {
+        if owed == Some(Owed::Half) {
             // The message is here whole. What is wrong shows with the next one.
             let _ = self.return_credit();
         }
@@ -263,12 +286,28 @@ fn copy_measured(
     copied
 }
 
-/// The head of a message whose line has this tag.
-#[inline(always)]
-fn head(summary: Summary, tag: u32) -> Head {
-    Head {
-        kind: summary.kind,
-        tag,
-        len_bytes: summary.len_bytes,
+/// The line of a message in the eager buffer.
+#[derive(Debug, Clone, Copy)]
+pub struct EagerFront {
+    tag: u32,
+    summary: Summary,
+    words: [u64; FRONT_WORDS],
+}
+
+impl EagerFront {
+    /// What the first line of such a message says elsewhere.
+    #[inline(always)]
+    pub fn head(self) -> Head {
+        Head {
+            kind: self.summary.kind,
+            tag: self.tag,
+            len_bytes: self.summary.len_bytes,
+        }
+    }
+
+    /// The first words of the message, each with its least byte first.
+    #[inline(always)]
+    pub fn words(self) -> [u64; FRONT_WORDS] {
+        self.words
     }
 }

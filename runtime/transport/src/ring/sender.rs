@@ -1,6 +1,6 @@
 //! The sending end of a ring.
 
-use super::eager::{self, Opening, Outgoing, PIECE_BYTES, Room, Summary};
+use super::eager::{Opening, Outgoing};
 use super::line::{store, store_behind};
 use super::{
     ANNOUNCED, CreditLoad, FRONT_BYTES, FRONT_WORDS, HOLD, Header, KIND_CONTINUED, LineStore,
@@ -61,19 +61,16 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-/// A message for the eager buffer: its kind, its tag, its first bytes, and the others.
-type EagerMessage<'a> = (u8, u32, &'a [u8; FRONT_BYTES], &'a [u8]);
-
 /// The sending end of a ring. See the [module text](super).
 #[derive(Debug)]
 pub struct RingSender<S, C> {
-    store: S,
-    credit: C,
-    peer: PeId,
+    pub(super) store: S,
+    pub(super) credit: C,
+    pub(super) peer: PeId,
     /// The next line.
-    next: Position,
+    pub(super) next: Position,
     /// Lines that messages may take, counted from the beginning, as last seen. None more during a hold.
-    granted: u64,
+    pub(super) granted: u64,
     /// Lines that messages may take [at once](Self::send_line_at_once): `granted` where lines are plain and the ring is open, else 0.
     at_once: u64,
     /// Messages may enter the ring at once, as far as its user is concerned.
@@ -185,10 +182,31 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
     /// The same for longer messages. What is wrong, [`try_send`](Self::try_send) says.
     #[inline]
     pub fn send_long_at_once(&mut self, kind: u8, tag: u32, payload: &[u8]) -> Sent {
-        let is_sent = self.next.line < self.at_once
-            && self.takes(payload.len())
-            && self.try_send(kind, tag, payload) == Ok(true);
-        if is_sent { Sent::Yes } else { Sent::No }
+        self.send_whole_at_once(kind, tag, None, payload)
+    }
+
+    /// As [`try_send_whole`](Self::try_send_whole), into coherent memory if the ring is [open](Self::set_open).
+    #[inline(never)]
+    pub fn send_whole_at_once(
+        &mut self,
+        kind: u8,
+        tag: u32,
+        front: Option<[u64; FRONT_WORDS]>,
+        payload: &[u8],
+    ) -> Sent {
+        if self.next.line >= self.at_once {
+            return Sent::No;
+        }
+        if let Some(message) = self.eager_message(kind, tag, front, payload)
+            && self.takes(FRONT_BYTES + message.3.len())
+            && self.store_eager(message)
+        {
+            return self.sent();
+        }
+        match self.try_send_whole(kind, tag, front, payload) {
+            Ok(true) => Sent::Yes,
+            _ => Sent::No,
+        }
     }
 
     /// The same for messages of up to two lines with a [front](Self::try_send_behind).
@@ -260,6 +278,27 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         self.store.message_stored()
     }
 
+    /// Stores a message, with a [front](Self::try_send_behind) or without one, if the receiver [takes](Self::takes) it and has room
+    /// for all of it.
+    ///
+    /// # Errors
+    /// As [`try_send`](Self::try_send).
+    #[inline]
+    pub fn try_send_whole(
+        &mut self,
+        kind: u8,
+        tag: u32,
+        front: Option<[u64; FRONT_WORDS]>,
+        payload: &[u8],
+    ) -> Result<bool, TransportError> {
+        let len = payload.len() + front.map_or(0, |_| FRONT_BYTES);
+        match front {
+            _ if !self.takes(len) => Ok(false),
+            Some(front) => self.try_send_behind(kind, tag, front, payload),
+            None => self.try_send(kind, tag, payload),
+        }
+    }
+
     /// Stores a message if the receiver has room for all of it.
     ///
     /// - `kind`: 1 to 7, the caller's own.
@@ -275,10 +314,8 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
     #[inline]
     pub fn try_send(&mut self, kind: u8, tag: u32, payload: &[u8]) -> Result<bool, TransportError> {
         debug_assert_ne!(kind, KIND_CONTINUED);
-        if self.is_eager(payload.len())
-            && let Some((front, body)) = payload.split_first_chunk()
-        {
-            return self.try_send_eager(kind, tag, front, body);
+        if let Some(message) = self.eager_message(kind, tag, None, payload) {
+            return self.try_send_eager(message);
         }
         let lines = lines_for(payload.len());
         if self.granted - self.next.line < lines && !self.look_for_credit(lines, payload.len())? {
@@ -302,12 +339,8 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
     ) -> Result<bool, TransportError> {
         debug_assert!(kind != KIND_CONTINUED);
         let len = FRONT_BYTES + payload.len();
-        if self.is_eager(len) {
-            let mut bytes = [0; FRONT_BYTES];
-            for (bytes, word) in bytes.as_chunks_mut().0.iter_mut().zip(front) {
-                *bytes = word.to_le_bytes();
-            }
-            return self.try_send_eager(kind, tag, &bytes, payload);
+        if let Some(message) = self.eager_message(kind, tag, Some(front), payload) {
+            return self.try_send_eager(message);
         }
         let lines = lines_for(len);
         if self.granted - self.next.line < lines && !self.look_for_credit(lines, len)? {
@@ -339,125 +372,6 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         self.next = next;
         self.store.message_stored()?;
         Ok(true)
-    }
-
-    /// Whether a message of so many bytes goes through the eager buffer.
-    #[inline(always)]
-    fn is_eager(&self, len: usize) -> bool {
-        len > self.lines_bytes_max
-    }
-
-    /// A message through the eager buffer: its first bytes, and the others.
-    #[inline(never)]
-    fn try_send_eager(
-        &mut self,
-        kind: u8,
-        tag: u32,
-        front: &[u8; FRONT_BYTES],
-        body: &[u8],
-    ) -> Result<bool, TransportError> {
-        if !self.has_eager_room(body.len()) && !self.look_for_eager_room(body.len())? {
-            return Ok(false);
-        }
-        let Some(out) = &mut self.eager else {
-            return Ok(false);
-        };
-        if out.is_whole {
-            let room = out.take(body.len());
-            self.store_whole(&room, (kind, tag, front, body))?;
-            return Ok(true);
-        }
-        let room = out.take(body.len());
-        let store = &self.store;
-        let put = |done: usize, bytes: &[u8]| {
-            let position = room.position + done as u64;
-            room.area.each(position, bytes.len(), |at, part| {
-                store.store_eager(at, &bytes[part], room.is_staged);
-                Ok(())
-            })
-        };
-        let (first, rest) = body.split_at(body.len().min(PIECE_BYTES));
-        put(0, first)?;
-        let summary = Summary {
-            kind,
-            len_bytes: FRONT_BYTES + body.len(),
-            is_staged: room.is_staged,
-            is_whole: false,
-        };
-        let at = self.next;
-        let header = Header::new(at.stamp, KIND_CONTINUED, eager::LINE_BYTES, tag);
-        store.store_line(at.slot(), header.0, &summary.line(front))?;
-        if !rest.is_empty() {
-            // It may begin to copy.
-            store.message_stored()?;
-        }
-        let mut done = first.len();
-        for piece in rest.chunks(PIECE_BYTES) {
-            put(done, piece)?;
-            done += piece.len();
-            store.say_eager(room.said(done));
-        }
-        self.next.advance();
-        self.store.message_stored()?;
-        Ok(true)
-    }
-
-    /// A message through the eager buffer, whose line is stored behind all of it.
-    #[cold]
-    #[inline(never)]
-    fn store_whole(
-        &mut self,
-        room: &Room,
-        (kind, tag, front, body): EagerMessage<'_>,
-    ) -> Result<(), TransportError> {
-        let summary = Summary {
-            kind,
-            len_bytes: FRONT_BYTES + body.len(),
-            is_staged: false,
-            is_whole: true,
-        };
-        let at = self.next;
-        let header = Header::new(at.stamp, KIND_CONTINUED, eager::LINE_BYTES, tag);
-        let line = summary.line(front);
-        let ranges = room.area.ranges(room.position, body.len()).into_iter();
-        let parts = ranges
-            .filter(|(_, part)| !part.is_empty())
-            .map(|(at, part)| (at, &body[part]));
-        self.store.begin_message()?;
-        self.store
-            .store_behind(parts, (at.slot(), header.0, &line))?;
-        self.next.advance();
-        self.store.message_stored()
-    }
-
-    /// Whether there is room for a message with so many bytes in the eager buffer, as far as we have looked.
-    #[inline(always)]
-    fn has_eager_room(&self, body: usize) -> bool {
-        self.granted > self.next.line && self.eager.as_ref().is_some_and(|out| out.has_room(body))
-    }
-
-    /// Looks for that room.
-    #[cold]
-    #[inline(never)]
-    fn look_for_eager_room(&mut self, body: usize) -> Result<bool, TransportError> {
-        // This word says whether the receiver takes any.
-        self.look_for_credit(1, 0)?;
-        let longest = self.message_bytes_max();
-        if FRONT_BYTES + body > longest {
-            return Err(TransportError::OutOfRange {
-                offset_bytes: 0,
-                len_bytes: FRONT_BYTES + body,
-                segment_bytes: longest,
-            });
-        }
-        if let Some(out) = &mut self.eager {
-            let credit = self.credit.load_eager_credit();
-            out.heed(credit).map_err(|(min, max, got)| {
-                let how = Misbehaviour::Credit { min, max, got };
-                TransportError::PeerMisbehaved { pe: self.peer, how }
-            })?;
-        }
-        Ok(self.has_eager_room(body))
     }
 
     /// Whether there is room for a message of `len` bytes.
@@ -609,7 +523,11 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
 
     #[cold]
     #[inline(never)]
-    fn look_for_credit(&mut self, lines: u64, len: usize) -> Result<bool, TransportError> {
+    pub(super) fn look_for_credit(
+        &mut self,
+        lines: u64,
+        len: usize,
+    ) -> Result<bool, TransportError> {
         if len > self.next.slots.message_bytes_max() {
             return Err(TransportError::OutOfRange {
                 offset_bytes: 0,
