@@ -9,7 +9,6 @@ use core::ops::Range;
 
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyMemoryView;
 
 use crate::errors;
 
@@ -48,6 +47,15 @@ impl View {
         begin..begin + self.len()
     }
 
+    /// How the elements are made, as the module `struct` of Python has it.
+    fn format(&self) -> &[u8] {
+        match self.raw.format.is_null() {
+            true => b"B",
+            // SAFETY: the exporter keeps a string that ends with 0 there until the view is given back.
+            false => unsafe { core::ffi::CStr::from_ptr(self.raw.format) }.to_bytes(),
+        }
+    }
+
     /// # Safety
     /// As of [`with_bytes`]: none of the bytes is written while the slice is in use.
     unsafe fn bytes(&self) -> &[u8] {
@@ -77,8 +85,9 @@ pub(crate) fn check_plain(object: &Bound<'_, PyAny>) -> PyResult<()> {
     let has_objects = match object.getattr_opt("dtype")? {
         Some(dtype) => dtype.getattr("hasobject")?.extract()?,
         None => {
-            let format = PyMemoryView::from(object)?.getattr("format")?;
-            format.extract::<String>()?.contains('O')
+            let mut view = View::empty();
+            view.fill(object, ffi::PyBUF_FULL_RO)?;
+            view.format().contains(&b'O')
         }
     };
     match has_objects {

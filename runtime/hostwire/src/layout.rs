@@ -17,8 +17,9 @@
 //! | statics | [`Sizes::static_bytes`] | the program: its static objects |
 //! | heap | [`Sizes::heap_bytes`] | the program |
 //! | eager buffers | one per PE, see [`Sizes::eager_bytes`] | that PE: bytes of its longer messages |
+//! | long stages | of the first team slots, see `layout/slot.rs` | the members of the team |
 //!
-//! The parts up to the tools, and the eager buffers, are the *control* segment of the PE; statics and heap are segments of
+//! The parts up to the tools, the eager buffers and the long stages are the *control* segment of the PE; statics and heap are segments of
 //! their own ([`SegmentKind`]). All are adjacent, so that one window maps them. Registered memory lies
 //! elsewhere.
 //!
@@ -169,8 +170,8 @@ struct Program {
 }
 
 impl Program {
-    /// `None` if they are too large, or the heap cannot be aligned so.
-    fn behind(tools: usize, sizes: Sizes, eager_bytes: usize) -> Option<Self> {
+    /// With so many bytes behind the heap. `None` if they are too large, or the heap cannot be aligned so.
+    fn behind(tools: usize, sizes: Sizes, behind_bytes: usize) -> Option<Self> {
         let align = sizes.heap_align_bytes;
         if !align.is_power_of_two() || align < PAGE {
             return None;
@@ -184,7 +185,7 @@ impl Program {
         let heap = heap.checked_next_multiple_of(align)?;
         let heap_bytes = sizes.heap_bytes.checked_next_multiple_of(PAGE)?;
         let eager = heap.checked_add(heap_bytes)?;
-        let end = eager.checked_add(eager_bytes)?;
+        let end = eager.checked_add(behind_bytes)?;
         (end <= SEGMENT_BYTES_MAX).then_some(Self {
             statics,
             heap,
@@ -227,7 +228,8 @@ impl Layout {
         };
         let eager_rooms = (eager_memory_bytes / eager_stride(eager_bytes)).clamp(1, all) as u32;
         let all_eager = all * eager_stride(eager_bytes);
-        let program = Program::behind(tools, sizes, all_eager).ok_or_else(|| SettingError {
+        let behind = all_eager + Slot::all_long_bytes(pes);
+        let program = Program::behind(tools, sizes, behind).ok_or_else(|| SettingError {
             variable: crate::settings::HEAP.variable,
             value: sizes.heap_bytes.to_string(),
             problem: format!("expected at most {SEGMENT_BYTES_MAX} bytes for all segments of a PE"),
@@ -257,6 +259,10 @@ impl Layout {
 
     /// Bytes of all parts together.
     pub fn segment_bytes(&self) -> usize {
+        self.long_stages() + Slot::all_long_bytes(self.pes)
+    }
+
+    fn long_stages(&self) -> usize {
         self.eager + self.pes as usize * eager_stride(self.eager_bytes)
     }
 
@@ -266,7 +272,7 @@ impl Layout {
 
     /// Where the members of a team meet.
     pub(crate) fn slot(&self, number: usize) -> Slot {
-        Slot::new(self.teams, self.pes, number)
+        Slot::new((self.teams, self.long_stages()), self.pes, number)
     }
 
     pub(crate) fn mail(&self, from: PeId, word: Mail) -> usize {

@@ -5,7 +5,7 @@ use crate::{Element, Error, Job, Team, op};
 
 /// Lengths in words, on both sides of the 512 bytes at which operations change their
 /// way, and of a ring's longest message.
-const WORDS: &[usize] = &[0, 1, 63, 64, 65, 127, 128, 129, 500, 510, 520, 20_001];
+const WORDS: &[usize] = &[0, 1, 63, 64, 65, 127, 128, 129, 500, 510, 520, 1100, 20_001];
 
 /// No PE leaves a barrier before all have arrived, many times over.
 pub fn barriers_separate(setup: &Setup<'_>) {
@@ -133,10 +133,20 @@ pub fn reductions_in_the_order_of_ranks(setup: &Setup<'_>) {
         let mut sums = [u64::from(job.pe()), 1];
         job.all_reduce(&mut sums, u64::wrapping_add).unwrap();
         assert_eq!(sums, [pes * (pes - 1) / 2, pes]);
+        elements_of_any_size::<3>(job, 3000);
+        elements_of_any_size::<600>(job, 5);
         let mut most = [f64::from(job.pe())];
         job.all_reduce(&mut most, f64::max).unwrap();
         assert_eq!(most, [f64::from(job.pes() - 1)]);
     });
+}
+
+fn elements_of_any_size<const N: usize>(job: &Job, len: usize) {
+    let mut sums = vec![[u64::from(job.pe()); N]; len];
+    let add = |a: [u64; N], b: [u64; N]| core::array::from_fn(|index| a[index] + b[index]);
+    job.all_reduce(&mut sums, add).unwrap();
+    let pes = u64::from(job.pes());
+    assert!(sums.iter().all(|sum| *sum == [pes * (pes - 1) / 2; N]));
 }
 
 pub(super) fn reduction(team: &Team, round: usize, len: usize) {

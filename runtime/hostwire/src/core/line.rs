@@ -21,7 +21,7 @@ use crate::layout::{ENTRIES, STAGE_BYTES};
 pub const LINE_DATA_BYTES: usize = 48;
 /// Where in a line the tag is, and where the data.
 const TAG: usize = 8;
-const DATA: usize = 16;
+pub(super) const DATA: usize = 16;
 
 /// The operation of the writer of a line, and the arguments that must be the same at all members:
 /// elements, root, and a number. All of it is one word of the line.

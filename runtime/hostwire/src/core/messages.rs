@@ -259,6 +259,9 @@ impl Team {
             return self.give_small(caller, Given::Same, what, &mut buffers);
         }
         let tag = Tag::new(Kind::Gather, values.len()).on(operands);
+        if self.is_in_pieces(1) {
+            return self.give_in_pieces(caller, (Given::Same, tag), values, all);
+        }
         self.gather_long(caller, tag, values, all)
     }
 
@@ -302,8 +305,11 @@ impl Team {
             let mut buffers = Buffers::private(out, into);
             return self.give_small(caller, Given::Pieces, (each, operands), &mut buffers);
         }
-        into[own * each..][..each].copy_from_slice(&out[own * each..][..each]);
         let tag = Tag::new(Kind::Exchange, each).on(operands);
+        if self.is_in_pieces(1) {
+            return self.give_in_pieces(caller, (Given::Pieces, tag), out, into);
+        }
+        into[own * each..][..each].copy_from_slice(&out[own * each..][..each]);
         self.exchange_pieces(caller, tag, out, into)
     }
 
@@ -439,6 +445,9 @@ impl Team {
             let mut buffers = Buffers::in_place(values);
             return self.fold_small(caller, len, &mut buffers, combine, Fold::All);
         }
+        if self.is_in_pieces(combine.element_bytes) {
+            return self.reduce_in_pieces(caller, values, combine);
+        }
         let tag = Tag::new(Kind::Reduce, len).on(combine.operands);
         if len <= GATHERED_BYTES_MAX && len * self.size() <= DOUBLING_BYTES_MAX {
             let mut all = vec![0; len * self.size()];
@@ -528,6 +537,9 @@ impl Team {
         into: &mut [u8],
         combine: Combine<'_>,
     ) -> Result<()> {
+        if self.is_in_pieces(combine.element_bytes) {
+            return self.reduce_scatter_in_pieces(caller, tag, values, into, combine);
+        }
         let mut mine = values.to_vec();
         self.exchange_pieces(caller, tag, values, &mut mine)?;
         fold(into, &mine, combine);

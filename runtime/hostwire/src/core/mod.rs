@@ -12,7 +12,8 @@
 //! | `symmetric` | longer ones, over the same offsets in all segments |
 //! | `owner` | of these, reductions: each member combines a block for all |
 //! | `operands` | of what elements an operation is: what members compare |
-//! | [`messages`] | longer ones over private memory |
+//! | `pieces` | longer ones over private memory, among members whose segments are mapped |
+//! | [`messages`] | the others over private memory |
 //! | `until` | comparing own words, one of them or a set, with what a program waits for |
 //!
 //! It is for libraries such as [`Job`](crate::Job) or OpenSHMEM. Threads may use different
@@ -28,6 +29,7 @@ mod line;
 pub mod messages;
 mod operands;
 mod owner;
+mod pieces;
 mod small;
 mod symmetric;
 pub mod team;

@@ -5,7 +5,7 @@
 
 use std::sync::atomic::AtomicU64;
 
-use hostwire_transport::PeId;
+use hostwire_transport::{PeId, Visibility};
 
 use super::{Caller, Kind, Tag};
 use crate::attachment::Attachment;
@@ -25,6 +25,8 @@ pub struct Team {
     number: usize,
     pub(super) slot: Slot,
     pub(super) has_stages: bool,
+    /// See `are_mapped`.
+    pub(super) is_mapped: bool,
     /// No line of the others holds 0: see [`MARKED_MEMBERS_MAX`].
     pub(super) marks_lines: bool,
     /// Stamps begin behind this value: earlier teams with this slot used no higher one.
@@ -54,6 +56,7 @@ impl Team {
             marks_lines,
             slot: attachment.layout().slot(number),
             has_stages: Slot::has_stages(attachment.pes()),
+            is_mapped: are_mapped(attachment, &members),
             base,
             rank,
             members,
@@ -212,6 +215,15 @@ impl Team {
     pub fn give_up(&self, attachment: &Attachment) {
         attachment.slots.give_back(self.number, self.newest());
     }
+}
+
+/// Whether the CPU stores into the segments of all these PEs, and they are cache-coherent. The same
+/// at all of them.
+fn are_mapped(attachment: &Attachment, members: &[PeId]) -> bool {
+    members.iter().all(|pe| {
+        let window = attachment.route(*pe).and_then(|route| route.window());
+        window.is_some_and(|window| window.visibility() == Visibility::Coherent)
+    })
 }
 
 /// What members of a team exchange to agree on a slot.

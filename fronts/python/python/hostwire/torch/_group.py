@@ -12,13 +12,14 @@ import hostwire
 from hostwire._lanes import Arena
 
 from . import _launch
-from ._tensors import Target, check, check_size, combination, source
+from ._tensors import Target, bytes_in_place, check, check_size, combination, source
 from ._work import MessageWork, Worker
 
 # Tags of messages: this bit, the number of the group, and the tag of the program.
 _TAG_BIT = 1 << 63
 _TAG_BITS = 32
 
+_NO_TIME = timedelta(0)
 _NOTHING = np.empty(0, np.uint8)
 
 _arena = None
@@ -175,7 +176,7 @@ class HostwireGroup(dist.ProcessGroup):
             raise hostwire.CallerError("the process group was destroyed")
         self._is_used = True
         timeout = getattr(options, "timeout", None)
-        if timeout is None or timeout <= timedelta(0):
+        if timeout is None or timeout <= _NO_TIME:
             timeout = self._timeout
 
         is_async = getattr(options, "asyncOp", True)
@@ -184,20 +185,32 @@ class HostwireGroup(dist.ProcessGroup):
     # Collective operations.
 
     def allreduce(self, tensors, opts=None, **_):
-        return self.allreduce_coalesced(_list(tensors), opts)
+        tensors = _list(tensors)
+        if len(tensors) != 1:
+            return self.allreduce_coalesced(tensors, opts)
+        (tensor,) = tensors
+        combine = combination(opts, tensor)
+        return self._run(lambda limit_s: self._all_reduce(tensor, combine, limit_s), tensors, opts)
 
     def allreduce_coalesced(self, tensors, opts=None):
         combinations = [combination(opts, tensor) for tensor in tensors]
 
         def operation(limit_s):
             for tensor, combine in zip(tensors, combinations, strict=True):
-                target = Target(tensor, is_read=True)
-                combine.scale(target.bytes)
-                self._lanes.all_reduce(target.bytes, combine.names, limit_s)
-                combine.finish(target.bytes, self.size())
-                target.store()
+                self._all_reduce(tensor, combine, limit_s)
 
         return self._run(operation, tensors, opts)
+
+    def _all_reduce(self, tensor, combine, limit_s):
+        values = bytes_in_place(tensor) if combine.is_bare else None
+        if values is not None:
+            self._lanes.all_reduce(values, combine.names, limit_s)
+            return
+        target = Target(tensor, is_read=True)
+        combine.scale(target.bytes)
+        self._lanes.all_reduce(target.bytes, combine.names, limit_s)
+        combine.finish(target.bytes, self.size())
+        target.store()
 
     def reduce(self, tensors, opts=None):
         (tensor,) = _list(tensors)

@@ -30,14 +30,13 @@ def failure(error):
 class Work(dist.Work):
     """An operation that has ended, or will."""
 
+    _error = _future = _lock = None
+    # None if it has ended.
+    _ended = None
+
     def __init__(self, tensors):
         super().__init__()
         self._tensors = tensors
-        self._error = None
-        # None if it has ended.
-        self._ended = None
-        self._future = None
-        self._lock = None
 
     def begin(self):
         """It will end by `end`, of the thread that does it."""
@@ -211,14 +210,14 @@ class Worker:
 
     def run(self, operation, limit_s, tensors, is_async):
         """Does `operation(limit_s)`: a Work."""
-        work = Work(tensors)
         with self._lock:
             if self._is_closed:
                 raise hostwire.CallerError("the process group was destroyed")
             is_inline = not is_async and self._waiting == 0
             self._waiting += 1
             if not is_inline:
-                self._tasks.put((operation, limit_s, work.begin()))
+                work = Work(tensors).begin()
+                self._tasks.put((operation, limit_s, work))
                 if self._thread is None:
                     self._thread = threading.Thread(
                         target=self._serve, name="hostwire-group", daemon=True
@@ -230,7 +229,7 @@ class Worker:
             finally:
                 with self._lock:
                     self._waiting -= 1
-            return work
+            return Work(tensors)
         if threading.get_ident() == self._thread_id:
             # This is a callback of the program, which may wait for an operation that only this
             # thread does. Tasks come in the order of their calls, so this one comes before the task
@@ -243,23 +242,20 @@ class Worker:
 
     def _do(self, operation, limit_s):
         with self._going:
-            self._do_alone(operation, limit_s)
-
-    def _do_alone(self, operation, limit_s):
-        if self._broken is not None:
-            raise hostwire.CallerError(
-                f"this group can do nothing more after an operation that failed: {self._broken}"
-            )
-        try:
-            operation(limit_s)
-        except BaseException as error:
-            # This rank has not done what the others wait for, so they are out of step.
-            self._broken = error
-            if isinstance(error, Exception):
-                raised = failure(error)
-                if raised is not error:
-                    raise raised from error
-            raise
+            if self._broken is not None:
+                raise hostwire.CallerError(
+                    f"this group can do nothing more after an operation that failed: {self._broken}"
+                )
+            try:
+                operation(limit_s)
+            except BaseException as error:
+                # This rank has not done what the others wait for, so they are out of step.
+                self._broken = error
+                if isinstance(error, Exception):
+                    raised = failure(error)
+                    if raised is not error:
+                        raise raised from error
+                raise
 
     def _serve(self):
         self._thread_id = threading.get_ident()
