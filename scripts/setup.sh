@@ -45,6 +45,7 @@ if [[ $purpose == test ]]; then
     has_library libpmix.so.2 || optional+=(libpmix2)
     has_library libpmix.so || optional+=(libpmix-dev)
     have ip || optional+=(iproute2)
+    have sshd || optional+=(openssh-server)
     python3 -c 'import ensurepip' 2>/dev/null || optional+=(python3 python3-venv)
 fi
 

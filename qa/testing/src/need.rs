@@ -57,6 +57,8 @@ pub const VALGRIND: Need = Need::tool("Valgrind", "valgrind");
 pub const UTIL_LINUX: Need = Need::tool("the tools for namespaces", "util-linux");
 /// `ip`.
 pub const IP: Need = Need::tool("ip", "iproute2");
+/// `sshd`, `ssh`, `ssh-keygen`.
+pub const SSHD: Need = Need::tool("an ssh server", "openssh-server");
 /// `tshark`.
 pub const TSHARK: Need = Need::tool("tshark", "tshark");
 /// `mpiexec.hydra`, `mpicc.mpich`.

@@ -40,6 +40,7 @@ pub mod pmi;
 pub mod settings;
 #[cfg(target_os = "linux")]
 pub mod slurm;
+pub mod starter;
 pub mod variables;
 #[cfg(target_os = "linux")]
 mod within_host;

@@ -131,6 +131,10 @@ enum Command {
     #[cfg(target_os = "linux")]
     #[command(name = run_page::COMMAND, hide = true)]
     RunPage(run_page::Args),
+    /// Started by run itself, on each host of a job; not for users.
+    #[cfg(target_os = "linux")]
+    #[command(name = run::starter::COMMAND, hide = true)]
+    Starter,
     /// Started by run itself; not for users.
     #[cfg(target_os = "linux")]
     #[command(name = run::warden::COMMAND, hide = true)]
@@ -190,6 +194,8 @@ fn run(command: Command) -> ExitCode {
         Command::BorrowPager(args) => borrow::pager::main(&args),
         #[cfg(target_os = "linux")]
         Command::RunPage(args) => run_page::main(&args),
+        #[cfg(target_os = "linux")]
+        Command::Starter => run::starter::main(),
         #[cfg(target_os = "linux")]
         Command::Warden => {
             run::warden::main();

@@ -4,6 +4,7 @@ mod environment;
 mod nodes;
 mod pmi;
 mod slurm;
+mod starter;
 
 use hostwire_transport::fuzzing::kit::Target;
 
@@ -18,4 +19,6 @@ pub const TARGETS: &[Target] = &[
     pmi::WORDS,
     slurm::EXCHANGE,
     slurm::FRAME,
+    starter::ORDERS,
+    starter::REPORTS,
 ];

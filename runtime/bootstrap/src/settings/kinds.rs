@@ -53,6 +53,24 @@ impl Kind for Folder {
     }
 }
 
+/// A command: words with spaces between them.
+pub struct Command;
+
+impl Kind for Command {
+    type Value = String;
+
+    fn expected() -> String {
+        "a command, as words with spaces between them".into()
+    }
+
+    fn parse(text: &str) -> core::result::Result<String, String> {
+        match text.trim().is_empty() {
+            true => Err(expected::<Self>()),
+            false => Ok(text.to_owned()),
+        }
+    }
+}
+
 /// On or off.
 pub struct Switch;
 

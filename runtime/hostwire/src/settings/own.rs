@@ -2,7 +2,7 @@
 
 use hostwire_bootstrap::settings::kinds::{Bytes, Seconds, Switch, shown};
 #[cfg(target_os = "linux")]
-use hostwire_bootstrap::settings::kinds::{File, Folder};
+use hostwire_bootstrap::settings::kinds::{Command, File, Folder};
 use hostwire_bootstrap::settings::{Flag, listed, table};
 #[cfg(target_os = "linux")]
 use hostwire_transport::faults::Faults;
@@ -16,6 +16,8 @@ pub(crate) const LOST_AFTER_S: u64 = hostwire_transport::LOST_AFTER.as_secs();
 const ATTACH_TIMEOUT_S: u64 = 60;
 #[cfg(target_os = "linux")]
 const RECORD_LIMIT_BYTES: usize = 1 << 30;
+#[cfg(target_os = "linux")]
+const DEFAULT_SSH: &str = "ssh";
 table! {
     /// The settings of the environment, checked. The library reads them when a process joins
     /// its job, and a launcher before it starts a process.
@@ -71,7 +73,7 @@ table! {
     }
 
     /// Seconds of silence after which a PE on another host is lost
-    pub(crate) lost_after_s: u64 = LOST_AFTER("HOSTWIRE_LOST_AFTER": Seconds = LOST_AFTER_S) {
+    pub lost_after_s: u64 = LOST_AFTER("HOSTWIRE_LOST_AFTER": Seconds = LOST_AFTER_S) {
         without: || LOST_AFTER_S.to_string(),
         detail: || "While the kernel of its host answers, on a TCP connection between the hosts, it is \
                     ten times as long: a process that gets no processor is not lost. With less than \
@@ -85,7 +87,7 @@ table! {
     }
 
     /// Seconds that PEs wait for each other when a job starts
-    pub(crate) attach_timeout_s: u64 =
+    pub attach_timeout_s: u64 =
         ATTACH_TIMEOUT("HOSTWIRE_ATTACH_TIMEOUT": Seconds = ATTACH_TIMEOUT_S)
     {
         without: || ATTACH_TIMEOUT_S.to_string(),
@@ -137,6 +139,15 @@ table! {
     #[cfg(target_os = "linux")]
     pub pmix_library: Option<String> = PMIX_LIBRARY("HOSTWIRE_PMIX_LIBRARY": File) {
         without: || "the one that the system's loader finds".into(),
+        may_differ: true,
+    }
+
+    /// The command by which `hostwire run --on` reaches other hosts
+    #[cfg(target_os = "linux")]
+    pub ssh: String = SSH("HOSTWIRE_SSH": Command = DEFAULT_SSH.to_owned()) {
+        without: || DEFAULT_SSH.to_owned(),
+        detail: || "It gets `-oBatchMode=yes -oControlMaster=no -T`, the host, and a command line for a shell. Only the \
+                    launcher reads it.".into(),
         may_differ: true,
     }
 }

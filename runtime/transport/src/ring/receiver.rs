@@ -433,18 +433,16 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         self.next.line.wrapping_sub(self.returned)
     }
 
-    /// Tells the sender of freed lines once there is a batch of them, and returns whether
-    /// there was.
+    /// Tells the sender of freed lines once there is a batch of them, and returns whether there was.
     ///
     /// # Errors
     /// What storing the credit gives, unless the sender is lost.
     #[inline(always)]
     pub fn return_credit(&mut self) -> Result<bool, TransportError> {
-        let owed = self.owes_credit();
-        if owed {
-            self.tell_credit()?;
+        if !self.owes_credit() {
+            return Ok(false);
         }
-        Ok(owed)
+        self.tell_credit().map(|()| true)
     }
 
     /// Tells the sender of all freed lines, even if it has been told before.

@@ -257,6 +257,7 @@ mod tests {
             "HOSTWIRE_RECORD",
             "HOSTWIRE_RECORD_LIMIT",
             "HOSTWIRE_PMIX_LIBRARY",
+            "HOSTWIRE_SSH",
         ];
         for setting in TABLE.iter() {
             let is_kept = kept.contains(&setting.variable);

@@ -1,14 +1,16 @@
 //! The options of `hostwire run`.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use hostwire::settings::{Setting, TABLE, WIRE, WireName};
+use hostwire::settings::{LOST_AFTER, SSH, Setting, TABLE, WIRE, WireName};
 
 use super::bind::Bind;
 use super::given::Given;
 use super::mark::VARIABLE as JOB;
-use super::parse;
+use super::names::{self, HostNames};
+use super::parse::{self, Variable};
 use super::virtual_time;
 
 /// What is below the options.
@@ -35,6 +37,10 @@ EXAMPLES
 
         hostwire run -n 2 --bind 0,2 --heap 1G ./prog --its-own-option
 
+    Four PEs on each of two machines, and the program reads a file:
+
+        hostwire run --on node1:4,node2:4 ./heat2d <input
+
     Six PEs on three hosts that are made of this machine for the job, to see \
 how the program does over Ethernet (needs root):
 
@@ -43,6 +49,7 @@ how the program does over Ethernet (needs root):
 EXIT STATUS
     0    every PE exited with 0
     1    the output of the PEs could not be written
+    1    a host of --on was lost, with its PEs
     2    there was an error before any PE was started
     124  --timeout passed
     130  Ctrl-C (128 + the signal that ended hostwire)
@@ -65,11 +72,17 @@ After kill -9 of hostwire itself, a second process, hw-warden, ends them: it fin
 (env -i, sudo) or processes that a service manager starts for a PE. If hw-warden is killed \
 together with hostwire, only the PEs themselves are ended.
 
+SEVERAL MACHINES
+    With --on or --hostfile ssh starts a second hostwire on each host, and that one the PEs. It has to be \
+installed there in the same version, where it is here or in the path of a login by ssh; the program and the \
+folder in which hostwire is started have to be there, too. ssh has to log in without a question (ssh-agent, a key \
+without a passphrase): {SSH} names another command. The job takes the fastest wire that all hosts can use \
+({WIRE}={between} names one). PEs end with their host's hostwire; that one ends with the connection, or if it hears \
+nothing for {LOST_AFTER} seconds. So a job ends on all hosts after kill -9 of any part, or a cable that is pulled.
+
 OTHER LAUNCHERS
     The same program starts under mpiexec.hydra, mpirun of Open MPI and srun \
-(--mpi=pmi2, pmix or none), and alone as a job of one PE. They are the way to \
-several machines, with {WIRE}={between}; this command starts PEs on \
-this machine only.
+(--mpi=pmi2, pmix or none), and alone as a job of one PE.
 
 ENVIRONMENT
     {with_options} set the defaults of {options}. \
@@ -87,7 +100,7 @@ fn and(words: impl Iterator<Item = String>) -> String {
     }
 }
 
-/// Start a program as the PEs of one job on this host.
+/// Start a program as the PEs of one job, on this host or on several.
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "hostwire run -n N [OPTIONS] [--] PROGRAM [ARGS]...")]
 #[command(after_long_help = after_help())]
@@ -95,9 +108,30 @@ pub struct Args {
     /// How many PEs to start.
     ///
     /// At least 1, at most 4096. More PEs than CPUs is fine: a PE that waits
-    /// sleeps.
+    /// sleeps. With --on or --hostfile it may be left out.
     #[arg(short = 'n', long = "pes", value_name = "N", value_parser = parse::pes, allow_negative_numbers = true)]
-    pub pes: u32,
+    #[arg(required_unless_present_any = ["on", "hostfile"])]
+    pub pes: Option<u32>,
+
+    /// Start the PEs on these hosts, by ssh: HOST or HOST:PES, with commas between them.
+    ///
+    /// A HOST is what ssh takes: a name, an address, user@name, or ssh://user@name:port; your
+    /// configuration of ssh says the rest. An IPv6 address with PES is in brackets. The first PEs
+    /// are on the first host, and so on. Hosts without PES share what is left of -n, or get one PE
+    /// each. localhost and this machine's own name need no ssh.
+    #[arg(long, value_name = "HOSTS", value_parser = names::parse_on, conflicts_with = "hostfile")]
+    pub on: Option<HostNames>,
+
+    /// The same, with a host in each line of a file: HOST, HOST:PES or HOST slots=PES.
+    #[arg(long, value_name = "FILE")]
+    pub hostfile: Option<PathBuf>,
+
+    /// Set a variable for the PEs, or hand one on that is set here. May be repeated.
+    ///
+    /// PEs on this host have all variables of hostwire anyway. Those of --on and --hostfile have the
+    /// variables of their hosts, those named here, and HOSTWIRE_*, SHMEM_* and SMA_* of hostwire.
+    #[arg(long, value_name = "NAME[=VALUE]", value_parser = parse::variable)]
+    pub env: Vec<Variable>,
 
     #[command(flatten)]
     pub settings: Given,
@@ -161,7 +195,10 @@ impl Args {
     /// A job with no options: what another command starts.
     pub fn quiet(pes: u32, wire: WireName, command: Vec<OsString>) -> Self {
         Self {
-            pes,
+            pes: Some(pes),
+            on: None,
+            hostfile: None,
+            env: Vec::new(),
             settings: Given::default().with(&WIRE, wire.name()),
             hosts: None,
             model: virtual_time::Options::default(),

@@ -1,5 +1,7 @@
 //! Which CPU each PE runs on.
 
+use std::fmt;
+
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
@@ -14,6 +16,19 @@ pub enum Bind {
     None,
     /// PE `i` on the CPU at place `i mod len`; not empty.
     List(Vec<usize>),
+}
+
+impl fmt::Display for Bind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Bind::Auto => f.write_str("auto"),
+            Bind::None => f.write_str("none"),
+            Bind::List(cpus) => {
+                let cpus: Vec<String> = cpus.iter().map(usize::to_string).collect();
+                f.write_str(&cpus.join(","))
+            }
+        }
+    }
 }
 
 /// The CPU of each PE. Children inherit the affinity of the launcher's thread, so it is

@@ -4,6 +4,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use hostwire::board::{Activity, ENDED, ENDED_AT, LOST_AT, RECORD_BYTES, Record};
+use hostwire_bootstrap::starter::Look;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use rustix::io::Errno;
 
@@ -47,6 +48,24 @@ impl Board {
     pub fn lost(&self, pe: u32) -> Option<u32> {
         let lost = u64::from_le_bytes(self.word(pe, LOST_AT)?);
         lost.checked_sub(1).and_then(|lost| lost.try_into().ok())
+    }
+
+    /// What `pe` has written, for a launcher on another host.
+    pub fn look(&self, pe: u32) -> Look {
+        let word = |offset| u64::from_le_bytes(self.word(pe, offset).unwrap_or_default());
+        Look {
+            pe,
+            activity: word(0),
+            lost: word(LOST_AT),
+        }
+    }
+
+    /// Notes what a PE on another host has written there.
+    pub fn mirror(&self, look: Look) {
+        let begin = u64::from(look.pe) * RECORD_BYTES as u64;
+        for (offset, word) in [(0, look.activity), (LOST_AT, look.lost)] {
+            let _ = rustix::io::pwrite(&*self.fd, &word.to_le_bytes(), begin + offset as u64);
+        }
     }
 
     fn word(&self, pe: u32, offset: usize) -> Option<[u8; 8]> {

@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use hostwire::counters::create;
+use hostwire::counters::{RECORD_BYTES, create};
 use hostwire::settings::{WireChoice, WireName};
 use rustix::io::Errno;
 
@@ -26,6 +26,21 @@ impl Counters {
     /// The descriptor, to be inherited.
     pub fn fd(&self) -> &Arc<OwnedFd> {
         &self.fd
+    }
+
+    /// The record of `pe`, for a launcher on another host.
+    pub fn record(&self, pe: u32) -> Vec<u8> {
+        let mut record = vec![0; RECORD_BYTES];
+        let at = u64::from(pe) * RECORD_BYTES as u64;
+        let read = rustix::io::pread(&*self.fd, &mut record, at).unwrap_or(0);
+        record.truncate(read);
+        record
+    }
+
+    /// Notes the record of a PE on another host.
+    pub fn mirror(&self, pe: u32, record: &[u8]) {
+        let record = record.get(..RECORD_BYTES).unwrap_or(record);
+        let _ = rustix::io::pwrite(&*self.fd, record, u64::from(pe) * RECORD_BYTES as u64);
     }
 
     /// Prints the counters.

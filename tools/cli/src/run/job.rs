@@ -1,7 +1,9 @@
 //! A running job: one loop that waits for signals, sockets, output and deadlines, and
 //! for nothing else.
 
+mod far;
 mod modelled;
+mod start;
 
 use std::os::fd::BorrowedFd;
 use std::process::ExitCode;
@@ -13,23 +15,19 @@ use rustix::io::Errno;
 use rustix::process::{Signal, getpid, kill_process};
 use signal_hook::consts::{SIGCHLD, SIGTSTP};
 
-use super::board::Board;
-use super::counters::Counters;
-use super::mark::Mark;
+use super::crew::Crew;
+use super::hosts::{Hosts, Side};
 use super::outcome::{Cause, Ending, Failure, OUTPUT_STATUS};
-use super::output::{Merger, Sink};
+use super::output::Sink;
 use super::pes::{End, Pe};
 use super::pipe::Which;
 use super::plan::Plan;
 use super::pmi_server::{Effect, Server};
 use super::signals::{PASSED_ON, Signals};
-use super::spawn::{Input, spawn};
-use super::start_error::StartError;
 use super::stdin::Pump;
 use super::strays;
 use super::suspects::Suspects;
-use super::virtual_time::{Line, Simulator};
-use super::warden::Warden;
+use super::virtual_time::Simulator;
 
 /// How long a silent output is waited for after every PE has ended. Only a process that escaped from its PE's process
 /// group can hold it open.
@@ -41,10 +39,10 @@ const FOREGROUND_CHECK: Duration = Duration::from_millis(500);
 /// The PEs of a job and all that the launcher knows about them.
 pub struct Job {
     plan: Plan,
-    board: Board,
-    counters: Counters,
     server: Server,
-    pes: Vec<Pe>,
+    pes: Vec<Box<dyn Pe>>,
+    /// The hosts of the PEs, if these are behind starters.
+    hosts: Option<Hosts>,
     signals: Signals,
     stdout: Sink,
     stderr: Sink,
@@ -73,8 +71,8 @@ pub struct Job {
     swept: bool,
     /// When something happened last.
     heard: Instant,
-    /// Dropped after the PEs.
-    _warden: Warden,
+    /// Its board and counters are those of all hosts. Its warden is dropped after the PEs.
+    crew: Crew,
 }
 
 /// The kind of a polled descriptor.
@@ -87,94 +85,11 @@ enum Source {
     Terminal,
     Stdin,
     Model,
+    Host(usize, Side),
+    FarInput,
 }
 
 impl Job {
-    /// Starts all PEs of `plan`.
-    ///
-    /// # Errors
-    /// No process is left then.
-    pub fn start(mut plan: Plan) -> Result<Job, StartError> {
-        let system = |what| move |errno| StartError::System { what, errno };
-        let input_output = |what| {
-            move |error: std::io::Error| StartError::System {
-                what,
-                errno: Errno::from_io_error(&error).unwrap_or(Errno::IO),
-            }
-        };
-        let signals = Signals::new().map_err(input_output("handle signals"))?;
-        strays::adopt().map_err(system("adopt what PEs leave behind"))?;
-        let mark = Mark::draw().map_err(system("draw the mark of the job"))?;
-        let mut warden = Warden::start(&mark).map_err(input_output("start a warden"))?;
-        let board = Board::new(plan.pes).map_err(system("make the board of the job"))?;
-
-        let counters = Counters::new(plan.pes).map_err(system("make the counters of the job"))?;
-
-        let mut pes = Vec::with_capacity(plan.pes as usize);
-        let mut stdin = None;
-        let mut lines = Vec::new();
-        for pe in 0..plan.pes {
-            let input = match pe {
-                0 if Pump::is_needed() => Input::Pipe,
-                0 => Input::Inherit,
-                _ => Input::Null,
-            };
-            plan.binding.enter(pe)?;
-            if let Some(time) = &plan.virtual_time {
-                lines.push(Line::new(time.compute, (pe, plan.pes), &mark)?);
-            }
-            let line = lines.last();
-            let mut spawned = spawn(&plan, &board, &counters, line, &mark, pe, input)?;
-            stdin = stdin.or(spawned.stdin.take().map(Pump::new));
-            let started = Pe::new(spawned);
-            warden.watch(started.pid());
-            pes.push(started);
-        }
-        // On the CPU of the PEs, with which it takes turns.
-        let stamps = plan.virtual_time.as_ref().is_some_and(|time| time.stamps);
-        let model = match plan.virtual_time.take() {
-            Some(time) => {
-                let outputs = pes.iter().map(Pe::second_outputs);
-                let outputs = outputs.collect::<std::io::Result<Vec<_>>>();
-                let outputs = outputs.map_err(input_output("listen to the PEs"))?;
-                Some(Simulator::start(time.hardware, lines, outputs)?)
-            }
-            None => None,
-        };
-        plan.binding.leave();
-
-        let merger = || Merger::new(plan.pes, plan.label, stamps);
-        let kvsname = format!("kvs_{}_0", getpid().as_raw_pid());
-        Ok(Job {
-            times: vec![0; plan.pes as usize],
-            server: Server::new(&kvsname, plan.pes),
-            stdout: Sink::new(rustix::stdio::stdout(), merger()),
-            stderr: Sink::new(rustix::stdio::stderr(), merger()),
-            // A deadline too far to be named never passes.
-            deadline: plan
-                .timeout
-                .and_then(|timeout| Instant::now().checked_add(timeout)),
-            ending: None,
-            kill_at: None,
-            suspects: Suspects::default(),
-            ends_told: true,
-            failed_status: None,
-            swept: false,
-            heard: Instant::now(),
-            plan,
-            board,
-            counters,
-            pes,
-            signals,
-            stdin,
-            model_is_done: model.is_none(),
-            model,
-            simulated: Vec::new(),
-            unwritten: false,
-            _warden: warden,
-        })
-    }
-
     /// Looks after the PEs until all have ended and all they wrote is written, as are the files of
     /// the model.
     pub fn run(mut self) -> ExitCode {
@@ -192,9 +107,13 @@ impl Job {
             for source in ready {
                 self.handle(source);
             }
+            self.tick_hosts();
             self.judge();
             self.sweep();
             self.flush();
+            while self.take_held() {
+                self.flush();
+            }
         }
         let status = self
             .ending
@@ -203,7 +122,7 @@ impl Job {
             .or(self.failed_status);
         if self.plan.stats {
             self.print_simulated();
-            self.counters.print(self.plan.settings.wire);
+            self.crew.counters.print(self.plan.settings.wire);
         }
         let status = match status {
             Some(0) | None if self.unwritten => OUTPUT_STATUS,
@@ -225,7 +144,8 @@ impl Job {
     }
 
     fn is_over(&self) -> bool {
-        self.has_written() && !self.has_open_outputs() && self.model_is_done
+        let hosts_are_over = self.hosts.as_ref().is_none_or(Hosts::are_over);
+        self.has_written() && !self.has_open_outputs() && self.model_is_done && hosts_are_over
     }
 
     /// Whether all PEs have ended, and nothing of what they wrote waits here.
@@ -234,9 +154,8 @@ impl Job {
     }
 
     fn has_open_outputs(&self) -> bool {
-        let open =
-            |pe: &Pe| pe.output(Which::Stdout).is_some() || pe.output(Which::Stderr).is_some();
-        self.pes.iter().any(open)
+        let mut pes = self.pes.iter();
+        pes.any(|pe| pe.is_open(Which::Stdout) || pe.is_open(Which::Stderr))
     }
 
     /// Waits until something is ready or a deadline passes.
@@ -299,6 +218,13 @@ impl Job {
                 watched.push((Source::Sink, sink.fd(), PollFlags::OUT));
             }
         }
+        if let Some(hosts) = &self.hosts {
+            let far = hosts.watched().into_iter();
+            watched
+                .extend(far.map(|(host, side, fd, flags)| (Source::Host(host, side), fd, flags)));
+            let input = hosts.watched_input();
+            watched.extend(input.map(|fd| (Source::FarInput, fd, PollFlags::IN)));
+        }
         if let Some(stdin) = &self.stdin {
             if let Some(fd) = stdin.blocked_on() {
                 watched.push((Source::Stdin, fd, PollFlags::OUT));
@@ -312,15 +238,22 @@ impl Job {
     fn poll_timeout(&self) -> Option<Duration> {
         let now = Instant::now();
         let until = |at: Instant| at.saturating_duration_since(now);
-        let deadline = self.deadline.filter(|_| self.may_time_out()).map(until);
+        let is_looking = self.hosts.as_ref().is_some_and(Hosts::is_looking);
+        let deadline = self.deadline.filter(|_| self.may_time_out() && !is_looking);
+        let deadline = deadline.map(until);
+        let hosts = self.hosts.as_ref().and_then(Hosts::deadline).map(until);
         let judgement = self.suspects.deadline().map(until);
         let kill = self.kill_at.filter(|_| !self.all_ended()).map(until);
         let silence = self
             .waits_for_silence()
             .then(|| until(self.heard + SILENCE));
-        let background = self.stdin.is_some() && !Pump::is_in_foreground();
+        let far_input = self
+            .hosts
+            .as_ref()
+            .is_some_and(Hosts::is_input_in_background);
+        let background = far_input || (self.stdin.is_some() && !Pump::is_in_foreground());
         let background = background.then_some(FOREGROUND_CHECK);
-        [deadline, judgement, kill, silence, background]
+        [deadline, hosts, judgement, kill, silence, background]
             .into_iter()
             .flatten()
             .min()
@@ -331,6 +264,12 @@ impl Job {
             Source::Signals => self.handle_signals(),
             Source::Pmi(index) => self.serve(index),
             Source::Model => self.hear_model(),
+            Source::Host(host, side) => self.hear_host(host, side),
+            Source::FarInput => {
+                if let Some(hosts) = &mut self.hosts {
+                    hosts.read_input();
+                }
+            }
             Source::Output(index, which) => {
                 self.pass_output(index, which);
             }
@@ -378,6 +317,9 @@ impl Job {
     /// stopped and continued along with the launcher.
     fn pause(&mut self) {
         self.signal_running(Signal::STOP);
+        if let Some(hosts) = &mut self.hosts {
+            hosts.pause();
+        }
         let _ = kill_process(getpid(), Signal::STOP);
         self.signal_running(Signal::CONT);
     }
@@ -417,7 +359,7 @@ impl Job {
                     let failure = Failure {
                         pe,
                         cause,
-                        last: self.board.last(pe),
+                        last: self.crew.board.last(pe),
                     };
                     if let Some(pe) = self.pes.get(pe as usize) {
                         pe.signal(Signal::KILL);
@@ -438,7 +380,7 @@ impl Job {
             return false;
         };
         let bytes = pe.read_output(which);
-        let is_open = pe.output(which).is_some();
+        let is_open = pe.is_open(which);
         let at = self.times.get(index).copied().unwrap_or_default();
         let merger = &mut self.sink_mut(which).merger;
         merger.write(index as u32, &bytes, at);
@@ -451,7 +393,7 @@ impl Job {
     /// Finds the PEs that have ended.
     fn notice_ends(&mut self) {
         for index in 0..self.pes.len() {
-            let Some(end) = self.pes.get_mut(index).and_then(Pe::notice_end) else {
+            let Some(end) = self.pes.get_mut(index).and_then(|pe| pe.notice_end()) else {
                 continue;
             };
             let pe = index as u32;
@@ -462,36 +404,54 @@ impl Job {
             for which in [Which::Stdout, Which::Stderr] {
                 while !self.sink(which).is_full() && self.pass_output(index, which) {}
             }
+            let has_joined = self.server.has_joined(pe);
             let cause = match end {
-                End::Exited(0) if self.server.has_joined(pe) => Some(Cause::NotFinalized),
+                End::Exited(0) if has_joined => Some(Cause::NotFinalized),
                 End::Exited(0) => None,
                 End::Exited(code) => Some(Cause::Exited(code)),
                 End::Signal(signal) => Some(Cause::Signal(signal)),
+                // It is not the failure of a PE.
+                End::Unknown => None,
             };
+            if has_joined {
+                self.note_end(pe);
+            }
             if let Some(cause) = cause {
-                if self.server.has_joined(pe) {
-                    self.board.note_end(pe);
-                }
                 self.suspect(pe, cause);
             }
             if pe == 0 {
                 self.stdin = None;
+                if let Some(hosts) = &mut self.hosts {
+                    hosts.close_input();
+                }
             }
         }
     }
 
+    /// Tells all PEs that the process of `pe` has ended without leaving the job.
+    fn note_end(&self, pe: u32) {
+        self.crew.board.note_end(pe);
+        if let Some(hosts) = &self.hosts {
+            hosts.note_end(pe);
+        }
+    }
+
     fn suspect(&mut self, pe: u32, cause: Cause) {
-        let last = self.board.last(pe);
+        let last = self.crew.board.last(pe);
         let failure = Failure { pe, cause, last };
         self.suspects
-            .add(failure, self.board.lost(pe), Instant::now());
+            .add(failure, self.crew.board.lost(pe), Instant::now());
     }
 
     /// Decides what becomes of the failures, once it is known which led to the others.
     fn judge(&mut self) {
         let pes = &self.pes;
         let is_running = |pe: u32| pes.get(pe as usize).is_some_and(|pe| pe.end().is_none());
-        let somebody_dies = || pes.iter().any(Pe::is_dying);
+        let hosts = &mut self.hosts;
+        let somebody_dies = || {
+            // Not known yet of other hosts: perhaps.
+            !hosts.as_mut().is_none_or(Hosts::looked) || pes.iter().any(|pe| pe.is_dying())
+        };
         let judged = self
             .suspects
             .judge(Instant::now(), is_running, somebody_dies);
@@ -546,6 +506,7 @@ impl Job {
         self.signal_running(Signal::TERM);
         // A stopped process gets no signal but these two.
         self.signal_running(Signal::CONT);
+        self.stop_connecting();
     }
 
     fn signal_running(&self, signal: Signal) {
@@ -560,7 +521,7 @@ impl Job {
             // One that ended in this very moment is not running.
             self.notice_ends();
             self.judge();
-            if self.may_time_out() {
+            if self.may_time_out() && self.has_looked() {
                 let running = self.running();
                 let after = self.plan.timeout.unwrap_or_default();
                 self.end(Ending::TimedOut { after, running });
@@ -577,7 +538,7 @@ impl Job {
         let pes = (0u32..).zip(&self.pes);
         let running = pes.filter(|(_, pe)| pe.end().is_none());
         running
-            .map(|(index, _)| (index, self.board.last(index)))
+            .map(|(index, _)| (index, self.crew.board.last(index)))
             .collect()
     }
 
@@ -590,7 +551,9 @@ impl Job {
         if let Some(model) = self.model.as_ref().filter(|_| self.ending.is_some()) {
             model.stop();
         }
-        if !self.swept {
+        if let Some(hosts) = &mut self.hosts {
+            hosts.finish();
+        } else if !self.swept {
             self.swept = true;
             for pe in &self.pes {
                 pe.signal(Signal::KILL);
@@ -600,7 +563,8 @@ impl Job {
 
     /// Whether nothing is left but outputs that somebody holds open.
     fn waits_for_silence(&self) -> bool {
-        self.has_written() && self.has_open_outputs()
+        // Starters look after that on other hosts.
+        self.hosts.is_none() && self.has_written() && self.has_open_outputs()
     }
 
     fn give_up_on_silent_outputs(&mut self) {
@@ -612,6 +576,9 @@ impl Job {
 
     /// Drops output that was not written.
     fn abandon_outputs(&mut self) {
+        if let Some(hosts) = &mut self.hosts {
+            hosts.abandon();
+        }
         self.close_outputs();
         self.stdout.abandon();
         self.stderr.abandon();

@@ -1,10 +1,11 @@
-//! `hostwire run`: starts the PEs of a job on this host and looks after them.
+//! `hostwire run`: starts the PEs of a job, here or on other hosts, and looks after them.
 //!
 //! | file | |
 //! |---|---|
-//! | [`args`], [`given`], [`parse`] | the command line, and variables that stand for it |
+//! | [`args`], [`given`], [`names`], [`parse`] | the command line, and variables that stand for it |
 //! | [`plan`], [`start_error`] | what would be started, checked before anything is |
-//! | [`spawn`], [`pes`], [`pipe`] | one process per PE |
+//! | [`crew`], [`spawn`], [`pes`], [`pipe`] | one process per PE |
+//! | [`hosts`], [`starter`] | both ends of the connections to other hosts |
 //! | [`job`] | the loop: signals, sockets, output, deadlines |
 //! | [`pmi_server`] | PMI-1, bytes in and bytes out |
 //! | [`virtual_time`] | what runs on modelled hardware: its options, its clocks, its simulator |
@@ -17,11 +18,14 @@ mod args;
 mod bind;
 mod board;
 mod counters;
+mod crew;
 mod dying;
 mod given;
+mod hosts;
 mod job;
 mod limits;
 mod mark;
+mod names;
 mod outcome;
 mod output;
 mod parse;
@@ -33,6 +37,7 @@ mod program;
 mod signals;
 mod spawn;
 mod start_error;
+pub mod starter;
 mod stdin;
 pub mod strays;
 mod suspects;

@@ -32,6 +32,12 @@ pub enum Cause {
     Violation(String),
     /// It ended the job by an abort.
     Abort { code: i32, message: String },
+    /// Its host was lost, with all PEs on it.
+    HostLost {
+        host: String,
+        pes: String,
+        why: String,
+    },
 }
 
 /// The failure of one PE.
@@ -49,7 +55,7 @@ impl Failure {
         match &self.cause {
             Cause::Exited(code) => u8::try_from(*code).unwrap_or(1).max(1),
             Cause::Signal(signal) => signal_status(*signal),
-            Cause::NotFinalized | Cause::Violation(_) => 1,
+            Cause::NotFinalized | Cause::Violation(_) | Cause::HostLost { .. } => 1,
             // The program asked for it: it may end its job early without a failure.
             Cause::Abort { code: 0, .. } => 0,
             Cause::Abort { code, .. } => match (code & 0xff) as u8 {
@@ -63,7 +69,7 @@ impl Failure {
     /// of the others. The loss of a peer kills no PE, but a PE may exit or abort because of it.
     pub fn rank(&self) -> u32 {
         match self.cause {
-            Cause::Violation(_) => 0,
+            Cause::Violation(_) | Cause::HostLost { .. } => 0,
             Cause::Signal(signal) if signal != SIGABRT => 1,
             Cause::NotFinalized => 2,
             Cause::Signal(_) | Cause::Exited(_) | Cause::Abort { .. } => 3,
@@ -99,6 +105,7 @@ impl fmt::Display for Failure {
                     "PE {pe} broke the PMI-1 protocol with its launcher: {reason}"
                 )?;
             }
+            Cause::HostLost { host, pes, why } => write!(f, "lost {host} with {pes}: {why}")?,
             Cause::Abort { code, message } if message.is_empty() => {
                 write!(f, "PE {pe} aborted the job with code {code}")?;
             }
@@ -124,6 +131,8 @@ impl fmt::Display for Failure {
 pub enum Ending {
     /// A PE failed.
     Failed(Failure),
+    /// A host cannot start its PEs: which, and why.
+    NotStarted(String),
     /// The launcher got a signal.
     Interrupted(i32),
     /// `--timeout` passed.
@@ -150,6 +159,7 @@ impl Ending {
     pub fn status(&self) -> u8 {
         match self {
             Ending::Failed(failure) => failure.status(),
+            Ending::NotStarted(_) => crate::USAGE_STATUS,
             Ending::Interrupted(signal) => signal_status(*signal),
             Ending::TimedOut { .. } => TIMEOUT_STATUS,
             Ending::Model { .. } => MODEL_STATUS,
@@ -171,6 +181,7 @@ impl Ending {
                 Some(format!("{failure}; ended the other PE"))
             }
             Ending::Failed(failure) => Some(format!("{failure}; ended the other {}", pes(others))),
+            Ending::NotStarted(line) => Some(line.clone()),
             Ending::Interrupted(signal) => Some(format!(
                 "interrupted by {}; ended {}",
                 signal_name(*signal),

@@ -76,6 +76,28 @@ pub fn virtual_time(text: &str) -> Result<u64, String> {
     }
 }
 
+/// A variable for the PEs: its value, or that of this process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    pub name: String,
+    pub value: Option<String>,
+}
+
+/// `NAME` or `NAME=VALUE`.
+pub fn variable(text: &str) -> Result<Variable, String> {
+    let (name, value) = match text.split_once('=') {
+        Some((name, value)) => (name, Some(value.to_owned())),
+        None => (text, None),
+    };
+    match name.is_empty() {
+        true => Err("expected NAME or NAME=VALUE".to_owned()),
+        false => Ok(Variable {
+            name: name.to_owned(),
+            value,
+        }),
+    }
+}
+
 /// `auto`, `none`, or CPUs such as `0,2-5`.
 pub fn bind(text: &str) -> Result<Bind, String> {
     match text {

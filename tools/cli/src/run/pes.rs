@@ -17,17 +17,92 @@ use super::spawn::Spawned;
 pub enum End {
     Exited(i32),
     Signal(i32),
+    /// It is not known: its host was lost, or it was never started.
+    Unknown,
+}
+
+/// How a child of this process has ended, if it has. It stays to be reaped.
+pub fn end_of(child: Pid) -> Option<End> {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    let status = waitid(WaitId::Pid(child), options).ok().flatten()?;
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(code), _) => Some(End::Exited(code)),
+        (None, Some(signal)) => Some(End::Signal(signal)),
+        (None, None) => None,
+    }
 }
 
 /// Answers wait here while a PE does not read them. If there are more bytes, its requests are not
 /// read.
 const REPLIES_BYTES_MAX: usize = 64 << 10;
 
-/// One PE.
+/// A PE as the launcher sees it, wherever its process is.
+pub trait Pe {
+    /// How the process ended, if it has been noticed.
+    fn end(&self) -> Option<End>;
+
+    /// Notices whether the process has ended. `Some` the first time only.
+    fn notice_end(&mut self) -> Option<End>;
+
+    /// Whether the process is on its way out and its end has not been noticed.
+    fn is_dying(&self) -> bool;
+
+    /// Sends `signal` to the process and to what it started.
+    fn signal(&self, signal: Signal);
+
+    /// The socket, while it is open, if it is one of the launcher's own.
+    fn pmi(&self) -> Option<&OwnedFd> {
+        None
+    }
+
+    /// Whether answers wait to be sent.
+    fn has_replies(&self) -> bool {
+        false
+    }
+
+    /// Whether so many answers wait that no more requests should be read.
+    fn is_deaf(&self) -> bool;
+
+    /// Whether requests have come that were not read.
+    fn has_requests(&self) -> bool {
+        false
+    }
+
+    /// Whether output has come that was not read.
+    fn holds_output(&self, _which: Which) -> bool {
+        false
+    }
+
+    /// What the PE sent to its launcher, up to some tens of kilobytes; empty if there is nothing
+    /// now, or if the PE sends no more.
+    fn receive(&mut self) -> Vec<u8>;
+
+    /// Sends `bytes` now or as soon as the PE reads.
+    fn send(&mut self, bytes: &[u8]);
+
+    /// Sends the answers that wait, as far as they go.
+    fn send_replies(&mut self) {}
+
+    /// Whether one of the outputs is open.
+    fn is_open(&self, which: Which) -> bool;
+
+    /// One of the outputs, while it is open, if it is one of the launcher's own.
+    fn output(&self, _which: Which) -> Option<&OwnedFd> {
+        None
+    }
+
+    /// The output of the PE, as [`Pe::receive`].
+    fn read_output(&mut self, which: Which) -> Vec<u8>;
+
+    /// Stops listening to an output.
+    fn close_output(&mut self, which: Which);
+}
+
+/// A PE on this host.
 ///
 /// An ended process is left unreaped until the job is over. Its number is also that of its process
 /// group, which may still have to be killed, so no other process may get it.
-pub struct Pe {
+pub struct Near {
     child: Child,
     pid: Pid,
     end: Option<End>,
@@ -37,9 +112,9 @@ pub struct Pe {
     stderr: Option<OwnedFd>,
 }
 
-impl Pe {
-    pub fn new(spawned: Spawned) -> Pe {
-        Pe {
+impl Near {
+    pub fn new(spawned: Spawned) -> Near {
+        Near {
             pid: Pid::from_child(&spawned.child),
             child: spawned.child,
             end: None,
@@ -55,92 +130,6 @@ impl Pe {
         self.pid
     }
 
-    /// How the process ended, if it has been noticed.
-    pub fn end(&self) -> Option<End> {
-        self.end
-    }
-
-    /// Notices whether the process has ended. `Some` the first time only.
-    pub fn notice_end(&mut self) -> Option<End> {
-        if self.end.is_some() {
-            return None;
-        }
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        let status = waitid(WaitId::Pid(self.pid), options).ok().flatten()?;
-        self.end = Some(match (status.exit_status(), status.terminating_signal()) {
-            (Some(code), _) => End::Exited(code),
-            (None, Some(signal)) => End::Signal(signal),
-            (None, None) => return None,
-        });
-        self.end
-    }
-
-    /// Whether the process is on its way out and its end has not been noticed.
-    pub fn is_dying(&self) -> bool {
-        self.end.is_none() && dying::is_dying(self.pid)
-    }
-
-    /// Sends `signal` to the process and to what it started.
-    pub fn signal(&self, signal: Signal) {
-        // A process that moved to another group is reached by its own number.
-        // Neither number can have become another's: see above.
-        if kill_process_group(self.pid, signal).is_err() && self.end.is_none() {
-            let _ = kill_process(self.pid, signal);
-        }
-    }
-
-    /// The socket, while it is open.
-    pub fn pmi(&self) -> Option<&OwnedFd> {
-        self.pmi.as_ref()
-    }
-
-    /// Whether answers wait to be sent.
-    pub fn has_replies(&self) -> bool {
-        !self.replies.is_empty()
-    }
-
-    /// Whether so many answers wait that no more requests should be read.
-    pub fn is_deaf(&self) -> bool {
-        self.replies.len() > REPLIES_BYTES_MAX
-    }
-
-    /// What the PE sent to its launcher, up to some tens of kilobytes; empty if there is nothing
-    /// now, or if the PE sends no more.
-    pub fn receive(&mut self) -> Vec<u8> {
-        let bytes = read_some(&mut self.pmi);
-        if self.pmi.is_none() {
-            self.replies.clear();
-        }
-        bytes
-    }
-
-    /// Sends `bytes` now or as soon as the PE reads.
-    pub fn send(&mut self, bytes: &[u8]) {
-        self.replies.extend_from_slice(bytes);
-        self.send_replies();
-    }
-
-    /// Sends the answers that wait, as far as they go.
-    pub fn send_replies(&mut self) {
-        let Some(pmi) = self.pmi.as_ref().filter(|_| !self.replies.is_empty()) else {
-            return;
-        };
-        match rustix::net::send(pmi, &self.replies, rustix::net::SendFlags::NOSIGNAL) {
-            Ok(n) => drop(self.replies.drain(..n)),
-            Err(Errno::AGAIN | Errno::INTR) => {}
-            // It has closed its end. Its earlier requests are still to be read.
-            Err(_) => self.replies.clear(),
-        }
-    }
-
-    /// One of the outputs, while it is open.
-    pub fn output(&self, which: Which) -> Option<&OwnedFd> {
-        match which {
-            Which::Stdout => self.stdout.as_ref(),
-            Which::Stderr => self.stderr.as_ref(),
-        }
-    }
-
     /// Second descriptors of both outputs.
     ///
     /// # Errors
@@ -152,17 +141,89 @@ impl Pe {
         };
         Ok([second(&self.stdout)?, second(&self.stderr)?])
     }
+}
 
-    /// The output of the PE, as [`Pe::receive`].
-    pub fn read_output(&mut self, which: Which) -> Vec<u8> {
+impl Pe for Near {
+    fn end(&self) -> Option<End> {
+        self.end
+    }
+
+    fn notice_end(&mut self) -> Option<End> {
+        if self.end.is_some() {
+            return None;
+        }
+        self.end = end_of(self.pid);
+        self.end
+    }
+
+    fn is_dying(&self) -> bool {
+        self.end.is_none() && dying::is_dying(self.pid)
+    }
+
+    fn signal(&self, signal: Signal) {
+        // A process that moved to another group is reached by its own number.
+        // Neither number can have become another's: see above.
+        if kill_process_group(self.pid, signal).is_err() && self.end.is_none() {
+            let _ = kill_process(self.pid, signal);
+        }
+    }
+
+    fn pmi(&self) -> Option<&OwnedFd> {
+        self.pmi.as_ref()
+    }
+
+    fn has_replies(&self) -> bool {
+        !self.replies.is_empty()
+    }
+
+    fn is_deaf(&self) -> bool {
+        self.replies.len() > REPLIES_BYTES_MAX
+    }
+
+    fn receive(&mut self) -> Vec<u8> {
+        let bytes = read_some(&mut self.pmi);
+        if self.pmi.is_none() {
+            self.replies.clear();
+        }
+        bytes
+    }
+
+    fn send(&mut self, bytes: &[u8]) {
+        self.replies.extend_from_slice(bytes);
+        self.send_replies();
+    }
+
+    fn send_replies(&mut self) {
+        let Some(pmi) = self.pmi.as_ref().filter(|_| !self.replies.is_empty()) else {
+            return;
+        };
+        match rustix::net::send(pmi, &self.replies, rustix::net::SendFlags::NOSIGNAL) {
+            Ok(n) => drop(self.replies.drain(..n)),
+            Err(Errno::AGAIN | Errno::INTR) => {}
+            // It has closed its end. Its earlier requests are still to be read.
+            Err(_) => self.replies.clear(),
+        }
+    }
+
+    fn output(&self, which: Which) -> Option<&OwnedFd> {
+        match which {
+            Which::Stdout => self.stdout.as_ref(),
+            Which::Stderr => self.stderr.as_ref(),
+        }
+    }
+
+    fn is_open(&self, which: Which) -> bool {
+        self.output(which).is_some()
+    }
+
+    fn read_output(&mut self, which: Which) -> Vec<u8> {
         match which {
             Which::Stdout => read_some(&mut self.stdout),
             Which::Stderr => read_some(&mut self.stderr),
         }
     }
 
-    /// Stops listening to an output.
-    pub fn close_output(&mut self, which: Which) {
+    fn close_output(&mut self, which: Which) {
         match which {
             Which::Stdout => self.stdout = None,
             Which::Stderr => self.stderr = None,
@@ -171,7 +232,7 @@ impl Pe {
 }
 
 /// Whatever happens in the launcher's own code, no process is left.
-impl Drop for Pe {
+impl Drop for Near {
     fn drop(&mut self) {
         self.signal(Signal::KILL);
         let _ = self.child.wait();

@@ -1,5 +1,7 @@
 //! The processes to start, checked as far as possible before any is started.
 
+mod far;
+
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -8,8 +10,11 @@ use hostwire::settings::{HEAP, INSECURE_WIRE, RECORD, RING, Settings, WIRE, Wire
 use hostwire_transport::os::hosts::{HostPlace, Hosts};
 use hostwire_transport::record;
 
+pub use far::HostPlan;
+
 use super::args::Args;
 use super::bind::{Bind, Binding};
+use super::given::Given;
 use super::limits::{self, NofileLimit};
 use super::program;
 use super::start_error::StartError;
@@ -19,8 +24,10 @@ use super::virtual_time::{Clocks, Models, VirtualTime};
 pub struct Plan {
     pub pes: u32,
     pub settings: Settings,
-    /// Settings, as PEs are to find them.
-    pub environment: Vec<(&'static str, String)>,
+    /// Settings, as PEs are to find them, and other variables that they get.
+    pub environment: Vec<(OsString, OsString)>,
+    /// What is started on other hosts; then no PE is started by this process.
+    pub far: Vec<HostPlan>,
     /// The model of the hardware, if there is one, until the simulator takes it.
     pub virtual_time: Option<VirtualTime>,
     /// The clocks of the model.
@@ -46,33 +53,28 @@ impl Plan {
         let given = &args.settings;
         let settings = given.settings()?;
         let wire = settings.wire;
+        if let Some(names) = far::names(args)? {
+            return far::plan(args, settings, &names);
+        }
+        let pes = args.pes.unwrap_or(1);
         let name = args.command.first().cloned().unwrap_or_default();
         let program = program::find(&name, std::env::var_os("PATH").as_deref())?;
-        let heap = settings.heap_bytes.map(|bytes| bytes as u64);
-        limits::check_memory(given.name_of(&HEAP), heap, args.pes)?;
-        // Every PE has a ring for each of the others.
-        let rings = settings.ring_bytes.map(|bytes| bytes as u64);
-        let rings = rings.map(|bytes| bytes.saturating_mul(u64::from(args.pes)));
-        limits::check_memory(given.name_of(&RING), rings, args.pes)?;
-        limits::check_processes(args.pes)?;
+        check_memory(given, &settings, pes, pes)?;
+        limits::check_processes(pes)?;
         let virtual_time = virtual_time(args, &settings, models)?;
         let clocks = virtual_time.as_ref().map(|_| Clocks::find()).transpose()?;
         let binding = match virtual_time {
             // One runs at a time: changing between CPUs costs more than it gains.
             Some(_) if args.bind == Bind::Auto => Binding::to_one_cpu()?,
-            _ => Binding::new(&args.bind, args.pes)?,
+            _ => Binding::new(&args.bind, pes)?,
         };
-        if let Some(folder) = &settings.record {
-            record::prepare(Path::new(folder)).map_err(|cause| StartError::Record {
-                by: given.name_of(&RECORD),
-                cause,
-            })?;
-        }
+        prepare_record(given, &settings)?;
         let hosts = hosts(args, wire)?;
-        let nofile = limits::make_room_for_descriptors(args.pes)?;
+        let nofile = limits::make_room_for_descriptors(pes)?;
         Ok(Plan {
-            pes: args.pes,
-            environment: given.environment(wire),
+            pes,
+            environment: [owned(given.environment(wire)), far::chosen(args)?].concat(),
+            far: Vec::new(),
             settings,
             virtual_time,
             clocks,
@@ -89,9 +91,9 @@ impl Plan {
         })
     }
 
-    /// Whether the PEs are started on hosts that are made of this one.
+    /// Whether the PEs are started on several hosts.
     pub fn has_hosts(&self) -> bool {
-        self.hosts.is_some()
+        self.hosts.is_some() || self.far.len() > 1
     }
 
     /// The host of a PE: the first PEs are on the first one.
@@ -110,6 +112,38 @@ impl Plan {
     }
 }
 
+/// Variables of the library, as variables of a process.
+fn owned(variables: Vec<(&'static str, String)>) -> Vec<(OsString, OsString)> {
+    let owned = |(name, value): (&str, String)| (name.into(), value.into());
+    variables.into_iter().map(owned).collect()
+}
+
+/// Checks that the memory that is asked for each of `pes` PEs is there.
+fn check_memory(
+    given: &Given,
+    settings: &Settings,
+    job_pes: u32,
+    pes: u32,
+) -> Result<(), StartError> {
+    let heap = settings.heap_bytes.map(|bytes| bytes as u64);
+    limits::check_memory(given.name_of(&HEAP), heap, pes)?;
+    // Every PE has a ring for each of the others.
+    let rings = settings.ring_bytes.map(|bytes| bytes as u64);
+    let rings = rings.map(|bytes| bytes.saturating_mul(u64::from(job_pes)));
+    limits::check_memory(given.name_of(&RING), rings, pes)
+}
+
+/// Makes the folder of `--record`.
+fn prepare_record(given: &Given, settings: &Settings) -> Result<(), StartError> {
+    let Some(folder) = &settings.record else {
+        return Ok(());
+    };
+    record::prepare(Path::new(folder)).map_err(|cause| StartError::Record {
+        by: given.name_of(&RECORD),
+        cause,
+    })
+}
+
 /// The modelled hardware in `args`, checked against what else they say.
 fn virtual_time(
     args: &Args,
@@ -124,7 +158,12 @@ fn virtual_time(
         () if args.hosts.is_some() => Some("--hosts".to_owned()),
         () => None,
     };
-    let hardware = models.hardware(cluster, &args.model, args.pes, settings.heap_bytes)?;
+    let hardware = models.hardware(
+        cluster,
+        &args.model,
+        args.pes.unwrap_or(1),
+        settings.heap_bytes,
+    )?;
     match wrong {
         Some(what) => Err(StartError::NotModelled { what }),
         None => Ok(Some(VirtualTime {
@@ -148,7 +187,7 @@ fn hosts(args: &Args, wire: WireChoice) -> Result<Option<Hosts>, StartError> {
 
 /// How many hosts those are; 1 is this one.
 fn count_hosts(args: &Args, choice: WireChoice) -> Result<u32, StartError> {
-    let pes = args.pes;
+    let pes = args.pes.unwrap_or(1);
     // This host has no other wire than shared memory.
     let wire = choice.named().unwrap_or(WireName::Shm);
     let asked = args.hosts.is_some_and(|hosts| hosts > 1);

@@ -54,8 +54,14 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server for `pes` PEs, whose key-value space is called `kvsname`.
+    /// A server for `pes` PEs of one host, whose key-value space is called `kvsname`.
     pub fn new(kvsname: &str, pes: u32) -> Server {
+        Server::of_hosts(kvsname, &[pes])
+    }
+
+    /// The same for PEs of several hosts, the first ones on the first host, and so on.
+    pub fn of_hosts(kvsname: &str, counts: &[u32]) -> Server {
+        let pes = counts.iter().sum();
         debug_assert!(wire::is_word(kvsname) && kvsname.len() < KVSNAME_BYTES_MAX);
         let silent = || Pe {
             received: LineBuffer::default(),
@@ -65,7 +71,11 @@ impl Server {
             in_multi_line: false,
         };
         // MPICH asks for this key to learn which processes share a host.
-        let mapping = format!("(vector,(0,1,{pes}))");
+        let hosts = (0..).zip(counts);
+        let hosts: Vec<String> = hosts
+            .map(|(host, count)| format!("({host},1,{count})"))
+            .collect();
+        let mapping = format!("(vector,{})", hosts.join(","));
         Server {
             kvsname: kvsname.to_owned(),
             values: BTreeMap::from([("PMI_process_mapping".to_owned(), mapping)]),

@@ -168,7 +168,8 @@ fn command(
     command
 }
 
-fn set_nonblocking(fd: impl AsFd) -> Result<(), Errno> {
+/// Calls on `fd` never wait from now on.
+pub fn set_nonblocking(fd: impl AsFd) -> Result<(), Errno> {
     let flags = fcntl_getfl(&fd)?;
     fcntl_setfl(&fd, flags | OFlags::NONBLOCK)
 }

@@ -73,9 +73,42 @@ pub enum StartError {
     /// Modelled hardware, and an option for real hardware.
     #[error("--cluster: the hardware is modelled; leave out {what}")]
     NotModelled { what: String },
+    /// `--hostfile` names a file that does not name hosts.
+    #[error("--hostfile {path}: {problem}")]
+    Hostfile { path: String, problem: String },
+    /// The PEs of `-n` and those of the hosts do not agree.
+    #[error("-n {pes}: {}", shares(*given, *open))]
+    Shares { pes: u64, given: u64, open: u64 },
+    /// More PEs on all hosts together than a job can have.
+    #[error("{pes} PEs; a job has at most {}", hostwire_bootstrap::PES_MAX)]
+    TooManyPes { pes: u64 },
+    /// An option for this host, with other hosts.
+    #[error("--on, --hostfile: leave out {what}, which is for PEs of this host")]
+    NotOnHosts { what: &'static str },
+    /// `--env` names a variable that is not there.
+    #[error("--env {name}: it is not set here; say --env {name}=VALUE")]
+    NoSuchVariable { name: String },
+    /// The folder of the launcher is not on another host.
+    #[error(
+        "cannot start PEs in {folder}: {reason}; start the job from a folder that all hosts have"
+    )]
+    Folder { folder: String, reason: String },
+    /// The command that reaches other hosts cannot be started.
+    #[error("{host}: {reason}")]
+    Ssh { host: String, reason: String },
     /// Another error of the kernel.
     #[error("cannot {what}: {}{}", std::io::Error::from(*errno), remedy(*errno))]
     System { what: &'static str, errno: Errno },
+}
+
+/// Why numbers of PEs of hosts are not those of the job.
+fn shares(given: u64, open: u64) -> String {
+    match open {
+        0 => format!("the hosts have {given} PEs; give them as many, or leave out -n"),
+        _ => format!(
+            "the hosts with a number have {given} PEs, and {open} without a number need at least one each"
+        ),
+    }
 }
 
 /// Advice about an error of the kernel, if it is known.

@@ -15,6 +15,8 @@ use rustix::termios::{isatty, tcgetpgrp};
 pub struct Pump {
     pipe: OwnedFd,
     pending: Vec<u8>,
+    /// Whether nothing more comes.
+    is_last: bool,
 }
 
 impl Pump {
@@ -23,7 +25,28 @@ impl Pump {
         Pump {
             pipe,
             pending: Vec::new(),
+            is_last: false,
         }
+    }
+
+    /// Adds bytes from elsewhere than the terminal. [`write`](Self::write) passes them on.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.pending.extend_from_slice(bytes);
+    }
+
+    /// Nothing more comes from there.
+    pub fn finish(&mut self) {
+        self.is_last = true;
+    }
+
+    /// Whether all has been passed on.
+    pub fn is_finished(&self) -> bool {
+        self.is_last && self.pending.is_empty()
+    }
+
+    /// How many bytes wait for PE 0.
+    pub fn pending_bytes(&self) -> usize {
+        self.pending.len()
     }
 
     /// Whether standard input is a terminal, so that a pump is needed.
@@ -59,6 +82,9 @@ impl Pump {
 
     /// Writes as much as PE 0 has room for. `false` if PE 0 reads no more.
     pub fn write(&mut self) -> bool {
+        if self.pending.is_empty() {
+            return true;
+        }
         match rustix::io::write(&self.pipe, &self.pending) {
             Ok(n) => {
                 self.pending.drain(..n);

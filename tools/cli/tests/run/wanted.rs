@@ -71,7 +71,7 @@ const PRINTED: [&str; 10] = [
 ];
 
 /// Options of files that are read, or that have tests of their own.
-const OTHERS: [&str; 8] = [
+const OTHERS: [&str; 9] = [
     "borrow --key",
     "borrow --library",
     "lend --key",
@@ -80,6 +80,7 @@ const OTHERS: [&str; 8] = [
     // Below, on a file system of its own.
     "run --record",
     "run --cluster",
+    "run --hostfile",
     // What can be tested without a device is `compare --plot`.
     "bench --plot",
     "window --socket",

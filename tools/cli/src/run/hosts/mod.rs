@@ -1,0 +1,544 @@
+//! The hosts of a job that is started by ssh: one connection to each, with the starter of its PEs behind it.
+
+mod far;
+mod input;
+mod link;
+mod ssh;
+
+use std::os::fd::{AsFd, BorrowedFd};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use hostwire_bootstrap::starter::{
+    BEAT, Description, How, Order, PIECE_BYTES_MAX, ROOM_BYTES, Report, Stream,
+};
+use rustix::event::PollFlags;
+
+use self::far::Far;
+use self::input::Input;
+use self::link::{Link, Stage};
+use super::crew::Crew;
+use super::pes::{End, Pe};
+use super::pipe::Which;
+use super::plan::HostPlan;
+use super::start_error::StartError;
+
+/// How long other hosts may take to fail once one has failed, so that all are named.
+const FAIL_TOGETHER: Duration = Duration::from_secs(1);
+/// How long a starter has to end what is left on its host when the job is over.
+const SWEEP: Duration = Duration::from_secs(10);
+/// How long the answers about what PEs are doing are waited for, and how long they hold.
+const LOOK: Duration = Duration::from_secs(1);
+const LOOK_HOLDS: Duration = Duration::from_millis(100);
+
+/// What the launcher has to know.
+#[derive(Debug)]
+pub enum Event {
+    /// A PE has said something to its launcher.
+    Pmi(usize),
+    /// A PE has written something, or closed an output.
+    Output(usize, Which),
+    /// Processes have ended.
+    Ended,
+    /// A host is lost, or has refused to start its PEs.
+    Lost(Loss),
+}
+
+/// A host that is lost.
+#[derive(Debug)]
+pub struct Loss {
+    pub host: String,
+    /// Its first PE, and all of them in words.
+    pub first: u32,
+    pub pes: String,
+    pub why: String,
+    /// Whether its PEs may have run.
+    pub has_run: bool,
+}
+
+/// What is polled for a host.
+#[derive(Clone, Copy, Debug)]
+pub enum Side {
+    Reports,
+    Orders,
+    Said,
+}
+
+/// All of them.
+pub struct Hosts {
+    links: Vec<Link>,
+    descriptions: Vec<Option<Description>>,
+    input: Input,
+    lost_after: Duration,
+    /// When hosts that have not answered count as lost.
+    give_up: Instant,
+    /// Hosts that have failed before any PE was started.
+    failed: Vec<Loss>,
+    fail_at: Option<Instant>,
+    /// Whether the PEs have been started, or never will be.
+    has_started: bool,
+    look: Option<Instant>,
+    looks_due: u32,
+    looked_at: Option<Instant>,
+    sweep_until: Option<Instant>,
+    /// When this process has last looked at the clock.
+    ticked: Instant,
+}
+
+impl Hosts {
+    /// Connects to all hosts. What comes of it is told later.
+    pub fn open(
+        ssh: &str,
+        plans: Vec<HostPlan>,
+        crew: &mut Crew,
+        limits: (Duration, Duration),
+    ) -> Result<Hosts, StartError> {
+        let (lost_after, start_within) = limits;
+        let mut links = Vec::new();
+        let mut descriptions = Vec::new();
+        for HostPlan { name, description } in plans {
+            let link = Link::open(ssh, &name, description.first, description.count)?;
+            crew.warden.watch(link.pid());
+            links.push(link);
+            descriptions.push(Some(description));
+        }
+        let now = Instant::now();
+        Ok(Hosts {
+            input: Input::new(),
+            links,
+            descriptions,
+            lost_after: lost_after.max(BEAT * 3),
+            give_up: now + start_within,
+            failed: Vec::new(),
+            fail_at: None,
+            has_started: false,
+            look: None,
+            looks_due: 0,
+            looked_at: None,
+            sweep_until: None,
+            ticked: now,
+        })
+    }
+
+    /// The PEs of the job, in order.
+    pub fn pes(&self) -> Vec<Box<dyn Pe>> {
+        let far = |link: &Link| {
+            let (first, outgoing) = (link.first, link.outgoing.clone());
+            let states = link.states.clone().into_iter();
+            (first..).zip(states).map(move |(pe, state)| {
+                let far = Far::new(pe, outgoing.clone(), state);
+                Box::new(far) as Box<dyn Pe>
+            })
+        };
+        self.links.iter().flat_map(far).collect()
+    }
+
+    /// The host and the number of PEs of each run of PEs, for MPICH.
+    pub fn counts(&self) -> Vec<u32> {
+        self.links.iter().map(|link| link.count).collect()
+    }
+
+    /// Whether it is still open whether the PEs will be started.
+    pub fn are_connecting(&self) -> bool {
+        !self.has_started
+    }
+
+    /// Hosts that have not got ready, for a line.
+    pub fn unready(&self) -> Vec<&str> {
+        let unready = |link: &&Link| matches!(link.stage, Stage::Unheard | Stage::Described);
+        self.links
+            .iter()
+            .filter(unready)
+            .map(|link| link.name.as_str())
+            .collect()
+    }
+
+    /// What to poll, by host.
+    pub fn watched(&self) -> Vec<(usize, Side, BorrowedFd<'_>, PollFlags)> {
+        let mut watched = Vec::new();
+        for (index, link) in self.links.iter().enumerate() {
+            let sides = [
+                (Side::Reports, link.from(), PollFlags::IN),
+                (Side::Said, link.says(), PollFlags::IN),
+                (Side::Orders, link.blocked_on(), PollFlags::OUT),
+            ];
+            for (side, fd, flags) in sides {
+                watched.extend(fd.map(|fd| (index, side, fd.as_fd(), flags)));
+            }
+        }
+        watched
+    }
+
+    /// Standard input, while PE 0 has room for it.
+    pub fn watched_input(&self) -> Option<BorrowedFd<'static>> {
+        let runs = self
+            .links
+            .first()
+            .is_some_and(|link| link.stage == Stage::Running);
+        self.input.fd().filter(|_| runs)
+    }
+
+    /// Whether the launcher waits to come into the foreground, where it may read the terminal.
+    pub fn is_input_in_background(&self) -> bool {
+        self.input.is_in_background()
+    }
+
+    /// Passes standard input on.
+    pub fn read_input(&mut self) {
+        if let Some(link) = self.links.first() {
+            self.input.read(&link.outgoing);
+        }
+    }
+
+    /// PE 0 needs no more input.
+    pub fn close_input(&mut self) {
+        self.input.close();
+    }
+
+    /// Tells all hosts that a PE has ended without leaving the job.
+    pub fn note_end(&self, pe: u32) {
+        self.tell(&Order::NoteEnd { pe });
+    }
+
+    /// The launcher is about to stop for a while.
+    pub fn pause(&mut self) {
+        self.tell(&Order::Pause);
+        self.links.iter_mut().for_each(Link::send);
+    }
+
+    fn tell(&self, order: &Order) {
+        for link in self.links.iter().filter(|link| link.is_running()) {
+            link.outgoing.push(order);
+        }
+    }
+
+    /// Reads from or writes to a host.
+    pub fn handle(&mut self, index: usize, side: Side, crew: &Crew) -> Vec<Event> {
+        let Some(link) = self.links.get_mut(index) else {
+            return Vec::new();
+        };
+        match side {
+            Side::Orders => link.send(),
+            Side::Said => link.read_said(),
+            Side::Reports => return self.hear(index, crew),
+        }
+        Vec::new()
+    }
+
+    fn hear(&mut self, index: usize, crew: &Crew) -> Vec<Event> {
+        let mut events = Vec::new();
+        let Some(link) = self.links.get_mut(index) else {
+            return events;
+        };
+        if let Err(why) = link.read() {
+            return self.lose(index, why);
+        }
+        loop {
+            let Some(link) = self.links.get_mut(index) else {
+                return events;
+            };
+            let taken = match link.next() {
+                Ok(Some(report)) => self.take(index, report, crew, &mut events),
+                Ok(None) => return events,
+                Err(problem) => Err(format!("its starter sent {problem}")),
+            };
+            if let Err(why) = taken {
+                events.extend(self.lose(index, why));
+                return events;
+            }
+        }
+    }
+
+    /// Takes one report.
+    fn take(
+        &mut self,
+        index: usize,
+        report: Report,
+        crew: &Crew,
+        events: &mut Vec<Event>,
+    ) -> Result<(), String> {
+        let Some(link) = self.links.get_mut(index) else {
+            return Ok(());
+        };
+        let state = match report.pe() {
+            None => None,
+            Some(pe) => match link.state(pe) {
+                Some(state) if link.is_running() => Some(Rc::clone(state)),
+                _ => return Err(format!("its starter speaks of PE {pe}, which is not there")),
+            },
+        };
+        let mut state = state.as_ref().map(|state| state.borrow_mut());
+        match (report, &mut state) {
+            (Report::Hello { version }, _) if link.stage == Stage::Described => {
+                let own = env!("CARGO_PKG_VERSION");
+                if version != own {
+                    return Err(format!(
+                        "hostwire there has version {}; this one has {own}",
+                        hostwire_transport::printable(&version)
+                    ));
+                }
+                let description = self.descriptions.get_mut(index).and_then(Option::take);
+                let description = description.ok_or("its starter has greeted twice")?;
+                link.outgoing.push(&Order::Describe(description));
+            }
+            (Report::Ready, _) if link.stage == Stage::Described => link.stage = Stage::Ready,
+            (Report::Refused(why), _) => return Err(hostwire_transport::printable(&why)),
+            (Report::Started | Report::Beat, _) => {}
+            (Report::Pmi { pe, bytes }, Some(state)) => {
+                state.pmi.extend(bytes);
+                events.push(Event::Pmi(pe as usize));
+            }
+            (Report::Output { pe, stream, bytes }, Some(state)) => {
+                let which = which(stream);
+                let held = &mut state.output(which).bytes;
+                held.extend(bytes);
+                // One read may have had more than there was room for.
+                if held.len() > ROOM_BYTES + PIECE_BYTES_MAX {
+                    return Err("its starter sends more output than it may".to_owned());
+                }
+                events.push(Event::Output(pe as usize, which));
+            }
+            (Report::Closed { pe, stream }, Some(state)) => {
+                state.output(which(stream)).is_closed = true;
+                events.push(Event::Output(pe as usize, which(stream)));
+            }
+            (Report::Ended { how, last }, Some(state)) => {
+                crew.board.mirror(last);
+                state.end = state.end.or(Some(match how {
+                    How::Exited(status) => End::Exited(status),
+                    How::Signal(signal) => End::Signal(signal),
+                }));
+                events.push(Event::Ended);
+            }
+            (Report::Seen { is_dying, last }, Some(state)) => {
+                crew.board.mirror(last);
+                state.is_dying = is_dying;
+            }
+            (Report::Looked, _) => self.looks_due = self.looks_due.saturating_sub(1),
+            (Report::Took(bytes), _) => self.input.give_room(bytes as usize),
+            (Report::InputClosed, _) => self.input.close(),
+            (Report::Counters { pe, record }, _) => crew.counters.mirror(pe, &record),
+            (Report::Swept, _) if link.stage == Stage::Done => {
+                link.stage = Stage::Swept;
+                link.close();
+            }
+            (_, _) => return Err("its starter says things out of order".to_owned()),
+        }
+        Ok(())
+    }
+
+    /// Nothing more is expected of a host.
+    fn lose(&mut self, index: usize, why: String) -> Vec<Event> {
+        let Some(link) = self.links.get_mut(index) else {
+            return Vec::new();
+        };
+        let stage = link.stage;
+        if stage == Stage::Over {
+            return Vec::new();
+        }
+        link.cut();
+        let mut events = Vec::new();
+        let loss = Loss {
+            host: link.name.clone(),
+            first: link.first,
+            pes: link.pes(),
+            why,
+            has_run: self.has_started,
+        };
+        if !self.has_started {
+            self.failed.push(loss);
+            self.fail_at = self.fail_at.or(Some(Instant::now() + FAIL_TOGETHER));
+            return events;
+        }
+        // One that has swept has done all it had to.
+        if stage != Stage::Swept {
+            events.push(Event::Lost(loss));
+        }
+        for (pe, state) in (link.first as usize..).zip(&link.states) {
+            state.borrow_mut().give_up();
+            events.push(Event::Output(pe, Which::Stdout));
+            events.push(Event::Output(pe, Which::Stderr));
+        }
+        events.push(Event::Ended);
+        events
+    }
+
+    /// Does what is due, and sends what waits.
+    pub fn tick(&mut self) -> Vec<Event> {
+        let now = Instant::now();
+        // This process, or its host, was stopped.
+        if now.saturating_duration_since(self.ticked) > BEAT * 2 {
+            self.links.iter_mut().for_each(|link| link.forgive(now));
+        }
+        self.ticked = now;
+        if self.look.is_some_and(|since| now >= since + LOOK) {
+            self.looked();
+        }
+        let mut events = Vec::new();
+        for index in 0..self.links.len() {
+            let Some(link) = self.links.get_mut(index) else {
+                continue;
+            };
+            link.send();
+            link.beat(now);
+            if link.stage == Stage::Swept && link.has_ended() {
+                link.cut();
+            } else if let Some(why) = link.loss(now, self.lost_after) {
+                events.extend(self.lose(index, why));
+            }
+        }
+        if self.are_connecting() {
+            events.extend(self.start(now));
+        } else if self.sweep_until.is_some() && self.holds_output() {
+            // Output that nobody reads may take as long as it likes.
+            self.sweep_until = Some(now + SWEEP);
+        } else if self.sweep_until.is_some_and(|until| until <= now) {
+            let why = format!(
+                "it has not ended what is left there within {} s",
+                SWEEP.as_secs()
+            );
+            for index in 0..self.links.len() {
+                events.extend(self.lose(index, why.clone()));
+            }
+        }
+        events
+    }
+
+    fn holds_output(&self) -> bool {
+        let mut states = self.links.iter().flat_map(|link| &link.states);
+        states.any(|state| {
+            let state = state.borrow();
+            !state.stdout.bytes.is_empty() || !state.stderr.bytes.is_empty()
+        })
+    }
+
+    /// Starts the PEs as soon as all hosts are ready, or gives up.
+    fn start(&mut self, now: Instant) -> Vec<Event> {
+        if self.links.iter().all(|link| link.stage == Stage::Ready) {
+            self.has_started = true;
+            for link in &mut self.links {
+                link.stage = Stage::Running;
+                let states = link.states.iter();
+                states.for_each(|state| state.borrow_mut().is_started = true);
+                link.outgoing.push(&Order::Go);
+                link.send();
+            }
+            return Vec::new();
+        }
+        let all_decided = self.unready().is_empty();
+        let has_failed =
+            !self.failed.is_empty() && (all_decided || self.fail_at.is_some_and(|at| at <= now));
+        if !has_failed && now < self.give_up {
+            return Vec::new();
+        }
+        if !has_failed {
+            let limit = hostwire::settings::ATTACH_TIMEOUT.variable;
+            for index in 0..self.links.len() {
+                let is_late = self
+                    .links
+                    .get(index)
+                    .is_some_and(|link| matches!(link.stage, Stage::Unheard | Stage::Described));
+                if is_late {
+                    self.lose(index, format!("it did not answer in time ({limit})"));
+                }
+            }
+        }
+        self.has_started = true;
+        let mut events: Vec<Event> = std::mem::take(&mut self.failed)
+            .into_iter()
+            .map(Event::Lost)
+            .collect();
+        events.extend(self.abandon());
+        events
+    }
+
+    /// When there is something to do without anything to read.
+    pub fn deadline(&self) -> Option<Instant> {
+        let links = self
+            .links
+            .iter()
+            .filter_map(|link| link.deadline(self.lost_after));
+        let connecting = self
+            .are_connecting()
+            .then_some(self.fail_at.unwrap_or(self.give_up));
+        let look = self.look.map(|look| look + LOOK);
+        links
+            .chain(connecting)
+            .chain(look)
+            .chain(self.sweep_until)
+            .min()
+    }
+
+    /// Asks what the PEs are doing. Whether that is known by now, as far as hosts answer in time.
+    pub fn looked(&mut self) -> bool {
+        let now = Instant::now();
+        if self
+            .looked_at
+            .is_some_and(|at| now.saturating_duration_since(at) < LOOK_HOLDS)
+        {
+            return true;
+        }
+        match self.look {
+            None => {
+                self.tell(&Order::Look);
+                self.looks_due = self.links.iter().filter(|link| link.is_running()).count() as u32;
+                self.look = Some(now);
+                false
+            }
+            Some(since) if self.looks_due == 0 || now >= since + LOOK => {
+                self.look = None;
+                self.looked_at = Some(now);
+                true
+            }
+            Some(_) => false,
+        }
+    }
+
+    /// Whether answers about what PEs are doing are waited for.
+    pub fn is_looking(&self) -> bool {
+        self.look.is_some() && self.looks_due > 0
+    }
+
+    /// All PEs have ended: what is left on the hosts is to end.
+    pub fn finish(&mut self) {
+        if self.sweep_until.is_some() {
+            return;
+        }
+        self.sweep_until = Some(Instant::now() + SWEEP);
+        for link in self
+            .links
+            .iter_mut()
+            .filter(|link| link.stage == Stage::Running)
+        {
+            link.outgoing.push(&Order::Done);
+            link.stage = Stage::Done;
+            link.send();
+        }
+    }
+
+    /// Cuts all connections: starters end what they have started.
+    pub fn abandon(&mut self) -> Vec<Event> {
+        self.has_started = true;
+        for link in &mut self.links {
+            if !link.is_over() {
+                link.cut();
+            }
+            link.states
+                .iter()
+                .for_each(|state| state.borrow_mut().give_up());
+        }
+        vec![Event::Ended]
+    }
+
+    /// Whether nothing more is expected of any host.
+    pub fn are_over(&self) -> bool {
+        self.links.iter().all(Link::is_over)
+    }
+}
+
+fn which(stream: Stream) -> Which {
+    match stream {
+        Stream::Stdout => Which::Stdout,
+        Stream::Stderr => Which::Stderr,
+    }
+}

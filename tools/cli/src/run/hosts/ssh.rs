@@ -1,0 +1,211 @@
+//! How a starter is started, and what it means when ssh ends instead.
+
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+
+use hostwire_transport::os::process::ChildSetup;
+use hostwire_transport::printable;
+
+use super::super::pes::End;
+use super::super::starter;
+
+/// The status by which ssh says that it has failed itself.
+const SSH_FAILED: i32 = 255;
+/// The status by which a shell says that it has not found a program.
+const NOT_FOUND: i32 = 127;
+/// The status of the command line of hostwire for a command that it does not know.
+const UNKNOWN_COMMAND: i32 = 2;
+
+/// The command that starts the starter of a host.
+pub fn command(ssh: &str, target: &str) -> Command {
+    let mut command = match is_here(target) {
+        true => {
+            let mut command = Command::new("/proc/self/exe");
+            command.arg(starter::COMMAND);
+            command
+        }
+        false => {
+            let mut words = ssh.split_whitespace();
+            let mut command = Command::new(words.next().unwrap_or("ssh"));
+            // It must never ask for anything: nobody may be there to answer. It ends with the job, so no other
+            // connection may depend on it.
+            let options = ["-oBatchMode=yes", "-oControlMaster=no", "-T"];
+            command.args(words).args(options).arg(target);
+            command.arg(remote_line(own_path().as_deref()));
+            command
+        }
+    };
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        // Ctrl-C of a terminal is the launcher's.
+        .process_group(0);
+    // It ends with the launcher, and the starter with it.
+    ChildSetup::default().apply(&mut command);
+    command
+}
+
+/// Whether a host is this one, by its name. No ssh is needed then.
+fn is_here(target: &str) -> bool {
+    let own = rustix::system::uname();
+    target == "localhost" || target.as_bytes() == own.nodename().to_bytes()
+}
+
+/// Where this program is, if any shell takes the path as it is.
+fn own_path() -> Option<String> {
+    let path = std::env::current_exe().ok()?.into_os_string();
+    let path = path.into_string().ok()?;
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._+-".contains(c);
+    path.chars().all(is_plain).then_some(path)
+}
+
+/// For the shell of the user on the host, whichever that is: the same file as here, else the one in the path.
+fn remote_line(own_path: Option<&str>) -> String {
+    let command = starter::COMMAND;
+    match own_path {
+        Some(path) => {
+            format!("exec sh -c 'test -x {path} && exec {path} {command}; exec hostwire {command}'")
+        }
+        None => format!("exec hostwire {command}"),
+    }
+}
+
+/// Why there is no starter, in words. `said` is what came on standard error, `noise` what came in place of a greeting.
+pub fn why_not_started(target: &str, status: Option<End>, said: &str, noise: &str) -> String {
+    let code = match status {
+        Some(End::Exited(code)) => Some(code),
+        _ => None,
+    };
+    let last = said.lines().map(str::trim).rfind(|line| !line.is_empty());
+    let last = last.map(printable);
+    let says = |words: &[&str]| words.iter().any(|word| said.contains(word));
+    let version = env!("CARGO_PKG_VERSION");
+    let why = match code {
+        Some(SSH_FAILED) if says(&["Permission denied", "Too many authentication failures"]) => {
+            format!(
+                "ssh has no key that it takes, and is not to ask for a password; ssh-copy-id {target} gives it one"
+            )
+        }
+        Some(SSH_FAILED) if says(&["Host key verification failed"]) => {
+            format!(
+                "ssh does not know its key, or the key has changed; log in by hand once: ssh {target}"
+            )
+        }
+        Some(SSH_FAILED) if says(&["Could not resolve"]) => {
+            "there is no host of this name".to_owned()
+        }
+        Some(SSH_FAILED) if says(&["Connection refused"]) => {
+            "it does not accept connections by ssh; is sshd running there?".to_owned()
+        }
+        Some(SSH_FAILED) if says(&["timed out", "No route to host", "Network is unreachable"]) => {
+            "it cannot be reached".to_owned()
+        }
+        Some(SSH_FAILED) => format!("ssh has failed; try: ssh {target} true"),
+        Some(NOT_FOUND) => {
+            format!("hostwire is not in the path there; install version {version}")
+        }
+        Some(UNKNOWN_COMMAND) if says(&["there is no command"]) => {
+            format!("hostwire there is older than this one; install version {version}")
+        }
+        Some(code) => {
+            format!("hostwire ended there with status {code} before it had said anything")
+        }
+        None => match status {
+            Some(_) => "ssh was killed".to_owned(),
+            None => "it has closed the connection".to_owned(),
+        },
+    };
+    let noise = match noise {
+        "" => String::new(),
+        noise => format!("; it printed {noise:?}"),
+    };
+    match last {
+        Some(last) => format!("{why}{noise} ({last})"),
+        None => format!("{why}{noise}"),
+    }
+}
+
+/// Why a starter is gone that was there, in words.
+pub fn why_lost(status: Option<End>, said: &str) -> String {
+    let last = said.lines().map(str::trim).rfind(|line| !line.is_empty());
+    let last = last.map(|line| format!(" ({})", printable(line)));
+    let last = last.unwrap_or_default();
+    let why = match status {
+        Some(End::Exited(SSH_FAILED)) => "its connection or its starter has ended".to_owned(),
+        Some(End::Exited(code)) => format!("its starter ended with status {code}"),
+        Some(_) => "ssh was killed".to_owned(),
+        None => "it has closed the connection".to_owned(),
+    };
+    format!("{why}{last}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shell_of_the_host_tries_the_same_file_first() {
+        assert_eq!(
+            remote_line(Some("/opt/hw/bin/hostwire")),
+            "exec sh -c 'test -x /opt/hw/bin/hostwire && exec /opt/hw/bin/hostwire __starter; exec hostwire __starter'"
+        );
+        assert_eq!(remote_line(None), "exec hostwire __starter");
+    }
+
+    #[test]
+    fn each_failure_of_ssh_says_what_to_do() {
+        let why = |code: i32, said: &str| why_not_started("b", Some(End::Exited(code)), said, "");
+        for (code, said, expected) in [
+            (
+                255,
+                "me@b: Permission denied (publickey,password).\r\n",
+                "ssh-copy-id b gives it one",
+            ),
+            (
+                255,
+                "Host key verification failed.\n",
+                "log in by hand once: ssh b",
+            ),
+            (
+                255,
+                "ssh: Could not resolve hostname b: unknown\n",
+                "there is no host of this name",
+            ),
+            (
+                255,
+                "ssh: connect to host b port 22: Connection refused\n",
+                "is sshd running there?",
+            ),
+            (
+                255,
+                "ssh: connect to host b port 22: No route to host\n",
+                "it cannot be reached",
+            ),
+            (255, "kex: something\n", "try: ssh b true"),
+            (
+                127,
+                "sh: 1: exec: hostwire: not found\n",
+                "hostwire is not in the path there",
+            ),
+            (
+                2,
+                "hostwire: there is no command '__starter'; there are run\n",
+                "older than this one",
+            ),
+            (1, "", "ended there with status 1"),
+        ] {
+            let seen = why(code, said);
+            assert!(seen.contains(expected), "{seen}");
+            assert!(
+                seen.ends_with(&format!("({})", said.trim())) || said.is_empty(),
+                "{seen}"
+            );
+        }
+        let seen = why_not_started("b", None, "", "This account is closed.");
+        assert_eq!(
+            seen,
+            "it has closed the connection; it printed \"This account is closed.\""
+        );
+    }
+}

@@ -1,0 +1,116 @@
+//! The start of a job.
+
+use std::time::Instant;
+
+use rustix::process::getpid;
+
+use super::super::crew::{Crew, input_output};
+use super::super::output::{Merger, Sink};
+use super::super::pes::{Near, Pe};
+use super::super::plan::Plan;
+use super::super::pmi_server::Server;
+use super::super::signals::Signals;
+use super::super::spawn::Input;
+use super::super::start_error::StartError;
+use super::super::stdin::Pump;
+use super::super::strays;
+use super::super::suspects::Suspects;
+use super::super::virtual_time::{Line, Simulator};
+use super::Job;
+
+impl Job {
+    /// Starts all PEs of `plan`.
+    ///
+    /// # Errors
+    /// No process is left then.
+    pub fn start(mut plan: Plan) -> Result<Job, StartError> {
+        let signals = Signals::new().map_err(input_output("handle signals"))?;
+        strays::adopt().map_err(|errno| StartError::System {
+            what: "adopt what PEs leave behind",
+            errno,
+        })?;
+        let mut crew = Crew::new(plan.pes)?;
+        if !plan.far.is_empty() {
+            let hosts = super::far::open(&mut plan, &mut crew)?;
+            let mut job = Job::new(plan, signals, crew, hosts.pes(), false);
+            job.server = Server::of_hosts(&kvsname(), &hosts.counts());
+            job.hosts = Some(hosts);
+            return Ok(job);
+        }
+        let mut pes = Vec::with_capacity(plan.pes as usize);
+        let mut stdin = None;
+        let mut lines = Vec::new();
+        for pe in 0..plan.pes {
+            let input = match pe {
+                0 if Pump::is_needed() => Input::Pipe,
+                0 => Input::Inherit,
+                _ => Input::Null,
+            };
+            plan.binding.enter(pe)?;
+            if let Some(time) = &plan.virtual_time {
+                lines.push(Line::new(time.compute, (pe, plan.pes), &crew.mark)?);
+            }
+            let line = lines.last();
+            let (started, pipe) = crew.start(&plan, pe, line, input)?;
+            stdin = stdin.or(pipe.map(Pump::new));
+            pes.push(started);
+        }
+        // On the CPU of the PEs, with which it takes turns.
+        let stamps = plan.virtual_time.as_ref().is_some_and(|time| time.stamps);
+        let model = match plan.virtual_time.take() {
+            Some(time) => {
+                let outputs = pes.iter().map(Near::second_outputs);
+                let outputs = outputs.collect::<std::io::Result<Vec<_>>>();
+                let outputs = outputs.map_err(input_output("listen to the PEs"))?;
+                Some(Simulator::start(time.hardware, lines, outputs)?)
+            }
+            None => None,
+        };
+        plan.binding.leave();
+
+        let pes = pes.into_iter().map(|pe| Box::new(pe) as Box<dyn Pe>);
+        let pes = pes.collect();
+        let mut job = Job::new(plan, signals, crew, pes, stamps);
+        job.stdin = stdin;
+        job.model_is_done = model.is_none();
+        job.model = model;
+        Ok(job)
+    }
+
+    /// A job with these PEs.
+    fn new(plan: Plan, signals: Signals, crew: Crew, pes: Vec<Box<dyn Pe>>, stamps: bool) -> Job {
+        let merger = || Merger::new(plan.pes, plan.label, stamps);
+        Job {
+            times: vec![0; plan.pes as usize],
+            server: Server::new(&kvsname(), plan.pes),
+            stdout: Sink::new(rustix::stdio::stdout(), merger()),
+            stderr: Sink::new(rustix::stdio::stderr(), merger()),
+            // A deadline too far to be named never passes.
+            deadline: plan
+                .timeout
+                .and_then(|timeout| Instant::now().checked_add(timeout)),
+            ending: None,
+            kill_at: None,
+            suspects: Suspects::default(),
+            ends_told: true,
+            failed_status: None,
+            swept: false,
+            heard: Instant::now(),
+            plan,
+            crew,
+            pes,
+            hosts: None,
+            signals,
+            stdin: None,
+            model_is_done: true,
+            model: None,
+            simulated: Vec::new(),
+            unwritten: false,
+        }
+    }
+}
+
+/// The name of the job for PMI.
+fn kvsname() -> String {
+    format!("kvs_{}_0", getpid().as_raw_pid())
+}
