@@ -44,6 +44,8 @@ mkdir -p "$work/providers"
 "$cargo" build --quiet --locked --release -p hostwire-bench --bin instructions
 "$cargo" build --quiet --locked --release -p hostwire-shmem -p hostwire-preload -p hostwire-clock -p hostwire-fabric-provider \
     -p hostwire-tca
+# Alone, because the simulator has other features of the crates below it: the other programs are what users have.
+"$cargo" build --quiet --locked --release -p hostwire-sim --example count_events
 compile() { "${CC:-cc}" -O2 -std=gnu11 -Wall -Wextra -Werror -Iinclude -o "$work/$1" "bench/instructions/$1.c" "${@:2}"; }
 compile shmem "$release/libhostwire_shmem.a" -lpthread -ldl -lm
 compile tagged -lfabric
@@ -69,7 +71,8 @@ counted() {
 counted rust "$release/instructions" run
 counted shmem "$work/shmem"
 counted tagged "$work/tagged" hostwire
-counts=("$work/"{rust,shmem,tagged}.out)
+counted sim "$release/examples/count_events"
+counts=("$work/"{rust,shmem,tagged,sim}.out)
 
 # Sockets. Those of bare Ethernet need a cable, in a network of its own, and rights.
 cable='ip link add left type veth peer name right && ip link set left up && ip link set right up && "$@"'
