@@ -6,7 +6,7 @@
 #     scripts/instructions.sh --check   fails where a row grew by more than 3 %, is missing, or is new
 #     scripts/instructions.sh --write   writes the table anew
 #
-# bench/instructions/README.md says what is counted. Twenty seconds, and the time that a release build takes.
+# bench/instructions/README.md says what is counted. Half a minute, and the time that release builds take.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -44,6 +44,8 @@ mkdir -p "$work/providers"
 "$cargo" build --quiet --locked --release -p hostwire-bench --bin instructions
 "$cargo" build --quiet --locked --release -p hostwire-shmem -p hostwire-preload -p hostwire-clock -p hostwire-fabric-provider \
     -p hostwire-tca
+# Alone, because the simulator has other features of the crates below it: the other programs are what users have.
+"$cargo" build --quiet --locked --release -p hostwire-sim --example count_events
 compile() { "${CC:-cc}" -O2 -std=gnu11 -Wall -Wextra -Werror -Iinclude -o "$work/$1" "bench/instructions/$1.c" "${@:2}"; }
 compile shmem "$release/libhostwire_shmem.a" -lpthread -ldl -lm
 compile tagged -lfabric
@@ -53,11 +55,13 @@ cp "$release/libhostwire_fi.so" "$work/providers/libhostwire-fi.so"
 # No setting of the caller's counts. The C library copies as it does on a processor without AVX: which of its ways it takes
 # depends on the processor otherwise.
 plain=glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX2,-AVX,-AVX_Fast_Unaligned_Load,-SSSE3,-ERMS,-FSRM
+network=()
 counted() {
     local name=$1
     shift
     env -i PATH="$PATH" FI_PROVIDER_PATH="$work/providers" GLIBC_TUNABLES=$plain \
-        timeout 120 "$work/no_auxv" valgrind --quiet --tool=callgrind --callgrind-out-file="$work/$name.out" "$@" >"$work/$name.log" 2>&1 ||
+        timeout 120 "${network[@]}" \
+        "$work/no_auxv" valgrind --quiet --tool=callgrind --callgrind-out-file="$work/$name.out" "$@" >"$work/$name.log" 2>&1 ||
         {
             cat "$work/$name.log"
             echo "instructions: $name failed under callgrind"
@@ -67,11 +71,32 @@ counted() {
 counted rust "$release/instructions" run
 counted shmem "$work/shmem"
 counted tagged "$work/tagged" hostwire
+counted sim "$release/examples/count_events"
+counts=("$work/"{rust,shmem,tagged,sim}.out)
+
+# Sockets. Those of bare Ethernet need a cable, in a network of its own, and rights.
+cable='ip link add left type veth peer name right && ip link set left up && ip link set right up && "$@"'
+for kind in udp tcp ether xdp; do
+    network=()
+    if [[ $kind == ether || $kind == xdp ]]; then
+        network=(unshare --net bash -c "$cable" -)
+    fi
+    if "${network[@]}" "$release/instructions" socket "$kind" >"$work/$kind.log" 2>&1; then
+        counted "$kind" "$release/instructions" socket "$kind"
+        counts+=("$work/$kind.out")
+    else
+        # As in the committed table, so that they are neither missing nor lost.
+        grep "^socket_${kind}_" "$committed" >"$work/$kind.lines" || true
+        counts+=("$work/$kind.lines")
+        echo "instructions: the rows socket_${kind} are not compared: $(tail -n 1 "$work/$kind.log")"
+    fi
+done
+network=()
 
 # Lines of shared memory: lackey writes each access down.
 lines() {
     local name=$1 program=$2
-    env -i PATH="$PATH" GLIBC_TUNABLES=$plain \
+    env -i PATH="$PATH" FI_PROVIDER_PATH="$work/providers" GLIBC_TUNABLES=$plain \
         timeout -k 5 120 "$work/no_auxv" valgrind --quiet --tool=lackey --trace-mem=yes --log-file="$work/$name.trace" "${@:2}" \
         >"$work/$name.maps" 2>"$work/$name.log" ||
         {
@@ -85,7 +110,8 @@ lines() {
 }
 lines rust "$release/instructions" few
 lines shmem "$work/shmem"
-counts=("$work/"{rust.out,shmem.out,tagged.out,rust.lines,shmem.lines})
+lines tagged "$work/tagged" hostwire few
+counts+=("$work/"{rust,shmem,tagged}.lines)
 
 # Others choose other instructions.
 compilers="$(rustc --version | cut -d' ' -f1,2), cc $("${CC:-cc}" -dumpversion), $(getconf GNU_LIBC_VERSION)"

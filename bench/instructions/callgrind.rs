@@ -11,6 +11,8 @@ use crate::table::Table;
 const ROW: &str = "row_";
 /// Only calls from functions with this name count: those before are warm-up.
 const COUNTING: &str = "count";
+/// Calls from functions with this name are further steps of an operation that has been counted: their instructions are added.
+const GOING_ON: &str = "go_on";
 
 /// Adds the rows in `text`.
 pub fn rows(text: &str, table: &mut Table) -> Result<(), String> {
@@ -29,9 +31,14 @@ pub fn rows(text: &str, table: &mut Table) -> Result<(), String> {
         } else if let Some(calls) = line.strip_prefix("calls=") {
             let calls = number(calls.split(' ').next())?;
             let cost = number(lines.next().and_then(|line| line.split(' ').nth(1)))?;
-            if let Some(row) = row(&called).filter(|_| is_counting(&caller)) {
+            let operations = match (is_counting(&caller), is_going_on(&caller)) {
+                (true, _) => calls,
+                (_, true) => 0,
+                _ => continue,
+            };
+            if let Some(row) = row(&called) {
                 let total = totals.entry(row.to_owned()).or_default();
-                *total = (total.0 + calls, total.1 + cost);
+                *total = (total.0 + operations, total.1 + cost);
             }
         }
     }
@@ -68,6 +75,10 @@ pub fn row(function: &str) -> Option<&str> {
 
 pub fn is_counting(function: &str) -> bool {
     parts(function).any(|part| part == COUNTING)
+}
+
+pub fn is_going_on(function: &str) -> bool {
+    parts(function).any(|part| part == GOING_ON)
 }
 
 fn parts(function: &str) -> impl Iterator<Item = &str> {
@@ -112,6 +123,14 @@ calls=2 40
             "put_8", "41.0", "shmem_p", "21.5"
         );
         assert_eq!(table.to_string(), lines);
+    }
+
+    #[test]
+    fn further_steps_are_part_of_the_operation() {
+        let mut table = Table::default();
+        let steps = "fn=(7) go_on\n10\ncfn=(6)\ncalls=3 40\n-3 37\n";
+        rows(&format!("{FILE}{steps}"), &mut table).unwrap();
+        assert!(table.to_string().ends_with("      40.0\n"), "{table}");
     }
 
     #[test]

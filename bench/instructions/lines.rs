@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufRead;
 use std::ops::Range;
 
-use crate::callgrind::{is_counting, row};
+use crate::callgrind::{is_counting, is_going_on, row};
 use crate::table::Table;
 
 const LINE_BYTES: u64 = 64;
@@ -17,6 +17,8 @@ pub struct Places {
     rows: BTreeMap<u64, String>,
     /// The functions whose calls count.
     counting: Vec<Range<u64>>,
+    /// The functions that call further steps.
+    going_on: Vec<Range<u64>>,
     /// Shared memory, from the start of its file on: the variables of a C program, which are shared as well, lie behind it.
     shared: Vec<Range<u64>>,
 }
@@ -51,11 +53,21 @@ impl Places {
                 places.rows.insert(base + at, row.to_owned());
             } else if is_counting(name) {
                 places.counting.push(base + at..base + at + bytes);
+            } else if is_going_on(name) {
+                places.going_on.push(base + at..base + at + bytes);
             }
         }
         match places.shared.is_empty() || places.rows.is_empty() || places.counting.is_empty() {
             true => Err("no shared memory, no row, or nothing that counts".into()),
             false => Ok(places),
+        }
+    }
+
+    /// How many operations a call from this instruction is. `None` if such calls do not count.
+    fn operations(&self, at: u64) -> Option<u64> {
+        match contains(&self.counting, at) {
+            true => Some(1),
+            false => contains(&self.going_on, at).then_some(0),
         }
     }
 }
@@ -71,6 +83,8 @@ struct Total {
 /// The call that counts now.
 struct Call<'a> {
     row: &'a str,
+    /// 0 if it is a further step of an operation.
+    operations: u64,
     written: BTreeSet<u64>,
     read: BTreeSet<u64>,
 }
@@ -78,7 +92,8 @@ struct Call<'a> {
 /// Two rows of the table for each row of `trace`: `lines_written_` and `lines_read_`.
 pub fn rows(trace: impl BufRead, places: &Places) -> Result<Table, String> {
     let mut totals: BTreeMap<&str, Total> = BTreeMap::new();
-    let (mut is_called, mut call) = (false, None);
+    // How many operations the next call of a row is, if it counts.
+    let (mut called, mut call) = (None, None);
     for line in trace.lines() {
         let line = line.map_err(|error| error.to_string())?;
         let Some((kind, at, bytes)) = access(&line) else {
@@ -88,18 +103,21 @@ pub fn rows(trace: impl BufRead, places: &Places) -> Result<Table, String> {
             if let Some(call) = &mut call {
                 note(call, kind, at..at + bytes, &places.shared);
             }
-        } else if contains(&places.counting, at) {
-            is_called = true;
+        } else if let Some(operations) = places.operations(at) {
+            called = Some(operations);
             if let Some(ended) = call.take() {
                 add(&mut totals, ended);
             }
         } else if let Some(row) = places.rows.get(&at) {
-            call = is_called.then(|| Call {
+            call = called.take().map(|operations| Call {
                 row,
+                operations,
                 written: BTreeSet::new(),
                 read: BTreeSet::new(),
             });
-            is_called = false;
+        } else {
+            // A warm-up calls a row next, and not who counts.
+            called = None;
         }
     }
     let mut table = Table::default();
@@ -134,7 +152,7 @@ fn note(call: &mut Call<'_>, kind: &str, bytes: Range<u64>, shared: &[Range<u64>
 
 fn add<'a>(totals: &mut BTreeMap<&'a str, Total>, call: Call<'a>) {
     let total = totals.entry(call.row).or_default();
-    total.calls += 1;
+    total.calls += call.operations;
     total.written += call.written.len();
     total.read += call.read.len();
 }
@@ -153,6 +171,7 @@ mod tests {
 
     const SYMBOLS: &str = "\
 0000000000000010 0000000000000008 t a::End::count
+0000000000000018 0000000000000004 t a::End::go_on
 0000000000000020 0000000000000008 t a::row_put_8
 0000000000000030 t nothing
 ";
@@ -160,7 +179,7 @@ mod tests {
 1000-2000 r-xp 00000000 00:00 1 /a/program
 8000-9000 rw-s 00000000 00:00 1 /memfd:hostwire (deleted)
 ";
-    /// A call that does not count, and one that does.
+    /// A call that does not count, one that does, and again one that does not.
     const TRACE: &str = "\
 ==1== a line of valgrind
 I  00001020,4
@@ -174,6 +193,9 @@ I  00001020,4
  M 00008fc0,4
 I  00001014,4
  L 00008000,8
+I  00001004,4
+I  00001020,4
+ S 00008000,8
 ";
 
     #[test]
@@ -185,6 +207,14 @@ I  00001014,4
             words,
             ["lines_read_put_8", "1.0", "lines_written_put_8", "3.0"]
         );
+    }
+
+    #[test]
+    fn lines_of_further_steps_are_added() {
+        let places = Places::new(SYMBOLS, MAPS, "program").unwrap();
+        let step = "I  00001018,4\nI  00001020,4\n S 00008000,8\nI  00001018,4\n";
+        let table = rows(format!("{TRACE}{step}").as_bytes(), &places).unwrap();
+        assert!(table.to_string().ends_with("  4.0\n"), "{table}");
     }
 
     #[test]

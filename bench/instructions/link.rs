@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use hostwire_link::{Config, Endpoint, Identity, LinkId, Node, Ns, Transmit};
 
-use crate::pair::{self, COUNTED, Failed, WARM_UP};
+use crate::pair::{self, COUNTED, Failed, WARM_UP, count};
 
 /// Two endpoints with an open link between them.
 struct Ends {
@@ -133,10 +133,4 @@ fn pass(now: Ns, from: &mut Endpoint, to: &mut Endpoint) -> bool {
         }
     }
     came
-}
-
-/// What is called from here counts: see `callgrind`.
-#[inline(never)]
-fn count<R>(operation: impl FnOnce() -> R) -> R {
-    operation()
 }

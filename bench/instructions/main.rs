@@ -4,6 +4,7 @@
 //! ```text
 //! instructions run                      does each operation many times
 //! instructions few                      does those on shared memory less often, for lackey
+//! instructions socket KIND              sends and takes frames by sockets of a kind: udp, tcp, ether or xdp
 //! instructions lines PROGRAM SYMBOLS MAPS TRACE   prints the lines of shared memory that lackey saw
 //! instructions table FILE...            prints the table of what callgrind wrote to these files
 //! instructions check COMMITTED FILE...  compares it with a table
@@ -16,6 +17,7 @@ mod lines;
 mod link;
 mod pair;
 mod rows;
+mod sockets;
 mod table;
 
 use std::path::Path;
@@ -32,6 +34,7 @@ fn main() -> ExitCode {
             .and_then(|()| link::rows())
             .map(|()| true),
         ["few"] => pair::run(rows::all, pair::SELDOM).map(|()| true),
+        ["socket", kind] => sockets::rows(kind).map(|()| true),
         ["lines", program, symbols, maps, trace] => {
             lines(program, symbols, maps, trace).map(|table| {
                 print!("{table}");

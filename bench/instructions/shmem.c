@@ -2,8 +2,9 @@
  * itself, as it would to any other PE: where the memory of a PE lies is looked up in the same table. */
 #include <shmem.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
+
+#include "maps.h"
 
 #define ROW static __attribute__((noinline))
 
@@ -45,17 +46,6 @@ static __attribute__((noinline)) void count(void (*row)(void))
 {
     for (int turn = 0; turn < COUNTED; turn++)
         row();
-}
-
-/* For lines.rs: where shared memory and the program lie. */
-static void print_maps(void)
-{
-    FILE *maps = fopen("/proc/self/maps", "r");
-    if (!maps)
-        abort();
-    for (int c; (c = getc(maps)) != EOF;)
-        putchar(c);
-    fclose(maps);
 }
 
 int main(void)

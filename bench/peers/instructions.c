@@ -63,10 +63,12 @@ ROW void row_ucx_receive_1024(void) { receive_tagged(1024); }
 ROW void row_ucx_send_4096(void) { send_tagged(4096); }
 ROW void row_ucx_receive_4096(void) { receive_tagged(4096); }
 
-static void (*const rows[][2])(void) = {
-    {row_ucx_send_8, row_ucx_receive_8},       {row_ucx_send_64, row_ucx_receive_64},
-    {row_ucx_send_256, row_ucx_receive_256},   {row_ucx_send_1024, row_ucx_receive_1024},
-    {row_ucx_send_4096, row_ucx_receive_4096},
+static turn_rows rows[] = {
+    {NULL, row_ucx_send_8, row_ucx_receive_8},
+    {NULL, row_ucx_send_64, row_ucx_receive_64},
+    {NULL, row_ucx_send_256, row_ucx_receive_256},
+    {NULL, row_ucx_send_1024, row_ucx_receive_1024},
+    {NULL, row_ucx_send_4096, row_ucx_receive_4096},
 };
 
 /* The first message: the ends have to hear of each other. */
@@ -103,8 +105,8 @@ int main(void)
     memset(out, 7, sizeof out);
     meet();
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
-        warm_up(rows[i]);
-        count(rows[i]);
+        warm_up(rows[i], WARM_UP);
+        count(rows[i], COUNTED);
     }
     if (memcmp(out, in, 4096))
         abort();

@@ -13,8 +13,9 @@ use std::time::{Duration, Instant};
 
 /// One message in so many is copied the other way. A power of two. Fitted.
 const TRIED_EVERY: u32 = 128;
-/// The first one that is.
+/// The first one that is, and one more at the beginning.
 const TRIED_FIRST: u32 = 8;
+const TRIED_SECOND: u32 = 16;
 
 /// Of the side that says how bytes are copied: which messages are copied the other way.
 #[derive(Debug, Default)]
@@ -27,7 +28,8 @@ impl Trials {
     #[inline(always)]
     pub fn next(&mut self, wanted: bool) -> bool {
         self.messages = self.messages.wrapping_add(1);
-        wanted ^ (self.messages % TRIED_EVERY == TRIED_FIRST)
+        let is_trial = self.messages % TRIED_EVERY == TRIED_FIRST;
+        wanted ^ (is_trial | (self.messages == TRIED_SECOND))
     }
 }
 
@@ -39,6 +41,8 @@ pub struct Choice {
     last: bool,
     /// Picoseconds of a byte: ordinary, staged. 0 until it is known.
     seen: [u64; 2],
+    /// The other way was faster when it was last tried.
+    is_doubted: bool,
 }
 
 impl Choice {
@@ -48,6 +52,7 @@ impl Choice {
             wanted,
             last: wanted,
             seen: [0; 2],
+            is_doubted: false,
         }
     }
 
@@ -73,9 +78,11 @@ impl Choice {
             true => (staged, ordinary),
             false => (ordinary, staged),
         };
-        // Not for a little.
-        if other > 0 && other + other / 8 < now {
-            self.wanted = !self.wanted;
+        // A trial is over when the wanted way is back. Not for a little, and not for one trial, which may have been disturbed.
+        if is_staged == self.wanted && other > 0 {
+            let is_slower = other + other / 8 < now;
+            self.wanted ^= is_slower & self.is_doubted;
+            self.is_doubted = is_slower & !self.is_doubted;
         }
     }
 }
@@ -101,7 +108,7 @@ mod tests {
         for wanted in [false, true] {
             let mut trials = Trials::default();
             let others = (1..=1024).filter(|_| trials.next(wanted) != wanted);
-            assert_eq!(others.count(), 8);
+            assert_eq!(others.count(), 9);
         }
     }
 
@@ -109,22 +116,38 @@ mod tests {
     fn the_faster_way_is_wanted_when_both_are_known() {
         let mut choice = Choice::new(false);
         assert!(!choice.is_new(false) && choice.is_new(true));
-        choice.note(true, 1000, US);
-        assert!(!choice.is_staged() && choice.is_new(false));
-        choice.note(false, 1000, 2 * US);
-        assert!(choice.is_staged());
+        for is_wanted in [false, true] {
+            choice.note(true, 1000, US);
+            assert!(!choice.is_staged() && choice.is_new(false));
+            choice.note(false, 1000, 2 * US);
+            assert_eq!(choice.is_staged(), is_wanted);
+        }
         // Per byte.
-        choice.note(true, 4000, 3 * US);
-        assert!(choice.is_staged());
-        choice.note(false, 2000, US);
-        assert!(!choice.is_staged());
+        for is_wanted in [true, false] {
+            choice.note(false, 2000, US);
+            assert!(choice.is_staged());
+            choice.note(true, 4000, 3 * US);
+            assert_eq!(choice.is_staged(), is_wanted);
+        }
     }
 
     #[test]
     fn a_little_faster_is_not_enough() {
         let mut choice = Choice::new(true);
-        choice.note(false, 1000, 9 * US);
-        choice.note(true, 1000, 10 * US);
-        assert!(choice.is_staged());
+        for _ in 0..4 {
+            choice.note(false, 1000, 9 * US);
+            choice.note(true, 1000, 10 * US);
+            assert!(choice.is_staged());
+        }
+    }
+
+    #[test]
+    fn one_trial_that_was_disturbed_changes_nothing() {
+        let mut choice = Choice::new(false);
+        for took_us in [9, 1, 9, 1] {
+            choice.note(true, 1000, 3 * US);
+            choice.note(false, 1000, took_us * US);
+            assert!(!choice.is_staged());
+        }
     }
 }
