@@ -62,7 +62,7 @@ fn oshrun_says_what_it_cannot_do() {
     for (arguments, word) in [
         (&["true"][..], "how many PEs"),
         (&["-n", "2"], "which program"),
-        (&["-n", "2", "-H", "far", "true"], "this host"),
+        (&["-n", "2", "-H", "a:0", "true"], "at least one PE"),
         (&["-n", "2", "--colour", "true"], "--colour"),
         (
             &["-n", "1", "-x", "NOT_SET_ANYWHERE", "true"],
