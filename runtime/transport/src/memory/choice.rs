@@ -1,4 +1,4 @@
-//! Whether bytes that another core takes out soon are [staged](Memory::copy_in_staged), or copied as others are.
+//! Whether bytes that another core takes out soon are [staged](super::Memory::copy_in_staged), or copied as others are.
 //!
 //! Which is faster depends on the processor, and on how far the two cores are from each other, which a hypervisor may change
 //! at any time. On one processor, messages of 64 KiB between far cores took 0.6 of the time when they were staged; on
@@ -6,8 +6,6 @@
 //! ways, so its sender cannot know. The copy out of it does not. So now and then the sender copies one message the other way, and
 //! the receiver measures how long it takes to copy out that one and the next. `docs/decisions/2026-11-29-copies-by-measurement.md`
 //! has figures.
-//!
-//! [`Memory::copy_in_staged`]: super::Memory::copy_in_staged
 
 use std::time::{Duration, Instant};
 
