@@ -59,6 +59,7 @@ pub mod arrival;
 pub mod chain;
 #[cfg(not(loom))]
 pub mod conformance;
+pub mod copy_choice;
 #[cfg(all(any(feature = "coroutine", memory_model), not(loom)))]
 pub mod coroutine;
 pub mod error;

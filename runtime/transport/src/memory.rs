@@ -6,7 +6,6 @@
 //! before or after it, in any mixture, and nothing worse: the other side of the
 //! race is another process, and every bit pattern is a valid `u8`.
 
-pub mod choice;
 mod staged;
 
 use core::ptr::NonNull;

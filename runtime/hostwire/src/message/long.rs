@@ -127,7 +127,7 @@ pub(crate) enum Delivery {
     Fetched,
     /// Put them here, in its segment.
     Direct(usize),
-    /// Piece by piece into its staging memory: [past the caches](hostwire_transport::memory::choice), or not.
+    /// Piece by piece into its staging memory: [past the caches](hostwire_transport::copy_choice), or not.
     Staged { past_caches: bool },
 }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use hostwire_transport::memory::choice::{Choice, Trials};
+use hostwire_transport::copy_choice::{Choice, Trials};
 use hostwire_transport::ring::{CreditInlet, Inlet, Outlet, RingReceiver, RingSender, WordOutlet};
 use hostwire_transport::{PeId, Wire};
 

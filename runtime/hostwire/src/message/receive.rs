@@ -1,7 +1,7 @@
 //! Receiving, as a state machine that is polled.
 
 use hostwire_transport::PeId;
-use hostwire_transport::memory::choice::timed;
+use hostwire_transport::copy_choice::timed;
 use hostwire_transport::ring::{Head, Taken};
 
 use super::Messages;

@@ -22,13 +22,13 @@
 //! were 0.6 times as many. Where all of a message is there with its line, it is in the larger area, because credits come back later.
 //! Each message begins at a line of its own. The
 //! receiver returns credits, as it does with lines: the lines that it has taken out of each area, 31 bits each in one word. The highest
-//! bit of each says whether it wants the bytes of that area [staged](crate::memory::choice).
+//! bit of each says whether it wants the bytes of that area [staged](crate::copy_choice).
 
 use core::ops::Range;
 
 use super::{FRONT_BYTES, FRONT_WORDS, KIND_CONTINUED, KIND_LIMIT, PlainLine};
+use crate::copy_choice::{Choice, Trials};
 use crate::error::TransportError;
-use crate::memory::choice::{Choice, Trials};
 use crate::sync::Ordering;
 
 /// So many bytes are there when the line of their message is, and then always so many more. Fitted.
@@ -43,7 +43,7 @@ const LINES_ELSEWHERE_BYTES_MAX: usize = 320;
 /// Messages of at most so many bytes are prefetched. Fitted: where the cores are far from each other, 256 bytes are there after 0.8
 /// of the time.
 const EXPECTED_BYTES_MAX: usize = 512;
-/// Of shorter ones the bytes are never [staged](crate::memory::choice). Fitted.
+/// Of shorter ones the bytes are never [staged](crate::copy_choice). Fitted.
 const STAGED_BYTES_MIN: usize = 1900;
 /// Bytes of the payload of the line of a message.
 pub(super) const LINE_BYTES: usize = 8 + FRONT_BYTES;
@@ -250,7 +250,7 @@ pub(super) struct Outgoing {
 pub(super) struct Room {
     pub(super) area: Area,
     pub(super) position: u64,
-    /// Its bytes are [staged](crate::memory::choice).
+    /// Its bytes are [staged](crate::copy_choice).
     pub(super) is_staged: bool,
     number: u32,
 }

@@ -64,11 +64,10 @@ impl LineStore for Arc<Shared> {
         Some((eager, EagerOrder::Pieces))
     }
 
-    fn store_eager(&self, at: usize, bytes: &[u8]) -> bool {
+    fn store_eager(&self, at: usize, bytes: &[u8], _is_staged: bool) {
         for (line, bytes) in self.bytes[at / 64..].iter().zip(bytes.chunks(64)) {
             line.store(bytes[0].into(), Ordering::Relaxed);
         }
-        false
     }
 
     fn say_eager(&self, word: u64) {

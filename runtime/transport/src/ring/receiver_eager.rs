@@ -6,8 +6,8 @@ use super::eager::{self, Area, Front, Incoming, Owed, Summary};
 use super::eager_destination::Destination;
 use super::receiver::{POLLS_PER_LINE, RingReceiver, Taken};
 use super::{CreditStore, FRONT_BYTES, FRONT_WORDS, Head, Header, KIND_CONTINUED, LineLoad};
+use crate::copy_choice::{Choice, timed};
 use crate::error::{Misbehaviour, TransportError};
-use crate::memory::choice::{Choice, timed};
 
 impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     /// Whether the message that [`peek`](Self::peek) has found is in the eager buffer.

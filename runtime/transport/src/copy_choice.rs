@@ -1,4 +1,4 @@
-//! Whether bytes that another core takes out soon are [staged](super::Memory::copy_in_staged), or copied as others are.
+//! Whether bytes that another core takes out soon are [staged](crate::Memory::copy_in_staged), or copied as others are.
 //!
 //! Which is faster depends on the processor, and on how far the two cores are from each other, which a hypervisor may change
 //! at any time. On one processor, messages of 64 KiB between far cores took 0.6 of the time when they were staged; on
