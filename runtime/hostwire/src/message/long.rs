@@ -15,9 +15,11 @@
 //!
 //! Whatever a peer says is a number that is checked here.
 
+use hostwire_transport::copy_choice::timed;
 use hostwire_transport::{PeId, Visibility};
 
 use super::header::{from_upper_word, upper_word};
+use super::peer::Peer;
 use crate::error::{Error, PeerWord, Result};
 use crate::inner::Inner;
 use crate::layout::{CHUNK_BYTES, CHUNKS, Count};
@@ -178,6 +180,32 @@ pub(super) fn is_coherent(inner: &Inner, pe: PeId) -> bool {
 /// Where a piece lies in staging.
 pub(super) fn place(inner: &Inner, piece: u64) -> usize {
     inner.layout.staging() + (piece % CHUNKS) as usize * CHUNK_BYTES
+}
+
+/// Copies pieces out of staging, from this one on. The first ones of a message that comes another way than the last one are measured.
+pub(super) fn copy_out(
+    inner: &Inner,
+    peer: &mut Peer,
+    (piece, past_caches): (u64, bool),
+    part: &mut [u8],
+) -> Result<()> {
+    let (at, bytes, segment) = (place(inner, piece), part.len(), inner.segment());
+    let mut copy = || match past_caches {
+        true => segment.get_staged(at, part),
+        false => segment.get(at, part),
+    };
+    if piece > 0 || !is_coherent(inner, peer.pe) {
+        return Ok(copy()?);
+    }
+    let copies = &mut peer.far().past_caches;
+    match copies.choice.is_new(past_caches) {
+        true => {
+            let (copied, took) = timed(copy);
+            copies.choice.note(past_caches, bytes, took);
+            Ok(copied?)
+        }
+        false => Ok(copy()?),
+    }
 }
 
 /// How many pieces a message of `len` bytes has in staging.

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Instant;
 
 use hostwire_transport::copy_choice::{Choice, Trials};
 use hostwire_transport::ring::{CreditInlet, Inlet, Outlet, RingReceiver, RingSender, WordOutlet};
@@ -52,7 +53,6 @@ pub(crate) struct Peer {
 }
 
 /// See [`Peer::far`].
-#[derive(Default)]
 pub(super) struct Far {
     /// Own long messages that it has not accepted yet, by number.
     pub(super) unaccepted: Awaited,
@@ -64,30 +64,48 @@ pub(super) struct Far {
     pub(super) backlog: VecDeque<(u32, u64)>,
     /// Operations on registered memory.
     pub(super) remote: Remote,
-    /// How its pieces come.
-    pub(super) copies: Copies,
+    /// Whether pieces in staging go past the caches.
+    pub(super) past_caches: Copies,
+    /// Whether bytes that this PE could [copy itself](super::long::Origin::Private) come through staging.
+    pub(super) through_staging: Copies,
+    /// The number of one that does, if it is measured, and since when.
+    pub(super) measured: Option<(u32, Instant)>,
 }
 
-/// How pieces of its long messages are copied into staging.
+impl Default for Far {
+    fn default() -> Self {
+        Self {
+            unaccepted: Awaited::default(),
+            undelivered: Awaited::default(),
+            outbox: VecDeque::new(),
+            backlog: VecDeque::new(),
+            remote: Remote::default(),
+            // Between far cores of some processors, ordinary copies of long messages take eight times as long.
+            past_caches: Copies::new(true),
+            // Where both PEs share a core, staging takes many times as long.
+            through_staging: Copies::new(false),
+            measured: None,
+        }
+    }
+}
+
+/// In which of two ways its long messages are copied.
 pub(super) struct Copies {
     trials: Trials,
     pub(super) choice: Choice,
 }
 
 impl Copies {
-    /// Whether those of the next message go past the caches.
-    pub(super) fn next(&mut self) -> bool {
-        self.trials.next(self.choice.is_staged())
-    }
-}
-
-impl Default for Copies {
-    fn default() -> Self {
+    fn new(wanted: bool) -> Self {
         Self {
             trials: Trials::default(),
-            // Between far cores of some processors, ordinary copies of long messages take eight times as long.
-            choice: Choice::new(true),
+            choice: Choice::new(wanted),
         }
+    }
+
+    /// Whether the next message goes that way.
+    pub(super) fn next(&mut self) -> bool {
+        self.trials.next(self.choice.is_staged())
     }
 }
 

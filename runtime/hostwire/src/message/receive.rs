@@ -1,5 +1,7 @@
 //! Receiving, as a state machine that is polled.
 
+use std::time::Instant;
+
 use hostwire_transport::PeId;
 use hostwire_transport::copy_choice::timed;
 use hostwire_transport::ring::{Head, Taken};
@@ -8,12 +10,12 @@ use super::Messages;
 use super::buffer::Buffer;
 use super::header::{Form, Header};
 use super::long::{
-    Announcement, Delivery, Origin, expect_count, is_coherent, load_count, next_to_tell, pieces,
-    place, store_count, unless_lost,
+    Announcement, Delivery, Origin, copy_out, expect_count, is_coherent, load_count, next_to_tell,
+    pieces, store_count, unless_lost,
 };
 use super::matching::Found;
 use super::pattern::{Envelope, Pattern};
-use super::peer::{Arriving, Aside, Body, Peer};
+use super::peer::{Arriving, Aside, Body};
 use super::requests::{Ticket, named};
 use super::target::Target;
 use crate::error::{Error, Misbehaviour, Result};
@@ -472,9 +474,14 @@ impl<'a> Receiving<'a> {
             messages.peer(from)?.receiver.want_announced(false)?;
             expect_count(inner, from, Count::Delivered, number)?;
             let past_caches = match is_coherent(inner, from) {
-                true => messages.peer(from)?.far().copies.next(),
+                true => messages.peer(from)?.far().past_caches.next(),
                 false => true,
             };
+            if matches!(wanted(announcement), RecvState::Copying(..)) {
+                let far = messages.peer(from)?.far();
+                let is_measured = far.through_staging.choice.is_new(true);
+                far.measured = is_measured.then(|| (number, Instant::now()));
+            }
             self.state = RecvState::Staged(announcement, 0, past_caches);
             Delivery::Staged { past_caches }
         } else {
@@ -524,10 +531,25 @@ impl<'a> Receiving<'a> {
             self.state = RecvState::Accepting(announcement);
             return Ok(true);
         };
+        let far = messages.peer(from)?.far();
+        if done == 0 && far.through_staging.next() {
+            self.state = RecvState::Accepting(announcement);
+            return Ok(true);
+        }
         let len = announcement.len_bytes.min(room.len());
         let end = len.min(done + COPIED_BYTES);
         let at = address.wrapping_add(done as u64);
-        if end > done && !inner.wire.copy_private(from, at, &mut room[done..end]) {
+        let mut copy = || end == done || inner.wire.copy_private(from, at, &mut room[done..end]);
+        let choice = &mut far.through_staging.choice;
+        let is_copied = match done == 0 && choice.is_new(false) {
+            true => {
+                let (is_copied, took) = timed(copy);
+                choice.note(false, end, took);
+                is_copied
+            }
+            false => copy(),
+        };
+        if !is_copied {
             self.state = RecvState::Accepting(announcement);
             return Ok(true);
         }
@@ -589,6 +611,11 @@ impl<'a> Receiving<'a> {
             piece = next;
         }
         self.state = if there == all {
+            let far = messages.peer(from)?.far();
+            if let Some((_, since)) = far.measured.take_if(|(of, _)| *of == number) {
+                let choice = &mut far.through_staging.choice;
+                choice.note(true, len_bytes, since.elapsed());
+            }
             messages.free_staging(from, number);
             RecvState::Done
         } else {
@@ -616,32 +643,6 @@ impl<'a> Receiving<'a> {
                 messages.adopt(rest);
             }
         }
-    }
-}
-
-/// Copies pieces out of staging, from this one on. The first ones of a message that comes another way than the last one are measured.
-fn copy_out(
-    inner: &Inner,
-    peer: &mut Peer,
-    (piece, past_caches): (u64, bool),
-    part: &mut [u8],
-) -> Result<()> {
-    let (at, bytes, segment) = (place(inner, piece), part.len(), inner.segment());
-    let mut copy = || match past_caches {
-        true => segment.get_staged(at, part),
-        false => segment.get(at, part),
-    };
-    if piece > 0 || !is_coherent(inner, peer.pe) {
-        return Ok(copy()?);
-    }
-    let copies = &mut peer.far().copies;
-    match copies.choice.is_new(past_caches) {
-        true => {
-            let (copied, took) = timed(copy);
-            copies.choice.note(past_caches, bytes, took);
-            Ok(copied?)
-        }
-        false => Ok(copy()?),
     }
 }
 
