@@ -66,6 +66,22 @@ impl Choice {
         is_staged != self.last
     }
 
+    /// Does `copy`, which copies out `bytes` bytes of a message, and notes how long it took if the message is [new](Self::is_new).
+    #[inline(always)]
+    pub fn watch<R>(&mut self, is_staged: bool, bytes: usize, copy: impl FnOnce() -> R) -> R {
+        let since = self.is_new(is_staged).then(Instant::now);
+        let done = copy();
+        if let Some(since) = since {
+            // Always the same where tests repeat what they have done.
+            let took = match cfg!(any(loom, miri, memory_model)) {
+                true => Duration::ZERO,
+                false => since.elapsed(),
+            };
+            self.note(is_staged, bytes, took);
+        }
+        done
+    }
+
     /// Copying out `bytes` bytes of a message that is [new](Self::is_new) took so long.
     pub fn note(&mut self, is_staged: bool, bytes: usize, took: Duration) {
         self.last = is_staged;
@@ -83,16 +99,6 @@ impl Choice {
             self.is_doubted = is_slower & !self.is_doubted;
         }
     }
-}
-
-/// Does `copy`. How long it took; always the same where tests repeat what they have done.
-pub fn timed<R>(copy: impl FnOnce() -> R) -> (R, Duration) {
-    if cfg!(any(loom, miri, memory_model)) {
-        return (copy(), Duration::ZERO);
-    }
-    let begin = Instant::now();
-    let done = copy();
-    (done, begin.elapsed())
 }
 
 #[cfg(test)]

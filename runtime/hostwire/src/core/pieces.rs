@@ -105,6 +105,17 @@ impl Team {
         self.send(caller, number, rank, tag, &[])
     }
 
+    /// Sends each other member its piece.
+    fn send_pieces<'v, C: Caller>(
+        &self,
+        caller: &C,
+        (number, tag): (u64, Tag),
+        piece_of: impl Fn(usize) -> &'v [u8],
+    ) -> Result<()> {
+        self.others()
+            .try_for_each(|rank| self.send_piece(caller, number, rank, tag, piece_of(rank)))
+    }
+
     /// Where in the own segment the piece of `rank` is.
     fn place(&self, number: u64, rank: usize, len: usize) -> usize {
         match len <= LINE_DATA_BYTES {
@@ -186,9 +197,8 @@ impl Team {
             all,
             |_, number, index| {
                 let piece = nth(each, index, step);
-                self.others().try_for_each(|rank| {
-                    let values = &out[given.start(rank, each)..][piece.clone()];
-                    self.send_piece(caller, number, rank, tag, values)
+                self.send_pieces(caller, (number, tag), |rank| {
+                    &out[given.start(rank, each)..][piece.clone()]
                 })
             },
             |all, number, index| {
@@ -221,9 +231,8 @@ impl Team {
             into,
             |_, number, index| {
                 let piece = nth(each, index, step);
-                self.others().try_for_each(|rank| {
-                    let values = &values[rank * each..][piece.clone()];
-                    self.send_piece(caller, number, rank, tag, values)
+                self.send_pieces(caller, (number, tag), |rank| {
+                    &values[rank * each..][piece.clone()]
                 })
             },
             |into, number, index| {
@@ -254,8 +263,7 @@ impl Team {
             values,
             |values, number, index| {
                 let piece = &values[nth(len, index, step)];
-                self.others()
-                    .try_for_each(|rank| self.send_piece(caller, number, rank, tag, piece))
+                self.send_pieces(caller, (number, tag), |_| piece)
             },
             |values, number, index| {
                 let own = &mut values[nth(len, index, step)];
@@ -293,10 +301,7 @@ impl Team {
             let before = given.take();
             if step < cut.blocks {
                 let number = self.begin(caller)?;
-                for rank in self.others() {
-                    let piece = &values[cut.piece(step, rank)];
-                    self.send_piece(caller, number, rank, tag, piece)?;
-                }
+                self.send_pieces(caller, (number, tag), |rank| &values[cut.piece(step, rank)])?;
                 given = Some(number);
             }
             if let Some(number) = before {
@@ -307,9 +312,7 @@ impl Team {
                     self.all_began(number);
                 }
                 let number = self.begin(caller)?;
-                for rank in self.others() {
-                    self.send_piece(caller, number, rank, tag, own)?;
-                }
+                self.send_pieces(caller, (number, tag), |_| own)?;
                 reduced = Some(number);
             }
         }

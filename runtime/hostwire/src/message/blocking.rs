@@ -50,7 +50,9 @@ impl Inner {
 
     #[inline(never)]
     fn send_long(&self, to: PeId, tag: u32, bytes: &[u8]) -> Sent {
-        self.store_at_once(to, |ring, kind| ring.send_long_at_once(kind, tag, bytes))
+        self.store_at_once(to, |ring, kind| {
+            ring.send_whole_at_once(kind, tag, None, bytes)
+        })
     }
 
     /// Lets `store` store a message of the program, unless something has to be looked at first.

@@ -15,7 +15,6 @@
 //!
 //! Whatever a peer says is a number that is checked here.
 
-use hostwire_transport::copy_choice::timed;
 use hostwire_transport::{PeId, Visibility};
 
 use super::header::{from_upper_word, upper_word};
@@ -194,18 +193,10 @@ pub(super) fn copy_out(
         true => segment.get_staged(at, part),
         false => segment.get(at, part),
     };
-    if piece > 0 || !is_coherent(inner, peer.pe) {
-        return Ok(copy()?);
-    }
-    let copies = &mut peer.far().past_caches;
-    match copies.choice.is_new(past_caches) {
-        true => {
-            let (copied, took) = timed(copy);
-            copies.choice.note(past_caches, bytes, took);
-            Ok(copied?)
-        }
-        false => Ok(copy()?),
-    }
+    Ok(match piece == 0 && is_coherent(inner, peer.pe) {
+        true => (peer.far().past_caches.choice).watch(past_caches, bytes, copy),
+        false => copy(),
+    }?)
 }
 
 /// How many pieces a message of `len` bytes has in staging.

@@ -3,7 +3,6 @@
 use std::time::Instant;
 
 use hostwire_transport::PeId;
-use hostwire_transport::copy_choice::timed;
 use hostwire_transport::ring::{Head, Taken};
 
 use super::Messages;
@@ -540,14 +539,9 @@ impl<'a> Receiving<'a> {
         let end = len.min(done + COPIED_BYTES);
         let at = address.wrapping_add(done as u64);
         let mut copy = || end == done || inner.wire.copy_private(from, at, &mut room[done..end]);
-        let choice = &mut far.through_staging.choice;
-        let is_copied = match done == 0 && choice.is_new(false) {
-            true => {
-                let (is_copied, took) = timed(copy);
-                choice.note(false, end, took);
-                is_copied
-            }
-            false => copy(),
+        let is_copied = match done {
+            0 => far.through_staging.choice.watch(false, end, copy),
+            _ => copy(),
         };
         if !is_copied {
             self.state = RecvState::Accepting(announcement);

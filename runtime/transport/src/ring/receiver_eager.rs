@@ -6,7 +6,6 @@ use super::eager::{self, Area, Front, Incoming, Owed, Summary};
 use super::eager_destination::Destination;
 use super::receiver::{POLLS_PER_LINE, RingReceiver, Taken};
 use super::{CreditStore, FRONT_BYTES, FRONT_WORDS, Head, Header, KIND_CONTINUED, LineLoad};
-use crate::copy_choice::{Choice, timed};
 use crate::error::{Misbehaviour, TransportError};
 
 impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
@@ -211,14 +210,10 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     ) -> Result<(), TransportError> {
         match &mut self.eager {
             Some(incoming) if incoming.is_to_measure(place.0, to.len(), is_staged) => {
-                copy_measured(
-                    &self.load,
-                    incoming.choice(place.0),
-                    out,
-                    place,
-                    to,
-                    is_staged,
-                )
+                let (choice, bytes) = (incoming.choice(place.0), to.len());
+                choice.watch(is_staged, bytes, || {
+                    out.copy(&self.load, place, to, is_staged)
+                })
             }
             _ => out.copy(&self.load, place, to, is_staged),
         }
@@ -268,22 +263,6 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
             let _ = self.return_credit();
         }
     }
-}
-
-#[cold]
-#[inline(never)]
-fn copy_measured(
-    load: &impl LineLoad,
-    choice: &mut Choice,
-    out: &mut Destination<'_>,
-    place: (Area, u64),
-    to: Range<usize>,
-    is_staged: bool,
-) -> Result<(), TransportError> {
-    let bytes = to.len();
-    let (copied, took) = timed(|| out.copy(load, place, to, is_staged));
-    choice.note(is_staged, bytes, took);
-    copied
 }
 
 /// The line of a message in the eager buffer.

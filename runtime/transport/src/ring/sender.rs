@@ -179,12 +179,6 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         self.sent()
     }
 
-    /// The same for longer messages. What is wrong, [`try_send`](Self::try_send) says.
-    #[inline]
-    pub fn send_long_at_once(&mut self, kind: u8, tag: u32, payload: &[u8]) -> Sent {
-        self.send_whole_at_once(kind, tag, None, payload)
-    }
-
     /// As [`try_send_whole`](Self::try_send_whole), into coherent memory if the ring is [open](Self::set_open).
     #[inline(never)]
     pub fn send_whole_at_once(
