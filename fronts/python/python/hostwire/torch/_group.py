@@ -206,9 +206,12 @@ class HostwireGroup(dist.ProcessGroup):
         if values is not None:
             self._lanes.all_reduce(values, combine.names, limit_s)
             return
+        self._combine_in_place(self._lanes.all_reduce, tensor, combine, limit_s)
+
+    def _combine_in_place(self, operation, tensor, combine, limit_s):
         target = Target(tensor, is_read=True)
         combine.scale(target.bytes)
-        self._lanes.all_reduce(target.bytes, combine.names, limit_s)
+        operation(target.bytes, combine.names, limit_s)
         combine.finish(target.bytes, self.size())
         target.store()
 
@@ -227,11 +230,7 @@ class HostwireGroup(dist.ProcessGroup):
                 names = ("reduce", *combine.names)
                 self._lanes.exchange(sent, self._nothing(), names, limit_s)
                 return
-            target = Target(tensor, is_read=True)
-            combine.scale(target.bytes)
-            self._lanes.reduce(target.bytes, combine.names, limit_s)
-            combine.finish(target.bytes, self.size())
-            target.store()
+            self._combine_in_place(self._lanes.reduce, tensor, combine, limit_s)
 
         return self._run(operation, [tensor], opts)
 
