@@ -162,6 +162,27 @@ pub(crate) fn in_place<R>(
     }
 }
 
+/// As [`with_bytes_mut`], of an object whose elements are bytes. It asks for the buffer once.
+///
+/// # Errors
+/// `BufferError` or `TypeError` if it is no such object; what `operation` gives.
+pub(crate) fn with_own_bytes_mut<R>(
+    object: &Bound<'_, PyAny>,
+    operation: impl FnOnce(&mut [u8]) -> PyResult<R>,
+) -> PyResult<R> {
+    let mut view = View::empty();
+    view.fill(object, ffi::PyBUF_WRITABLE | ffi::PyBUF_FORMAT)?;
+    if !matches!(view.format(), b"B" | b"<B") {
+        return Err(errors::caller(object.py(), "expected memory of bytes"));
+    }
+    if view.len() == 0 {
+        return operation(&mut []);
+    }
+    // SAFETY: as in `with_bytes_mut`.
+    let bytes = unsafe { core::slice::from_raw_parts_mut(view.raw.buf.cast(), view.len()) };
+    operation(bytes)
+}
+
 /// Calls `operation` with the bytes of all `values`, which are only read, and of all `outs`.
 ///
 /// What lies in both is copied first, so `values` are those from before the call.

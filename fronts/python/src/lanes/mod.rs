@@ -25,10 +25,11 @@ use hostwire::Element;
 use hostwire::core::Operands;
 use pyo3::exceptions::PyTimeoutError;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
 
 use crate::arguments::{Whole, limit};
 use crate::array::Array;
-use crate::buffer::{in_place, with_exchanged};
+use crate::buffer::{with_exchanged, with_own_bytes_mut};
 use crate::dtype::Number;
 use crate::errors;
 use crate::reduce::{self, Op, Operation, elements, elements_mut};
@@ -133,12 +134,11 @@ impl<T: Element, C: Fn(T, T) -> T> Combine for Typed<T, C> {
     }
 }
 
+/// The names of elements and of an operation.
+type Names = (PyBackedStr, PyBackedStr);
+
 /// Elements and an operation by their names, and whether so many bytes are such elements.
-fn combining(
-    py: Python<'_>,
-    (dtype, op): &(String, String),
-    len_bytes: usize,
-) -> PyResult<(Number, Op)> {
+fn combining(py: Python<'_>, (dtype, op): &Names, len_bytes: usize) -> PyResult<(Number, Op)> {
     let (number, op_named) = (Number::named(py, dtype)?, Op::named(py, op)?);
     if !op_named.takes(number) {
         let text = format!("{op} does not combine elements of {dtype}");
@@ -207,7 +207,7 @@ impl Lanes {
         &self,
         py: Python<'_>,
         values: &Bound<'_, PyAny>,
-        names: (String, String),
+        names: Names,
         limit_s: Option<f64>,
     ) -> PyResult<()> {
         self.combine(
@@ -224,7 +224,7 @@ impl Lanes {
         &self,
         py: Python<'_>,
         values: &Bound<'_, PyAny>,
-        names: (String, String),
+        names: Names,
         limit_s: Option<f64>,
     ) -> PyResult<()> {
         self.combine(py, values, (Kind::Reduce, &names), limit_s, Members::reduce)
@@ -236,7 +236,7 @@ impl Lanes {
         py: Python<'_>,
         values: Vec<Bound<'_, PyAny>>,
         out: Bound<'_, PyAny>,
-        names: (String, String),
+        names: Names,
         limit_s: Option<f64>,
     ) -> PyResult<()> {
         let outs = [out];
@@ -262,7 +262,7 @@ impl Lanes {
         py: Python<'_>,
         values: Vec<Bound<'_, PyAny>>,
         outs: Vec<Bound<'_, PyAny>>,
-        names: (String, String, Option<String>),
+        names: (PyBackedStr, PyBackedStr, Option<PyBackedStr>),
         limit_s: Option<f64>,
     ) -> PyResult<()> {
         let (name, dtype, op) = &names;
@@ -313,11 +313,11 @@ impl Lanes {
         &self,
         py: Python<'_>,
         values: &Bound<'_, PyAny>,
-        (kind, names): (Kind, &(String, String)),
+        (kind, names): (Kind, &Names),
         limit_s: Option<f64>,
         how: fn(&mut Members, &mut [u8], &dyn Combine) -> lane::Done,
     ) -> PyResult<()> {
-        in_place(values, |bytes| {
+        with_own_bytes_mut(values, |bytes| {
             let (number, op) = combining(py, names, bytes.len())?;
             let what = What::new(kind, Some(number), Some(op));
             self.run(py, Some(what), limit_s, |members| {

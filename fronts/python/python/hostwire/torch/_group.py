@@ -78,7 +78,7 @@ class HostwireGroup(dist.ProcessGroup):
     def __init__(self, job, arena, slot, lanes, number, timeout):
         super().__init__(lanes.rank, lanes.size)
         self._job, self._arena, self._slot, self._lanes = job, arena, slot, lanes
-        self._number, self._timeout = number, timeout
+        self._number, self._timeout_s = number, timeout.total_seconds()
         self._worker = Worker()
         self._name = self._description = ""
         self._is_open, self._is_used = True, False
@@ -138,7 +138,7 @@ class HostwireGroup(dist.ProcessGroup):
 
     def set_timeout(self, timeout):
         """Operations that are called from now on have so much time."""
-        self._timeout = timeout
+        self._timeout_s = timeout.total_seconds()
 
     _set_default_timeout = set_timeout
 
@@ -176,11 +176,9 @@ class HostwireGroup(dist.ProcessGroup):
             raise hostwire.CallerError("the process group was destroyed")
         self._is_used = True
         timeout = getattr(options, "timeout", None)
-        if timeout is None or timeout <= _NO_TIME:
-            timeout = self._timeout
-
-        is_async = getattr(options, "asyncOp", True)
-        return self._worker.run(operation, timeout.total_seconds(), tensors, is_async)
+        has_limit = timeout is not None and timeout > _NO_TIME
+        limit_s = timeout.total_seconds() if has_limit else self._timeout_s
+        return self._worker.run(operation, limit_s, tensors, getattr(options, "asyncOp", True))
 
     # Collective operations.
 

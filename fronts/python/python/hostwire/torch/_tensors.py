@@ -22,6 +22,7 @@ _ORDERED = _BITS | _FLOATS
 _ALL = _ORDERED | _COMPLEX
 
 _Op = dist.ReduceOp.RedOpType
+_SUM = _Op.SUM
 # The operation on two elements, and the types that it takes. AVG is a sum, divided at the end.
 _OPERATIONS = {
     _Op.SUM: ("sum", _ALL),
@@ -178,19 +179,22 @@ class Combination:
         return torch.frombuffer(values, dtype=dtype)
 
 
-# By operation and dtype; those with a factor are none of them.
-_combinations = {}
+# By operation and dtype; those with a factor are none of them. Sums have a table of their own: to look up an
+# operation of PyTorch takes longer than to compare it.
+_combinations, _sums = {}, {}
 
 
 def combination(options, tensor):
     """How `options` of an operation want the elements of `tensor` combined."""
     check(tensor)
     op = getattr(options, "reduceOp", options)
-    op = _Op.SUM if op is None else op
-    key = getattr(op, "op", op), tensor.dtype
-    found = _combinations.get(key)
+    if op is None or op == _SUM:
+        op, known, key = _SUM, _sums, tensor.dtype
+    else:
+        known, key = _combinations, (getattr(op, "op", op), tensor.dtype)
+    found = known.get(key)
     if found is None:
         found = Combination(op, tensor.dtype)
         if not found.has_factor:
-            _combinations[key] = found
+            known[key] = found
     return found
