@@ -3,10 +3,10 @@
 use std::cell::Cell;
 
 use hostwire_transport::PeId;
-use hostwire_transport::ring::{PAYLOAD_BYTES, Sent, Taken};
+use hostwire_transport::ring::{FEW_BYTES_MAX, PAYLOAD_BYTES, Sent, Taken};
 
 use super::pattern::{Envelope, Pattern, Source};
-use super::peer::{Inbound, Outbound};
+use super::peer::{Inbound, Peer};
 use super::{Kind, PAIR_BYTES, Payload, Receiving, Sending, Target};
 use crate::board::Activity;
 use crate::core::messages::Company;
@@ -23,6 +23,7 @@ impl Inner {
         let sent = match (u32::try_from(tag), bytes.as_chunks()) {
             (Ok(tag), (words, [])) if words.len() <= LINE_WORDS => self.send_words(to, tag, words),
             (Ok(tag), _) if bytes.len() <= PAIR_BYTES => self.send_lines(to, tag, bytes),
+            (Ok(tag), _) if bytes.len() <= FEW_BYTES_MAX => self.send_few(to, tag, bytes),
             (Ok(tag), _) => self.send_long(to, tag, bytes),
             (Err(_), _) => Sent::No,
         };
@@ -36,32 +37,44 @@ impl Inner {
     #[inline(never)]
     fn send_words(&self, to: PeId, tag: u32, words: &[[u8; 8]]) -> Sent {
         let bytes = words.as_flattened();
-        self.store_at_once(to, |ring, kind| ring.send_line_at_once(kind, tag, bytes))
+        self.store_at_once(to, |peer, kind| {
+            peer.sender.send_line_at_once(kind, tag, bytes)
+        })
     }
 
     /// One line or two.
     #[inline(never)]
     fn send_lines(&self, to: PeId, tag: u32, bytes: &[u8]) -> Sent {
-        self.store_at_once(to, |ring, kind| match bytes.len() {
-            ..=PAYLOAD_BYTES => ring.send_line_at_once(kind, tag, bytes),
-            _ => ring.send_pair_at_once(kind, tag, bytes),
+        self.store_at_once(to, |peer, kind| match bytes.len() {
+            ..=PAYLOAD_BYTES => peer.sender.send_line_at_once(kind, tag, bytes),
+            _ => peer.sender.send_pair_at_once(kind, tag, bytes),
+        })
+    }
+
+    /// A few lines, if it may be an answer.
+    #[inline(never)]
+    fn send_few(&self, to: PeId, tag: u32, bytes: &[u8]) -> Sent {
+        self.store_at_once(to, |peer, kind| match peer.is_answer() {
+            true => peer.sender.send_few_at_once(kind, tag, bytes),
+            false => peer.sender.send_whole_at_once(kind, tag, None, bytes),
         })
     }
 
     #[inline(never)]
     fn send_long(&self, to: PeId, tag: u32, bytes: &[u8]) -> Sent {
-        self.store_at_once(to, |ring, kind| {
-            ring.send_whole_at_once(kind, tag, None, bytes)
+        self.store_at_once(to, |peer, kind| {
+            peer.sender.send_whole_at_once(kind, tag, None, bytes)
         })
     }
 
     /// Lets `store` store a message of the program, unless something has to be looked at first.
     #[inline(always)]
-    fn store_at_once(&self, to: PeId, store: impl FnOnce(&mut Outbound, u8) -> Sent) -> Sent {
+    fn store_at_once(&self, to: PeId, store: impl FnOnce(&mut Peer, u8) -> Sent) -> Sent {
         match self.messages_at_once() {
             Some(mut messages) if self.lost.is_empty() => messages
-                .outbound(to)
-                .map_or(Sent::No, |ring| store(ring, Kind::User.whole())),
+                .peers
+                .get_mut(to as usize)
+                .map_or(Sent::No, |peer| store(peer, Kind::User.whole())),
             _ => Sent::No,
         }
     }
@@ -153,6 +166,8 @@ impl Inner {
                 ring.take_line_at_once(kind, tag, out, polls)
             } else if out.len() <= PAIR_BYTES {
                 ring.take_pair_at_once(kind, tag, out, polls)
+            } else if out.len() <= FEW_BYTES_MAX {
+                ring.take_few_at_once(kind, tag, out, polls)
             } else {
                 ring.take_long_at_once(kind, tag, out, polls)
             }

@@ -39,7 +39,7 @@ use hostwire_transport::ring::{PAYLOAD_BYTES, SendOrder, Taken};
 use hostwire_transport::{PeId, TransportError, Wire};
 pub(crate) use pattern::Pattern;
 pub use pattern::{Envelope, Source, Tag};
-use peer::{Arriving, Inbound, Outbound, Peer};
+use peer::{Arriving, Inbound, Peer};
 pub(crate) use receive::Receiving;
 pub(crate) use remote::{ATOMIC_BYTES_MAX, Asking, KEPT_BYTES_MAX, PLACES_MAX};
 pub use remote::{Deed, Event, Use};
@@ -220,12 +220,6 @@ impl Messages {
         Ok(peer
             .sender
             .try_send_whole(kind, tag as u32, prefix, bytes)?)
-    }
-
-    /// The ring to `to`.
-    #[inline(always)]
-    fn outbound(&mut self, to: PeId) -> Option<&mut Outbound> {
-        self.peers.get_mut(to as usize).map(|peer| &mut peer.sender)
     }
 
     /// The ring from `from`, if what it brings next is for whoever asks now.

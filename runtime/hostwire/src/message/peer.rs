@@ -238,6 +238,13 @@ impl Peer {
         self.far.as_ref().is_some_and(|far| far.remote.owes())
     }
 
+    /// Whether something of it was taken since this was last asked: what is sent now may be the answer.
+    #[inline(always)]
+    pub(super) fn is_answer(&mut self) -> bool {
+        let taken = self.receiver.lines_taken();
+        core::mem::replace(&mut self.taken_at_send, taken) != taken
+    }
+
     /// Whether nothing has come and nothing is left to do for it.
     #[inline]
     pub(super) fn is_idle(&self) -> bool {

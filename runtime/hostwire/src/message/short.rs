@@ -56,12 +56,9 @@ impl Messages {
         else {
             return Sent::No;
         };
-        let taken = peer.receiver.lines_taken();
-        if taken == peer.taken_at_send {
-            // Nothing has come since the message before: it is no answer.
+        if !peer.is_answer() {
             peer.sender.expect();
         }
-        peer.taken_at_send = taken;
         let (kind, front) = entry(kind, tag, data);
         let tag = tag as u32;
         match (front, bytes.len()) {

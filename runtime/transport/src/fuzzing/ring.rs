@@ -214,7 +214,8 @@ fn take_this(
     let len = if at_once {
         let receiver = &mut ring.receiver;
         let taken = receiver.take_line_at_once(kind, tag, &mut out, 1)
-            || receiver.take_pair_at_once(kind, tag, &mut out, 1);
+            || receiver.take_pair_at_once(kind, tag, &mut out, 1)
+            || receiver.take_few_at_once(kind, tag, &mut out, 1);
         taken.then_some(out.len())
     } else {
         match ring.receiver.take_now(kind, tag, 1, &mut out)? {

@@ -181,6 +181,10 @@ impl Position {
     }
 }
 
+/// Most bytes of a message that goes by [`RingSender::send_few_at_once`]: five lines. Fitted: an answer of 256 bytes takes 0.7 of the
+/// time that it takes through the eager buffer if the cores are near each other and 0.88 if they are far, one of 512 bytes 1.2.
+pub const FEW_BYTES_MAX: usize = 5 * PAYLOAD_BYTES;
+
 /// How many lines a message of `len` bytes takes.
 #[inline(always)]
 pub fn lines_for(len: usize) -> u64 {

@@ -195,6 +195,38 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         true
     }
 
+    /// The same for messages of up to [`FEW_BYTES_MAX`](super::FEW_BYTES_MAX), in lines or in the eager buffer.
+    #[inline(always)]
+    pub fn take_few_at_once(&mut self, kind: u8, tag: u32, out: &mut [u8], polls: u32) -> bool {
+        let mut at = self.next;
+        let Some(mut line) = self.load.plain(at.line).filter(|_| self.may_take()) else {
+            return false;
+        };
+        let wanted = opaque::word(Header::new(at.stamp, kind, out.len(), tag).0);
+        if !self.arrives(line, wanted, polls) {
+            return self.has_arrived() && self.take_whole_at_once(head(kind, tag, out), 0, out);
+        }
+        let mut rest = out;
+        while rest.len() > PAYLOAD_BYTES {
+            let (now, behind) = rest.split_at_mut(PAYLOAD_BYTES);
+            load(line, now);
+            rest = behind;
+            at.advance();
+            let Some(next) = self.load.plain(at.line) else {
+                return false;
+            };
+            line = next;
+            let wanted = Header::new(at.stamp, KIND_CONTINUED, rest.len(), tag);
+            if !self.arrives(line, wanted.0, POLLS_PER_LINE) {
+                return false;
+            }
+        }
+        load(line, rest);
+        at.advance();
+        self.next = at;
+        true
+    }
+
     /// The next message and the words after its header, if its first line is there, in coherent memory, and there
     /// is nothing else to do first. For messages whose kind says that these words are a
     /// [front](super::RingSender::try_send_behind). Kind [`KIND_CONTINUED`] is that of the line of a message in the eager buffer: see
@@ -277,12 +309,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         if !self.arrives(line, any.0, polls) && !self.has_arrived() {
             return false;
         }
-        let head = Head {
-            kind,
-            tag,
-            len_bytes: out.len(),
-        };
-        self.take_whole_at_once(head, 0, out)
+        self.take_whole_at_once(head(kind, tag, out), 0, out)
     }
 
     /// As [`take_front_at_once`](Self::take_front_at_once), of a message of any length, without its first `skip` bytes: none, or
@@ -688,6 +715,16 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
 
     pub(super) fn misbehaved(&self, how: Misbehaviour) -> TransportError {
         TransportError::PeerMisbehaved { pe: self.peer, how }
+    }
+}
+
+/// What is expected of a message that fills `out`.
+#[inline(always)]
+fn head(kind: u8, tag: u32, out: &[u8]) -> Head {
+    Head {
+        kind,
+        tag,
+        len_bytes: out.len(),
     }
 }
 

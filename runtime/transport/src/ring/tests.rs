@@ -393,6 +393,56 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 400 }))]
+
+    /// Messages of a few lines are the same whichever way takes and sends them.
+    #[test]
+    fn the_way_of_a_few_lines_and_long_ways_agree(
+        ops in proptest::collection::vec((any::<[bool; 3]>(), any::<u32>(), 0..=FEW_BYTES_MAX), 1..300),
+        ring_bytes in prop::sample::select(vec![256usize, 512, 4096]),
+        wire in 0..4usize,
+    ) {
+        let mut ring = fixture(ring_bytes, WIRES[wire]);
+        let is_plain = WIRES[wire] == PLAIN;
+        let mut model: VecDeque<(u32, Vec<u8>)> = VecDeque::new();
+        for ([sends, is_short, fits], tag, len) in ops {
+            if sends {
+                let len = len.min(ring.slots.message_bytes_max());
+                let payload: Vec<u8> = (0..len).map(|at| at as u8 ^ tag as u8).collect();
+                let has_room = ring.sender.has_room(lines_for(len), false).unwrap();
+                let sent = if is_short {
+                    let sent = ring.sender.send_few_at_once(5, tag, &payload) != Sent::No;
+                    prop_assert_eq!(sent, is_plain && has_room);
+                    sent
+                } else {
+                    ring.sender.try_send(5, tag, &payload).unwrap()
+                };
+                if sent {
+                    model.push_back((tag, payload));
+                }
+                continue;
+            }
+            let mut out = [0xee; FEW_BYTES_MAX + 1];
+            let Some((tag, payload)) = model.pop_front() else {
+                prop_assert!(!ring.receiver.take_few_at_once(5, 0, &mut out[..len], 1));
+                prop_assert_eq!(ring.receiver.peek(), Ok(None));
+                continue;
+            };
+            let room = payload.len() + usize::from(!fits);
+            if !is_short || !ring.receiver.take_few_at_once(5, tag, &mut out[..room], 1) {
+                let head = Head { kind: 5, tag, len_bytes: payload.len() };
+                prop_assert_eq!(ring.receiver.peek(), Ok(Some(head)));
+                prop_assert_eq!(ring.receiver.take(&mut out), Ok(true));
+            } else {
+                prop_assert!(fits);
+            }
+            prop_assert_eq!(&out[..payload.len()], &payload[..]);
+            prop_assert!(out[room..].iter().all(|byte| *byte == 0xee));
+        }
+    }
+}
+
 #[test]
 fn a_second_line_that_does_not_follow_is_left_to_the_long_way() {
     let mut ring = fixture(1024, PLAIN);
