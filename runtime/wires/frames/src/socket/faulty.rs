@@ -96,6 +96,22 @@ impl FrameSocket for FaultySocket {
         self.socket.receive(take)
     }
 
+    fn stranger(&mut self) -> Option<&mut [u8]> {
+        self.socket.stranger()
+    }
+
+    fn has_moved(&mut self, host: u32) {
+        self.socket.has_moved(host);
+    }
+
+    fn follow(&mut self) {
+        self.socket.follow();
+    }
+
+    fn moves(&self) -> u32 {
+        self.socket.moves()
+    }
+
     fn fd(&self) -> BorrowedFd<'_> {
         self.socket.fd()
     }

@@ -12,6 +12,7 @@ use super::bare::{self, station};
 use super::filter::Only;
 use super::known::Known;
 use super::ring::{Ring, receive};
+use super::stranger::Stranger;
 use super::{FRAME_LEN_MAX, FrameSocket, Received, SendError, Take, mixed};
 
 /// A packet socket of one interface and one EtherType.
@@ -23,6 +24,7 @@ pub struct PacketSocket {
     ether_type: u16,
     peers: Vec<Option<libc::sockaddr_ll>>,
     known: Known<MacAddress>,
+    stranger: Stranger<MacAddress>,
 }
 
 impl PacketSocket {
@@ -45,6 +47,7 @@ impl PacketSocket {
             ether_type,
             peers: Vec::new(),
             known: Known::default(),
+            stranger: Stranger::default(),
         })
     }
 }
@@ -111,9 +114,22 @@ impl FrameSocket for PacketSocket {
 
     fn receive(&mut self, take: &mut Take<'_>) -> Received {
         let known = &mut self.known;
-        receive(&mut self.ring, take, |from, frame| {
-            Some((known.find(from)?, frame))
+        receive(&mut self.ring, &mut self.stranger, take, |from, frame| {
+            Some((from, known.find(from), frame))
         })
+    }
+
+    fn stranger(&mut self) -> Option<&mut [u8]> {
+        self.stranger.frame()
+    }
+
+    fn has_moved(&mut self, host: u32) {
+        if let Some(sender) = self.stranger.take_sender()
+            && let Some(place @ Some(_)) = self.peers.get_mut(host as usize)
+        {
+            *place = Some(station(self.interface.index, self.ether_type, sender));
+            self.known.has_moved(host, sender);
+        }
     }
 
     fn fd(&self) -> BorrowedFd<'_> {

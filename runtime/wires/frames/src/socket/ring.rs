@@ -9,6 +9,7 @@ use std::os::fd::BorrowedFd;
 use hostwire_packet::htoe::ethernet::MacAddress;
 
 use super::super::option;
+use super::stranger::Stranger;
 use super::{BATCH_FRAMES, Came, Received, Take};
 
 const RING_BYTES: usize = 8 << 20;
@@ -113,19 +114,24 @@ impl Ring {
     }
 }
 
-/// Gives received frames to `take`, up to a bound. `of` returns the number of the sending host, if known, and the part
-/// that is the frame.
-pub(super) fn receive(
+/// Gives received frames to `take`, up to a bound. `of` returns the sender, the number of its host, if known, and the
+/// part that is the frame.
+pub(super) fn receive<Sender: Copy>(
     ring: &mut Ring,
+    stranger: &mut Stranger<Sender>,
     take: &mut Take<'_>,
-    mut of: impl for<'a> FnMut(MacAddress, &'a mut [u8]) -> Option<(u32, &'a mut [u8])>,
+    mut of: impl for<'a> FnMut(MacAddress, &'a mut [u8]) -> Option<(Sender, Option<u32>, &'a mut [u8])>,
 ) -> Received {
     let mut received = Received::default();
     for _ in 0..BATCH_FRAMES {
         let taken = ring.next(|from, frame| match of(from, frame) {
-            Some((host, frame)) => {
+            Some((_, Some(host), frame)) => {
                 received.frames += 1;
                 take(Came::unmarked(host), frame);
+            }
+            Some((sender, None, frame)) => {
+                received.strangers += 1;
+                stranger.keep(sender, frame);
             }
             None => received.strangers += 1,
         });
