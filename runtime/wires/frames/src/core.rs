@@ -368,8 +368,12 @@ impl FramesCore {
         };
         if let Ok((maker, frame)) = seals.open(bytes) {
             take_frame(&mut self.endpoint, &self.own, now, Some(maker), frame);
-            self.socket.has_moved(maker.0);
             self.counters.moved += 1;
+            if let Some(ip) = self.socket.has_moved(maker.0)
+                && let Some(kernels) = &self.kernels
+            {
+                kernels.has_moved(maker.0, ip);
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! A socket whose frames meet faults.
 
 use std::collections::VecDeque;
+use std::net::IpAddr;
 use std::os::fd::BorrowedFd;
 
 use hostwire_transport::error::{PeId, TransportError};
@@ -100,8 +101,8 @@ impl FrameSocket for FaultySocket {
         self.socket.stranger()
     }
 
-    fn has_moved(&mut self, host: u32) {
-        self.socket.has_moved(host);
+    fn has_moved(&mut self, host: u32) -> Option<IpAddr> {
+        self.socket.has_moved(host)
     }
 
     fn follow(&mut self) {

@@ -15,6 +15,7 @@ pub(crate) mod udp;
 mod xdp;
 
 use core::ops::{Deref, DerefMut};
+use std::net::IpAddr;
 use std::os::fd::BorrowedFd;
 
 pub(crate) use bare::BareSocket;
@@ -117,8 +118,11 @@ pub trait FrameSocket: core::fmt::Debug + Send {
         None
     }
 
-    /// The last [stranger](Self::stranger) is this host: from now on it is reached where that frame came from.
-    fn has_moved(&mut self, _host: u32) {}
+    /// The last [stranger](Self::stranger) is this host: from now on it is reached where that frame came from. Returns
+    /// the IP address, if it has one.
+    fn has_moved(&mut self, _host: u32) -> Option<IpAddr> {
+        None
+    }
 
     /// Takes the present address of its interface, if it has lost its own. To be called when a peer is not heard.
     fn follow(&mut self) {}

@@ -1,5 +1,6 @@
 //! Frames of an own EtherType through a packet socket with a receive ring.
 
+use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use hostwire_packet::htoe::ethernet::MacAddress;
@@ -123,13 +124,14 @@ impl FrameSocket for PacketSocket {
         self.stranger.frame()
     }
 
-    fn has_moved(&mut self, host: u32) {
+    fn has_moved(&mut self, host: u32) -> Option<IpAddr> {
         if let Some(sender) = self.stranger.take_sender()
             && let Some(place @ Some(_)) = self.peers.get_mut(host as usize)
         {
             *place = Some(station(self.interface.index, self.ether_type, sender));
             self.known.has_moved(host, sender);
         }
+        None
     }
 
     fn fd(&self) -> BorrowedFd<'_> {

@@ -12,6 +12,7 @@
 //! If two draw the same port at one network station (one in four thousand million), they get each other's
 //! frames, but cannot open them.
 
+use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use hostwire_packet::htoe::ethernet::MacAddress;
@@ -177,15 +178,14 @@ impl FrameSocket for PortedSocket {
         self.stranger.frame()
     }
 
-    fn has_moved(&mut self, host: u32) {
-        let Some((station, port)) = self.stranger.take_sender() else {
-            return;
-        };
+    fn has_moved(&mut self, host: u32) -> Option<IpAddr> {
+        let (station, port) = self.stranger.take_sender()?;
         let peer = self.peer(station, port);
         if let Some(place @ Some(_)) = self.peers.get_mut(host as usize) {
             *place = Some(peer);
             self.known.has_moved(host, (station, port));
         }
+        None
     }
 
     fn fd(&self) -> BorrowedFd<'_> {

@@ -8,6 +8,7 @@ mod report;
 #[cfg(test)]
 mod tests;
 
+use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use hostwire_link::Ns;
@@ -296,10 +297,10 @@ impl FrameSocket for SeveralSockets {
         Some(frame)
     }
 
-    fn has_moved(&mut self, host: u32) {
-        if let Some(socket) = self.sockets.get_mut(self.strange) {
-            socket.has_moved(host);
-        }
+    /// The address at the first interface is the one for calls.
+    fn has_moved(&mut self, host: u32) -> Option<IpAddr> {
+        let moved = self.sockets.get_mut(self.strange)?.has_moved(host);
+        moved.filter(|_| self.strange == 0)
     }
 
     fn follow(&mut self) {

@@ -211,13 +211,12 @@ impl FrameSocket for FramePort {
         self.stranger.frame()
     }
 
-    fn has_moved(&mut self, host: u32) {
-        if let Some(sender) = self.stranger.take_sender()
-            && let Some(place @ Some(_)) = self.peers.get_mut(host as usize)
-        {
-            *place = Some(SocketAddrAny::from(sender));
-            self.known.has_moved(host, sender);
-        }
+    fn has_moved(&mut self, host: u32) -> Option<IpAddr> {
+        let sender = self.stranger.take_sender()?;
+        let place = self.peers.get_mut(host as usize)?.as_mut()?;
+        *place = SocketAddrAny::from(sender);
+        self.known.has_moved(host, sender);
+        Some(sender.ip())
     }
 
     fn follow(&mut self) {
