@@ -217,7 +217,7 @@ fn who_calls_from_a_new_address_is_known_by_its_frame() {
         });
         until(|| {
             look_everywhere(moved);
-            look_everywhere(stays).strangers > 0 && stays.stranger() == Some(&mut frame.clone())
+            look_everywhere(stays).strangers > 0 && stays.stranger() == Some(&mut frame.clone()[..])
         });
         assert_eq!(stays.stranger(), None, "once");
         let address = moved.address;
