@@ -18,7 +18,7 @@ suites=(
     protocols:10
     wires:15
     sim:6
-    command:12
+    command:15
     openshmem:20
     openshmem_fabric:9
     provider:4

@@ -200,8 +200,9 @@ impl core::fmt::Display for Loss {
             ),
             Self::Unacknowledged { stalled_ms } => write!(
                 f,
-                "it is heard, but has acknowledged nothing for {:.1} s: frames as long as those \
-                 sent to it do not arrive any more (is the MTU on the way smaller than it was?)",
+                "it is heard, but has acknowledged nothing for {:.1} s: what is sent to it does not \
+                 arrive, or no frames as long as those (does the network carry one direction only, or is the MTU on the \
+                 way smaller than it was?)",
                 s(stalled_ms)
             ),
             Self::Unreachable { after_ms } => {

@@ -1,7 +1,8 @@
 //! The thread that serves the wire while the PE computes or sleeps.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use hostwire_link::packing::{Timings, Turn};
@@ -25,7 +26,7 @@ pub(super) struct AgentShared {
     /// Ends a wait of the agent. Set only by the holder of the lock.
     alarm: Alarm,
     /// A second descriptor of the socket, to wait on without the lock.
-    frames: OwnedFd,
+    frames: Mutex<Arc<OwnedFd>>,
     stop: AtomicBool,
 }
 
@@ -33,6 +34,7 @@ impl AgentShared {
     pub(super) fn new(core: FramesCore) -> Result<Self, TransportError> {
         let failed = |e: std::io::Error| TransportError::environment("setting up the agent", e);
         let frames = core.socket.fd().try_clone_to_owned().map_err(failed)?;
+        let frames = Mutex::new(Arc::new(frames));
         Ok(Self {
             alarm: core.alarm().clone(),
             core: SpinMutex::new(core),
@@ -67,7 +69,8 @@ impl AgentShared {
 
     /// Waits for frames.
     pub(super) fn wait_for_frames(&self, limit: Duration) {
-        wait(&mut [self.come()], Some(limit));
+        let frames = self.frames();
+        wait(&mut [readable(&frames)], Some(limit));
     }
 
     /// Ends [`serve`](Self::serve). The caller must not hold the lock.
@@ -92,11 +95,12 @@ impl AgentShared {
                 Turn::Again => std::thread::yield_now(),
                 Turn::Aside(aside_ns) => {
                     aside = Duration::from_nanos(aside_ns);
-                    wait(&mut [self.called()], None);
+                    wait(&mut [readable(&self.alarm)], None);
                 }
                 Turn::Sleep(_) => {
                     aside = aside_min;
-                    wait(&mut [self.called(), self.come()], None);
+                    let frames = self.frames();
+                    wait(&mut [readable(&self.alarm), readable(&frames)], None);
                 }
             }
         }
@@ -108,17 +112,30 @@ impl AgentShared {
         // `stop` sets the alarm under the lock, and nothing may undo that.
         match self.stop.load(Ordering::Acquire) {
             true => Some(Turn::Again),
-            false => Some(core.agent_turn()),
+            false => {
+                let turn = core.agent_turn();
+                if matches!(turn, Turn::Sleep(_))
+                    && core.takes_socket()
+                    && let Ok(frames) = core.socket.fd().try_clone_to_owned()
+                {
+                    *self.lock_frames() = Arc::new(frames);
+                }
+                Some(turn)
+            }
         }
     }
 
-    fn called(&self) -> PollFd<'_> {
-        PollFd::new(&self.alarm, PollFlags::IN)
+    fn frames(&self) -> Arc<OwnedFd> {
+        Arc::clone(&self.lock_frames())
     }
 
-    fn come(&self) -> PollFd<'_> {
-        PollFd::new(&self.frames, PollFlags::IN)
+    fn lock_frames(&self) -> MutexGuard<'_, Arc<OwnedFd>> {
+        self.frames.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn readable(fd: &impl AsFd) -> PollFd<'_> {
+    PollFd::new(fd, PollFlags::IN)
 }
 
 /// Waits until one is readable. It may end early; the caller checks again.

@@ -26,6 +26,8 @@ use super::{Address, FrameNumbers, Lead, Meets};
 /// How often this kernel is asked for answers of the kernels of silent peers: much more often than
 /// those answer.
 const ASK_KERNELS_NS: u64 = 100_000_000;
+/// Frames of strangers are opened no more often than this, so that they cost little time.
+const HEAR_STRANGER_NS: u64 = 1_000_000;
 /// What one packet can carry.
 const LINE_BYTES: usize = 64;
 
@@ -58,6 +60,9 @@ pub(super) struct FramesCore {
     /// Knows whether the hosts of silent peers answer.
     kernels: Option<Arc<dyn Kernels>>,
     kernels_asked_at: Ns,
+    stranger_heard_at: Ns,
+    /// See [`FrameSocket::moves`](super::socket::FrameSocket::moves).
+    moves: u32,
     /// The addresses of stations that this one has met.
     stations: Vec<Option<Address>>,
     begin_ns: u64,
@@ -172,6 +177,8 @@ impl FramesCore {
             meets: None,
             kernels: None,
             kernels_asked_at: Ns(0),
+            stranger_heard_at: Ns(0),
+            moves: 0,
             stations: Vec::new(),
             begin_ns: clock_ns(),
         }
@@ -330,7 +337,10 @@ impl FramesCore {
                 }
             }
         });
-        self.counters.strangers += received.strangers as u64;
+        if received.strangers > 0 {
+            self.counters.strangers += received.strangers as u64;
+            self.hear_stranger(now);
+        }
         self.on_timeout(now);
         self.transmit(now);
         // In a job events are not needed: every operation checks its link.
@@ -340,6 +350,36 @@ impl FramesCore {
             }
         }
         received.frames > 0
+    }
+
+    /// A stranger whose frame only a peer can have sealed is that peer, at a new address. Without encryption nothing
+    /// shows who it is.
+    #[cold]
+    fn hear_stranger(&mut self, now: Ns) {
+        let Some(seals) = &mut self.guard.seals else {
+            return;
+        };
+        if now.since(self.stranger_heard_at) < HEAR_STRANGER_NS {
+            return;
+        }
+        self.stranger_heard_at = now;
+        let Some(bytes) = self.socket.stranger() else {
+            return;
+        };
+        if let Ok((maker, frame)) = seals.open(bytes) {
+            take_frame(&mut self.endpoint, &self.own, now, Some(maker), frame);
+            self.counters.moved += 1;
+            if let Some(ip) = self.socket.has_moved(maker.0)
+                && let Some(kernels) = &self.kernels
+            {
+                kernels.has_moved(maker.0, ip);
+            }
+        }
+    }
+
+    /// Whether the socket has become another one since the last call.
+    pub(super) fn takes_socket(&mut self) -> bool {
+        core::mem::replace(&mut self.moves, self.socket.moves()) != self.moves
     }
 
     /// Does what is due. Before a peer can be lost for its silence, the endpoint is told whether its
@@ -355,10 +395,13 @@ impl FramesCore {
     #[inline(never)]
     fn tell_of_kernels(&mut self, now: Ns) {
         self.kernels_asked_at = now;
+        let in_doubt: Vec<Node> = self.endpoint.in_doubt(now).collect();
+        if !in_doubt.is_empty() {
+            self.socket.follow();
+        }
         let Some(kernels) = &self.kernels else {
             return;
         };
-        let in_doubt: Vec<Node> = self.endpoint.in_doubt(now).collect();
         for peer in in_doubt {
             let ago = kernels.answered_ago(peer.0);
             let at = ago.map(|ago| Ns(now.0.saturating_sub(ago.as_nanos() as u64)));

@@ -123,6 +123,24 @@ pub(crate) fn default_route(routes: &str) -> Option<&str> {
 
 /// Everything except their MTUs.
 fn list() -> io::Result<Vec<Interface>> {
+    let (mut interfaces, addresses) = list_all()?;
+    for interface in &mut interfaces {
+        let own = addresses.iter().find(|(name, _)| *name == interface.name);
+        interface.ip = own.map(|(_, ip)| *ip);
+    }
+    Ok(interfaces)
+}
+
+/// The IPv4 addresses of this network namespace, each with the name of its interface.
+///
+/// # Errors
+/// The error of the system.
+pub(super) fn addresses() -> io::Result<Vec<(String, Ipv4Addr)>> {
+    list_all().map(|(_, addresses)| addresses)
+}
+
+/// The Ethernet interfaces that are up, without MTUs and addresses, and the addresses of all interfaces.
+fn list_all() -> io::Result<(Vec<Interface>, Vec<(String, Ipv4Addr)>)> {
     let mut first = core::ptr::null_mut();
     // SAFETY: writes a pointer to `first`, which outlives the call.
     if unsafe { libc::getifaddrs(&raw mut first) } == -1 {
@@ -168,11 +186,7 @@ fn list() -> io::Result<Vec<Interface>> {
     // SAFETY: the list that `getifaddrs` made, freed once; nothing above keeps a
     // reference.
     unsafe { libc::freeifaddrs(first) };
-    for interface in &mut interfaces {
-        let own = addresses.iter().find(|(name, _)| *name == interface.name);
-        interface.ip = own.map(|(_, ip)| *ip);
-    }
-    Ok(interfaces)
+    Ok((interfaces, addresses))
 }
 
 fn mtu_bytes(name: &str) -> io::Result<usize> {

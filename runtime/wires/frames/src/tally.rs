@@ -10,6 +10,8 @@ counters! {
     pub struct SocketCounters {
         /// Frames from other senders than the peers: dropped.
         pub strangers: u64 = ["dropped, stranger"],
+        /// Addresses of peers that have changed, as frames of theirs have proved.
+        pub moved: u64 = ["peers at a new address"],
         /// Frames that the system did not take; they are sent again.
         pub unsent: u64 = ["frames the system refused"],
         /// TCP connections that were closed because what came on them is no frame.

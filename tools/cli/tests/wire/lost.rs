@@ -209,7 +209,7 @@ fn an_adapter_that_is_killed_is_named() {
 }
 
 /// The adapter of the host of a process.
-fn adapter_beside(process: Pid) -> Pid {
+pub fn adapter_beside(process: Pid) -> Pid {
     let net = |pid: &str| std::fs::read_link(format!("/proc/{pid}/ns/net")).ok();
     let own = net(&process.as_raw_pid().to_string());
     let all = std::fs::read_dir("/proc").unwrap();

@@ -19,6 +19,7 @@ mod interrupts;
 #[allow(dead_code)]
 mod job;
 mod lost;
+mod networks;
 mod nothing_stays;
 #[path = "../faults/programs.rs"]
 #[allow(dead_code)]

@@ -5,6 +5,7 @@
 
 use core::fmt;
 use std::io;
+use std::net::IpAddr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
@@ -25,6 +26,9 @@ const LAST_ANSWER_AT: usize = 56;
 pub trait Kernels: fmt::Debug + Send + Sync {
     /// How long ago the kernel of a peer's host has answered; `None` if it is not asked. A system call.
     fn answered_ago(&self, peer: u32) -> Option<Duration>;
+
+    /// A peer's host is at this address now.
+    fn has_moved(&self, _peer: u32, _ip: IpAddr) {}
 }
 
 /// From now on this kernel repeatedly asks the one at the other end of a connection. A missing answer never ends the

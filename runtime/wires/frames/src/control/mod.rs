@@ -8,7 +8,8 @@
 //! A host has as many sockets as there are other hosts, at most [`CONNECTIONS_MAX`].
 //!
 //! The kernels send each other keepalives on them ([`kernel`]), so that a host whose processes do not run is not
-//! taken for dead. A connection without answers stays open.
+//! taken for dead. A connection without answers stays open. If the address of an end has changed, it will never have
+//! any: then the kernel is [called](knock).
 //!
 //! It is no error if a connection cannot be made: then a long silence shows the loss of the host. A connection needs
 //! the key of the job ([`greeting`]). An attacker on the path between two hosts can close it, just as he can block
@@ -19,28 +20,34 @@
 //! | this one | checking whether a host has ended |
 //! | [`greeting`] | how two hosts prove that they belong to one job |
 //! | [`kernel`] | when the kernel of a host has answered |
+//! | [`knock`] | the same, after a change of an address |
 //! | [`meeting`] | how the connections are made |
 
 pub(crate) mod greeting;
 pub(crate) mod kernel;
+mod knock;
 mod meeting;
 
 use std::io;
-use std::net::TcpStream;
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use hostwire_transport::error::PeId;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 pub(crate) use self::kernel::Kernels;
+use self::knock::Knocks;
 pub use self::meeting::{Calls, Door, Party};
 
 /// Most connections of a host: the usual limit is 1024 descriptors per process.
 pub const CONNECTIONS_MAX: usize = 250;
 /// A waiting thread asks repeatedly; the system is asked no more often than this.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
+/// A connection on which two questions stay without an answer may have lost an address of its ends.
+const CALL_AFTER: Duration = Duration::from_millis(2100);
 
 /// The control connections of this host: TCP connections that carry nothing, one to each other host,
 /// which the kernel closes when the last PE of that host ends, or its adapter.
@@ -62,6 +69,8 @@ struct Connection {
     has_ended: AtomicBool,
     /// The other host no longer uses it, so its end says nothing.
     is_let_go: AtomicBool,
+    /// Where the other host is, and calls to it.
+    calls: Mutex<(SocketAddr, Knocks)>,
 }
 
 impl Kernels for ControlConnections {
@@ -69,6 +78,13 @@ impl Kernels for ControlConnections {
         let mut all = self.connections.iter();
         all.find(|connection| connection.host == peer)?
             .answered_ago()
+    }
+
+    fn has_moved(&self, peer: u32, ip: IpAddr) {
+        let mut all = self.connections.iter();
+        if let Some(connection) = all.find(|connection| connection.host == peer) {
+            connection.lock_calls().0.set_ip(ip);
+        }
     }
 }
 
@@ -81,9 +97,13 @@ impl ControlConnections {
         let connections = connections.into_iter().map(|(host, fd)| {
             // Without this, silence decides.
             let _ = kernel::ask(&fd);
+            let stream = TcpStream::from(fd);
+            let nowhere = SocketAddr::from(([0; 4], 0));
+            let address = stream.peer_addr().unwrap_or(nowhere);
             Connection {
                 host,
-                stream: fd.into(),
+                stream,
+                calls: Mutex::new((address, Knocks::default())),
                 has_ended: AtomicBool::new(false),
                 is_let_go: AtomicBool::new(false),
             }
@@ -175,10 +195,20 @@ impl Connection {
     fn answered_ago(&self) -> Option<Duration> {
         let is_over =
             self.has_ended.load(Ordering::Relaxed) || self.is_let_go.load(Ordering::Relaxed);
-        match is_over {
-            true => None,
-            false => kernel::answered_ago(&self.stream),
+        if is_over {
+            return None;
         }
+        let ago = kernel::answered_ago(&self.stream)?;
+        if ago < CALL_AFTER {
+            return Some(ago);
+        }
+        let (address, knocks) = &mut *self.lock_calls();
+        let called = knocks.answered_ago(*address);
+        Some(called.map_or(ago, |called| called.min(ago)))
+    }
+
+    fn lock_calls(&self) -> MutexGuard<'_, (SocketAddr, Knocks)> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Only peeks, because all PEs of this host have the same connection.

@@ -1,6 +1,7 @@
 //! A socket whose frames meet faults.
 
 use std::collections::VecDeque;
+use std::net::IpAddr;
 use std::os::fd::BorrowedFd;
 
 use hostwire_transport::error::{PeId, TransportError};
@@ -94,6 +95,22 @@ impl FrameSocket for FaultySocket {
 
     fn receive(&mut self, take: &mut Take<'_>) -> Received {
         self.socket.receive(take)
+    }
+
+    fn stranger(&mut self) -> Option<&mut [u8]> {
+        self.socket.stranger()
+    }
+
+    fn has_moved(&mut self, host: u32) -> Option<IpAddr> {
+        self.socket.has_moved(host)
+    }
+
+    fn follow(&mut self) {
+        self.socket.follow();
+    }
+
+    fn moves(&self) -> u32 {
+        self.socket.moves()
     }
 
     fn fd(&self) -> BorrowedFd<'_> {

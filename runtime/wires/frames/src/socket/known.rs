@@ -26,6 +26,13 @@ impl<Sender: Copy + Eq + Hash> Known<Sender> {
         self.hosts.entry(sender).or_insert(host);
     }
 
+    /// Frames of `host` come from `sender` now, and no longer from where they came.
+    pub(super) fn has_moved(&mut self, host: u32, sender: Sender) {
+        self.hosts.retain(|_, known| *known != host);
+        self.hosts.insert(sender, host);
+        self.last = None;
+    }
+
     /// All senders whose host is known.
     pub(super) fn senders(&self) -> impl Iterator<Item = &Sender> {
         self.hosts.keys()

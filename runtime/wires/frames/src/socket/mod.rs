@@ -3,16 +3,19 @@
 mod bare;
 mod faulty;
 mod filter;
+mod following;
 mod known;
 mod packet;
 mod ported;
 pub(crate) mod ring;
 mod several;
+mod stranger;
 pub(crate) mod tcp;
 pub(crate) mod udp;
 mod xdp;
 
 use core::ops::{Deref, DerefMut};
+use std::net::IpAddr;
 use std::os::fd::BorrowedFd;
 
 pub(crate) use bare::BareSocket;
@@ -107,6 +110,26 @@ pub trait FrameSocket: core::fmt::Debug + Send {
     /// All descriptors that it needs, for a process that closes all others.
     fn fds(&self) -> Vec<BorrowedFd<'_>> {
         vec![self.fd()]
+    }
+
+    /// A sealed frame that came from an unknown sender, if one is kept; each once. It may be from a peer whose address
+    /// has changed.
+    fn stranger(&mut self) -> Option<&mut [u8]> {
+        None
+    }
+
+    /// The last [stranger](Self::stranger) is this host: from now on it is reached where that frame came from. Returns
+    /// the IP address, if it has one.
+    fn has_moved(&mut self, _host: u32) -> Option<IpAddr> {
+        None
+    }
+
+    /// Takes the present address of its interface, if it has lost its own. To be called when a peer is not heard.
+    fn follow(&mut self) {}
+
+    /// How often it has taken another address. Each time, [`fd`](Self::fd) may have become another one.
+    fn moves(&self) -> u32 {
+        0
     }
 
     /// Its own counters.

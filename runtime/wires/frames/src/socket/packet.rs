@@ -1,5 +1,6 @@
 //! Frames of an own EtherType through a packet socket with a receive ring.
 
+use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use hostwire_packet::htoe::ethernet::MacAddress;
@@ -12,6 +13,7 @@ use super::bare::{self, station};
 use super::filter::Only;
 use super::known::Known;
 use super::ring::{Ring, receive};
+use super::stranger::Stranger;
 use super::{FRAME_LEN_MAX, FrameSocket, Received, SendError, Take, mixed};
 
 /// A packet socket of one interface and one EtherType.
@@ -23,6 +25,7 @@ pub struct PacketSocket {
     ether_type: u16,
     peers: Vec<Option<libc::sockaddr_ll>>,
     known: Known<MacAddress>,
+    stranger: Stranger<MacAddress>,
 }
 
 impl PacketSocket {
@@ -45,6 +48,7 @@ impl PacketSocket {
             ether_type,
             peers: Vec::new(),
             known: Known::default(),
+            stranger: Stranger::default(),
         })
     }
 }
@@ -111,9 +115,23 @@ impl FrameSocket for PacketSocket {
 
     fn receive(&mut self, take: &mut Take<'_>) -> Received {
         let known = &mut self.known;
-        receive(&mut self.ring, take, |from, frame| {
-            Some((known.find(from)?, frame))
+        receive(&mut self.ring, &mut self.stranger, take, |from, frame| {
+            Some((from, known.find(from), frame))
         })
+    }
+
+    fn stranger(&mut self) -> Option<&mut [u8]> {
+        self.stranger.frame()
+    }
+
+    fn has_moved(&mut self, host: u32) -> Option<IpAddr> {
+        if let Some(sender) = self.stranger.take_sender()
+            && let Some(place @ Some(_)) = self.peers.get_mut(host as usize)
+        {
+            *place = Some(station(self.interface.index, self.ether_type, sender));
+            self.known.has_moved(host, sender);
+        }
+        None
     }
 
     fn fd(&self) -> BorrowedFd<'_> {

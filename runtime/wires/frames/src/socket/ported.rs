@@ -12,6 +12,7 @@
 //! If two draw the same port at one network station (one in four thousand million), they get each other's
 //! frames, but cannot open them.
 
+use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use hostwire_packet::htoe::ethernet::MacAddress;
@@ -25,6 +26,7 @@ use super::bare::{self, station};
 use super::filter::Only;
 use super::known::Known;
 use super::ring::{Ring, receive};
+use super::stranger::Stranger;
 use super::{FRAME_LEN_MAX, FrameSocket, Received, SendError, Take, mixed};
 
 /// A version that does not exist, and a virtual link that no host of a job has.
@@ -68,6 +70,7 @@ pub struct PortedSocket {
     port: u32,
     peers: Vec<Option<Peer>>,
     known: Known<(MacAddress, u32)>,
+    stranger: Stranger<(MacAddress, u32)>,
 }
 
 impl PortedSocket {
@@ -86,7 +89,15 @@ impl PortedSocket {
             port,
             peers: Vec::new(),
             known: Known::default(),
+            stranger: Stranger::default(),
         })
+    }
+
+    fn peer(&self, at: MacAddress, port: u32) -> Peer {
+        Peer {
+            station: station(self.interface.index, self.ether_type, at),
+            head: head(port, self.port),
+        }
     }
 }
 
@@ -122,10 +133,7 @@ impl FrameSocket for PortedSocket {
                 None => None,
                 Some(Address::StationPort(at)) => {
                     self.known.add((at.station, at.port), pe);
-                    Some(Peer {
-                        station: station(self.interface.index, self.ether_type, at.station),
-                        head: head(at.port, self.port),
-                    })
+                    Some(self.peer(at.station, at.port))
                 }
                 Some(other) => return Err(mixed(pe, own, other, "bare Ethernet, by ports")),
             });
@@ -155,10 +163,29 @@ impl FrameSocket for PortedSocket {
 
     fn receive(&mut self, take: &mut Take<'_>) -> Received {
         let known = &mut self.known;
-        receive(&mut self.ring, take, |station, frame| {
-            let (port, frame) = split(frame)?;
-            Some((known.find((station, port))?, frame))
-        })
+        receive(
+            &mut self.ring,
+            &mut self.stranger,
+            take,
+            |station, frame| {
+                let (port, frame) = split(frame)?;
+                Some(((station, port), known.find((station, port)), frame))
+            },
+        )
+    }
+
+    fn stranger(&mut self) -> Option<&mut [u8]> {
+        self.stranger.frame()
+    }
+
+    fn has_moved(&mut self, host: u32) -> Option<IpAddr> {
+        let (station, port) = self.stranger.take_sender()?;
+        let peer = self.peer(station, port);
+        if let Some(place @ Some(_)) = self.peers.get_mut(host as usize) {
+            *place = Some(peer);
+            self.known.has_moved(host, (station, port));
+        }
+        None
     }
 
     fn fd(&self) -> BorrowedFd<'_> {

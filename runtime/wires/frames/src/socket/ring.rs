@@ -9,6 +9,7 @@ use std::os::fd::BorrowedFd;
 use hostwire_packet::htoe::ethernet::MacAddress;
 
 use super::super::option;
+use super::stranger::Stranger;
 use super::{BATCH_FRAMES, Came, Received, Take};
 
 const RING_BYTES: usize = 8 << 20;
@@ -88,7 +89,7 @@ impl Ring {
     }
 
     /// Gives the next frame and its sender to `take`, if there is one, and then returns its place to the kernel.
-    pub(super) fn next(&mut self, take: impl FnOnce(MacAddress, &mut [u8])) -> bool {
+    pub(super) fn next(&mut self, take: impl FnOnce(Origin, &mut [u8])) -> bool {
         if self.is_empty() {
             return false;
         }
@@ -113,19 +114,35 @@ impl Ring {
     }
 }
 
-/// Gives received frames to `take`, up to a bound. `of` returns the number of the sending host, if known, and the part
-/// that is the frame.
-pub(super) fn receive(
+/// Where a frame comes from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Origin {
+    station: MacAddress,
+    /// It was sent to another station, and the switch has sent it here, too.
+    is_overheard: bool,
+}
+
+/// Gives received frames to `take`, up to a bound. `of` returns the sender, the number of its host, if known, and the
+/// part that is the frame.
+pub(super) fn receive<Sender: Copy>(
     ring: &mut Ring,
+    stranger: &mut Stranger<Sender>,
     take: &mut Take<'_>,
-    mut of: impl for<'a> FnMut(MacAddress, &'a mut [u8]) -> Option<(u32, &'a mut [u8])>,
+    mut of: impl for<'a> FnMut(MacAddress, &'a mut [u8]) -> Option<(Sender, Option<u32>, &'a mut [u8])>,
 ) -> Received {
     let mut received = Received::default();
     for _ in 0..BATCH_FRAMES {
-        let taken = ring.next(|from, frame| match of(from, frame) {
-            Some((host, frame)) => {
+        let taken = ring.next(|origin, frame| match of(origin.station, frame) {
+            Some((_, Some(host), frame)) => {
                 received.frames += 1;
                 take(Came::unmarked(host), frame);
+            }
+            Some((sender, None, frame)) => {
+                received.strangers += 1;
+                // A frame to another interface does not show that its sender can be reached from this one.
+                if !origin.is_overheard {
+                    stranger.keep(sender, frame);
+                }
             }
             None => received.strangers += 1,
         });
@@ -145,21 +162,28 @@ impl Drop for Ring {
 
 /// The sender and the bytes of the frame in a place. `bytes` is the place without its first word. `None` if the place
 /// makes no sense.
-pub(crate) fn frame_in(bytes: &mut [u8]) -> Option<(MacAddress, &mut [u8])> {
+pub(crate) fn frame_in(bytes: &mut [u8]) -> Option<(Origin, &mut [u8])> {
     const STATUS_BYTES: usize = size_of::<u32>();
     // struct tpacket2_hdr: status, len, snaplen (u32), mac, net (u16).
     const SNAPLEN_AT: usize = 8 - STATUS_BYTES;
     const NET_AT: usize = 14 - STATUS_BYTES;
-    // struct sockaddr_ll: the address is its last field, of 8 bytes.
+    // struct sockaddr_ll: the kind of packet, and the address, its last field, of 8 bytes.
+    const KIND_AT: usize = SENDER_AT + 10 - STATUS_BYTES;
     const STATION_AT: usize = SENDER_AT + 12 - STATUS_BYTES;
     let len = u32::from_ne_bytes(*bytes.get(SNAPLEN_AT..)?.first_chunk()?) as usize;
     let net = u16::from_ne_bytes(*bytes.get(NET_AT..)?.first_chunk()?);
     let station = MacAddress(*bytes.get(STATION_AT..)?.first_chunk()?);
+    let is_overheard = *bytes.get(KIND_AT)? == libc::PACKET_OTHERHOST;
     let start = usize::from(net).checked_sub(STATUS_BYTES)?;
     let frame = bytes.get_mut(start..)?.get_mut(..len)?;
-    Some((station, frame))
+    let origin = Origin {
+        station,
+        is_overheard,
+    };
+    Some((origin, frame))
 }
 
 const _: () = assert!(core::mem::offset_of!(libc::tpacket2_hdr, tp_snaplen) == 8);
 const _: () = assert!(core::mem::offset_of!(libc::tpacket2_hdr, tp_net) == 14);
+const _: () = assert!(core::mem::offset_of!(libc::sockaddr_ll, sll_pkttype) == 10);
 const _: () = assert!(core::mem::offset_of!(libc::sockaddr_ll, sll_addr) == 12);

@@ -8,6 +8,7 @@ mod report;
 #[cfg(test)]
 mod tests;
 
+use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use hostwire_link::Ns;
@@ -35,6 +36,10 @@ pub struct SeveralSockets {
     due: Vec<(u32, Report)>,
     /// The socket that is checked first.
     first: usize,
+    /// The socket of the last stranger.
+    strange: usize,
+    /// How often each socket has taken another address.
+    moves: Vec<u32>,
 }
 
 impl SeveralSockets {
@@ -52,6 +57,8 @@ impl SeveralSockets {
         let readable = readable_with_any(&sockets)
             .map_err(|e| TransportError::environment(what, std::io::Error::from(e)))?;
         Ok(Self {
+            moves: vec![0; sockets.len()],
+            strange: 0,
             sockets,
             address,
             readable,
@@ -89,7 +96,23 @@ impl SeveralSockets {
 
     fn send_by(&mut self, path: usize, frames: &[(u32, &[u8])]) -> Result<usize, SendError> {
         let socket = self.sockets.get_mut(path).ok_or(SendError::Refused)?;
-        socket.send(frames)
+        let sent = socket.send(frames);
+        if sent == Err(SendError::Refused) {
+            self.watch_moved();
+        }
+        sent
+    }
+
+    /// Watches sockets that have taken another address.
+    #[cold]
+    fn watch_moved(&mut self) {
+        for (socket, moves) in self.sockets.iter().zip(&mut self.moves) {
+            if socket.moves() != *moves {
+                *moves = socket.moves();
+                // If this fails, the timers of the links look for its frames.
+                let _ = watch(&self.readable, socket);
+            }
+        }
     }
 
     fn paths_to(&mut self, host: u32) -> Option<&mut Paths> {
@@ -267,6 +290,26 @@ impl FrameSocket for SeveralSockets {
         received
     }
 
+    fn stranger(&mut self) -> Option<&mut [u8]> {
+        let mut all = self.sockets.iter_mut().enumerate();
+        let (at, frame) = all.find_map(|(at, socket)| Some((at, socket.stranger()?)))?;
+        self.strange = at;
+        Some(frame)
+    }
+
+    /// The address at the first interface is the one for calls.
+    fn has_moved(&mut self, host: u32) -> Option<IpAddr> {
+        let moved = self.sockets.get_mut(self.strange)?.has_moved(host);
+        moved.filter(|_| self.strange == 0)
+    }
+
+    fn follow(&mut self) {
+        for socket in &mut self.sockets {
+            socket.follow();
+        }
+        self.watch_moved();
+    }
+
     fn fds(&self) -> Vec<BorrowedFd<'_>> {
         let all = self.sockets.iter().flat_map(|socket| socket.fds());
         all.chain([self.readable.as_fd()]).collect()
@@ -293,10 +336,14 @@ const fn or_error(sent: usize, error: SendError) -> Result<usize, SendError> {
 fn readable_with_any(sockets: &[Socket]) -> rustix::io::Result<OwnedFd> {
     let any = epoll::create(epoll::CreateFlags::CLOEXEC)?;
     for socket in sockets {
-        let nothing = epoll::EventData::new_u64(0);
-        epoll::add(&any, socket.fd(), nothing, epoll::EventFlags::IN)?;
+        watch(&any, socket)?;
     }
     Ok(any)
+}
+
+fn watch(any: &OwnedFd, socket: &Socket) -> rustix::io::Result<()> {
+    let nothing = epoll::EventData::new_u64(0);
+    epoll::add(any, socket.fd(), nothing, epoll::EventFlags::IN)
 }
 
 fn clock() -> Ns {

@@ -23,7 +23,7 @@ pub(crate) const fn prefix(frame: &[u8]) -> [u8; PREFIX_BYTES] {
     (frame.len() as u32).to_be_bytes()
 }
 
-fn len_of(prefix: [u8; PREFIX_BYTES]) -> Result<usize, BadLength> {
+pub(super) fn len_of(prefix: [u8; PREFIX_BYTES]) -> Result<usize, BadLength> {
     match u32::from_be_bytes(prefix) {
         len if (1..=FRAME_LEN_MAX as u32).contains(&len) => Ok(len as usize),
         got => Err(BadLength { got }),

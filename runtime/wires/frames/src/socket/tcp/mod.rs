@@ -3,7 +3,8 @@
 //!
 //! The kernel moves segments of 64 KiB, and computes checksums if the network adapter does not, so long frames
 //! cost little. Nothing is lost while a connection lives. If one breaks, its frames are lost, and the links send
-//! them again over the next one. Of two ports, the one with the lower address calls the other.
+//! them again over the next one. Of two ports, the one with the lower address calls the other; one whose address has
+//! changed calls all others.
 
 mod dial;
 pub(crate) mod framing;
@@ -12,6 +13,7 @@ mod rest;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod unknown;
 
 use std::collections::HashMap;
 use std::mem::MaybeUninit;
@@ -19,15 +21,16 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use hostwire_transport::error::{PeId, TransportError};
-use hostwire_transport::os::strangers::Strangers;
 use rustix::event::{Timespec, epoll};
 use rustix::thread::CapabilitySet;
 
 use self::framing::FRAME_LEN_MAX;
 use self::peer::{Look, Peer};
 use self::stream::Stream;
+use self::unknown::{UNKNOWN_MAX, Unknown};
 use super::super::address::Address;
 use super::super::tally::SocketCounters;
+use super::following::Following;
 use super::{BATCH_FRAMES, Came, FrameSocket, Received, SendError, Take, mixed};
 
 /// Bytes of a stream that leave with one call: those of 15 full frames. The kernel makes packets of up to 64 KiB
@@ -38,8 +41,6 @@ pub(super) const PIECE_BYTES: usize = 15 * 255 * 64;
 const BUFFER_BYTES: usize = 128 << 10;
 /// Connections that are checked in a turn.
 const EVENTS: usize = 64;
-/// Most callers that are not known yet: they may be peers that this one will learn of soon.
-const UNKNOWN_MAX: usize = 16;
 /// Checks of the only peer per check of all events.
 const LOOKS: u32 = 16;
 /// The number of the port itself among the events; hosts have their own numbers.
@@ -57,8 +58,9 @@ pub struct StreamPort {
     known: HashMap<SocketAddr, u32>,
     /// The only peer, if there is one.
     only: Option<u32>,
-    /// Unknown callers, from which nothing is read.
-    unknown: Strangers<(SocketAddr, OwnedFd)>,
+    /// Callers that are not known yet: they may be peers that this one will learn of soon.
+    unknown: Unknown,
+    following: Following,
     buffer: Box<[u8]>,
     looks: u32,
     /// Connections on which came something that is no frame.
@@ -77,8 +79,7 @@ impl StreamPort {
         };
         let (listener, address) = dial::open(SocketAddr::new(address, 0)).map_err(failed)?;
         let readable = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(failed)?;
-        let called = epoll::EventData::new_u64(LISTENER);
-        epoll::add(&readable, &listener, called, epoll::EventFlags::IN).map_err(failed)?;
+        watch_port(&readable, &listener).map_err(failed)?;
         Ok(Self {
             listener,
             address,
@@ -86,7 +87,8 @@ impl StreamPort {
             peers: Vec::new(),
             known: HashMap::new(),
             only: None,
-            unknown: Strangers::new(UNKNOWN_MAX),
+            unknown: Unknown::default(),
+            following: Following::new(address.ip()),
             buffer: vec![0; BUFFER_BYTES].into(),
             looks: 0,
             cut: 0,
@@ -110,6 +112,7 @@ impl StreamPort {
         for event in events {
             match event.data.u64() {
                 LISTENER => self.answer(received),
+                unknown::EVENT => received.strangers += 1,
                 host => self.receive_from(host as u32, take, received),
             }
         }
@@ -156,8 +159,20 @@ impl StreamPort {
             peer.has_called(socket, &self.readable);
             return false;
         }
-        let gone = self.unknown.come((from, socket));
-        gone.map(|(_, socket)| dial::cut(socket)).is_some()
+        self.unknown.come(from, socket, &self.readable)
+    }
+
+    /// Listens at another address, and calls all peers from there.
+    fn take(&mut self, address: IpAddr) -> rustix::io::Result<()> {
+        let at = |port| dial::open(SocketAddr::new(address, port));
+        let (listener, address) = at(self.address.port()).or_else(|_| at(0))?;
+        watch_port(&self.readable, &listener)?;
+        (self.listener, self.address) = (listener, address);
+        for peer in self.peers.iter_mut().flatten() {
+            peer.call_from(address, &self.readable);
+        }
+        self.following.has_moved();
+        Ok(())
     }
 }
 
@@ -208,7 +223,7 @@ impl FrameSocket for StreamPort {
             if let Some(port) = port {
                 self.known.entry(*port).or_insert(host);
             }
-            if place.as_ref().map(|peer| peer.address()) != *port {
+            if place.as_ref().map(Peer::given_address) != *port {
                 let (own, readable) = (self.address, &self.readable);
                 *place = port.map(|port| Peer::new(host, port, own, readable));
             }
@@ -218,7 +233,7 @@ impl FrameSocket for StreamPort {
             (Some((host, _)), None) => Some(host),
             _ => None,
         };
-        for (from, socket) in self.unknown.take() {
+        for (from, socket) in self.unknown.take(&self.readable) {
             self.let_in(from, socket);
         }
         Ok(())
@@ -241,7 +256,10 @@ impl FrameSocket for StreamPort {
             }
         }
         match sent {
-            0 if !frames.is_empty() => Err(SendError::Refused),
+            0 if !frames.is_empty() => {
+                self.follow();
+                Err(SendError::Refused)
+            }
             sent => Ok(sent),
         }
     }
@@ -259,11 +277,35 @@ impl FrameSocket for StreamPort {
         received
     }
 
+    fn stranger(&mut self) -> Option<&mut [u8]> {
+        self.unknown.frame()
+    }
+
+    /// Its frame is still on the connection, and comes once more.
+    fn has_moved(&mut self, host: u32) -> Option<IpAddr> {
+        let (from, socket) = self.unknown.take_looked_at(&self.readable)?;
+        let peer = self.peers.get_mut(host as usize)?.as_mut()?;
+        self.known.retain(|_, known| *known != host);
+        self.known.insert(from, host);
+        peer.has_moved(from, socket, &self.readable);
+        Some(from.ip())
+    }
+
+    fn follow(&mut self) {
+        if let Some(address) = self.following.instead_of(self.address.ip()) {
+            // If it fails, it is tried again.
+            let _ = self.take(address);
+        }
+    }
+
+    fn moves(&self) -> u32 {
+        self.following.moves()
+    }
+
     fn fds(&self) -> Vec<BorrowedFd<'_>> {
         let streams = self.peers.iter().flatten().filter_map(Peer::stream);
         let all = streams.map(Stream::fd);
-        let unknown = self.unknown.iter().map(|(_, socket)| socket.as_fd());
-        all.chain(unknown)
+        all.chain(self.unknown.fds())
             .chain([self.listener.as_fd(), self.readable.as_fd()])
             .collect()
     }
@@ -275,4 +317,9 @@ impl FrameSocket for StreamPort {
     fn system_socket(&self) -> BorrowedFd<'_> {
         self.listener.as_fd()
     }
+}
+
+fn watch_port(readable: &OwnedFd, listener: &OwnedFd) -> rustix::io::Result<()> {
+    let called = epoll::EventData::new_u64(LISTENER);
+    epoll::add(readable, listener, called, epoll::EventFlags::IN)
 }

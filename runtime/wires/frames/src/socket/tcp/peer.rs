@@ -18,9 +18,13 @@ const AGAIN_MAX: Duration = Duration::from_millis(500);
 #[derive(Debug)]
 pub(super) struct Peer {
     host: u32,
+    /// Where it was at first.
+    given: SocketAddr,
     address: SocketAddr,
     /// The port here.
     own: SocketAddr,
+    /// Whether this end calls.
+    calls: bool,
     stream: Option<Stream>,
     /// Whether the stream is also watched for room to write.
     is_watched_for_room: bool,
@@ -44,8 +48,11 @@ impl Peer {
     pub(super) fn new(host: u32, address: SocketAddr, own: SocketAddr, watch: &OwnedFd) -> Self {
         let mut peer = Self {
             host,
+            given: address,
             address,
             own,
+            // Both know which one that is.
+            calls: own < address,
             stream: None,
             is_watched_for_room: false,
             again: (None, AGAIN_MIN),
@@ -54,8 +61,9 @@ impl Peer {
         peer
     }
 
-    pub(super) const fn address(&self) -> SocketAddr {
-        self.address
+    /// The address that it was made with.
+    pub(super) const fn given_address(&self) -> SocketAddr {
+        self.given
     }
 
     pub(super) fn stream(&self) -> Option<&Stream> {
@@ -68,13 +76,25 @@ impl Peer {
         stream.is_some_and(|stream| !stream.wants_room())
     }
 
-    /// The one with the lower address calls. Both know which one that is.
-    fn calls(&self) -> bool {
-        self.own < self.address
+    /// The address here is another one now, and the peer cannot know it.
+    pub(super) fn call_from(&mut self, own: SocketAddr, watch: &OwnedFd) {
+        self.own = own;
+        self.calls = true;
+        if let Some(old) = self.stream.take() {
+            old.cut();
+        }
+        self.call(watch);
+    }
+
+    /// The peer has called from a new address.
+    pub(super) fn has_moved(&mut self, from: SocketAddr, socket: OwnedFd, watch: &OwnedFd) {
+        self.address = from;
+        self.calls = false;
+        self.has_called(socket, watch);
     }
 
     fn call(&mut self, watch: &OwnedFd) {
-        if !self.calls() {
+        if !self.calls {
             return;
         }
         match dial::call(self.own, self.address) {
@@ -91,7 +111,7 @@ impl Peer {
 
     /// The peer has called. An existing connection is an old one.
     pub(super) fn has_called(&mut self, socket: OwnedFd, watch: &OwnedFd) {
-        if self.calls() {
+        if self.calls {
             return dial::cut(socket);
         }
         if let Some(old) = self.stream.take() {

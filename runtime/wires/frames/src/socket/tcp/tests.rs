@@ -154,7 +154,7 @@ fn of_strangers_nothing_is_read_and_few_are_kept() {
     let mut strangers = 0;
     until(|| {
         strangers += look_everywhere(&mut b).strangers;
-        strangers == 2 * UNKNOWN_MAX
+        strangers >= 2 * UNKNOWN_MAX
     });
     assert_eq!(b.unknown.len(), UNKNOWN_MAX);
     assert_eq!(a.send(&[(1, b"frame")]), Ok(1));
@@ -184,6 +184,48 @@ fn who_calls_before_it_is_known_is_let_in_then() {
     assert_eq!(b.send(&[(0, b"second")]), Ok(1));
     let expected = [(1, b"first".to_vec()), (1, b"second".to_vec())];
     assert_eq!(take(&mut a, 2), expected);
+}
+
+/// What the first frame of a host that has moved looks like from outside.
+fn sealed() -> Vec<u8> {
+    let header = hostwire_packet::htoe::sealed::Repr {
+        destination: 1,
+        source: 0,
+        number: 9,
+    };
+    [&header.to_bytes()[..], &[5; 40]].concat()
+}
+
+/// The order of the addresses decides who calls, until one has moved.
+#[test]
+fn who_calls_from_a_new_address_is_known_by_its_frame() {
+    let [mut a, mut b] = connected::<2>(Ipv4Addr::LOCALHOST.into());
+    for turn in 0..2 {
+        let (own, other) = (turn, 1 - turn as u32);
+        let (moved, stays) = match turn {
+            0 => (&mut a, &mut b),
+            _ => (&mut b, &mut a),
+        };
+        moved
+            .take(Ipv4Addr::new(127, 0, 0, 7 + turn as u8).into())
+            .unwrap();
+        assert_eq!(moved.moves(), 1);
+        let frame = sealed();
+        until(|| {
+            look_everywhere(moved);
+            moved.send(&[(other, &frame)]) == Ok(1)
+        });
+        until(|| {
+            look_everywhere(moved);
+            look_everywhere(stays).strangers > 0 && stays.stranger() == Some(&mut frame.clone()[..])
+        });
+        assert_eq!(stays.stranger(), None, "once");
+        let address = moved.address;
+        assert_eq!(stays.has_moved(own as u32), Some(address.ip()));
+        assert_eq!(take(stays, 1), [(own as u32, frame)]);
+        assert_eq!(stays.send(&[(own as u32, b"answer")]), Ok(1));
+        assert_eq!(take(moved, 1), [(other, b"answer".to_vec())]);
+    }
 }
 
 /// The connection of a port to the peer of this number.

@@ -20,11 +20,13 @@ use hostwire_transport::error::{PeId, TransportError};
 use rustix::net::{SocketAddrAny, sockopt};
 use rustix::thread::CapabilitySet;
 
-use self::receiver::Receiver;
+use self::receiver::{Frames, Receiver};
 use self::sender::{Sender, give};
 use super::super::address::Address;
 use super::super::option;
+use super::following::Following;
 use super::known::Known;
+use super::stranger::Stranger;
 use super::{BATCH_FRAMES, Came, FRAME_LEN_MAX, FrameSocket, Received, SendError, Take, mixed};
 
 /// The requested size; the kernel may give less.
@@ -51,6 +53,8 @@ pub struct FramePort {
     mtu_bytes: usize,
     peers: Vec<Option<SocketAddrAny>>,
     known: Known<SocketAddr>,
+    stranger: Stranger<SocketAddr>,
+    following: Following,
     sender: Sender,
     receiver: Receiver,
     /// Whether the last look for messages has found one.
@@ -66,19 +70,10 @@ impl FramePort {
         let failed = |what: &str, cause: std::io::Error| {
             TransportError::environment(format!("{what} a UDP port of {address}"), cause)
         };
+        let following = Following::new(address);
         let socket = UdpSocket::bind((address, 0)).map_err(|e| failed("opening", e))?;
         let address = socket.local_addr().map_err(|e| failed("naming", e))?;
-        let set_up = || -> std::io::Result<()> {
-            socket.set_nonblocking(true)?;
-            dont_fragment(&socket)?;
-            marks::ask_for(&socket)?;
-            // Exceeds the limit of the system where that is allowed.
-            if sockopt::set_socket_recv_buffer_size_force(&socket, BUFFER_BYTES).is_err() {
-                sockopt::set_socket_recv_buffer_size(&socket, BUFFER_BYTES)?;
-            }
-            Ok(sockopt::set_socket_send_buffer_size(&socket, BUFFER_BYTES)?)
-        };
-        set_up().map_err(|e| failed("setting up", e))?;
+        set_up(&socket).map_err(|e| failed("setting up", e))?;
         Ok(Self {
             sender: Sender::new(&socket, header_bytes(&address)),
             receiver: Receiver::new(&socket),
@@ -87,8 +82,33 @@ impl FramePort {
             mtu_bytes: path::MTU_BYTES,
             peers: Vec::new(),
             known: Known::default(),
+            stranger: Stranger::default(),
+            following,
             streams: false,
         })
+    }
+
+    /// Takes the place of a socket whose address has gone. The port is the same, if it is free.
+    fn take(&mut self, address: IpAddr) -> std::io::Result<()> {
+        let port = self.address.port();
+        let socket = UdpSocket::bind((address, port)).or_else(|_| UdpSocket::bind((address, 0)))?;
+        set_up(&socket)?;
+        self.address = socket.local_addr()?;
+        self.sender = Sender::new(&socket, header_bytes(&self.address));
+        self.receiver = Receiver::new(&socket);
+        self.socket = socket;
+        self.following.has_moved();
+        Ok(())
+    }
+
+    /// The meaning of an error. An address that has gone is one that the system refuses.
+    #[cold]
+    fn refused(&mut self, error: &std::io::Error) -> SendError {
+        let error = SendError::of(error);
+        if error == SendError::Refused {
+            self.follow();
+        }
+        error
     }
 
     /// Which offloads the kernel does.
@@ -154,9 +174,13 @@ impl FrameSocket for FramePort {
         if let [(pe, frame)] = frames {
             // The most frequent case.
             let sent = sender::give_one(socket, peers, *pe, frame);
-            return sent.map_err(|error| SendError::of(&error));
+            return sent.map_err(|error| self.refused(&error));
         }
-        sender.send(frames, |runs| give(socket, peers, runs))
+        let sent = sender.send(frames, |runs| give(socket, peers, runs));
+        if sent == Err(SendError::Refused) {
+            self.follow();
+        }
+        sent
     }
 
     fn receive(&mut self, take: &mut Take<'_>) -> Received {
@@ -174,13 +198,36 @@ impl FrameSocket for FramePort {
                     take(Came { host, is_marked }, frame);
                 }
             } else {
-                received.strangers += frames.count();
+                received.strangers += keep_first(&mut self.stranger, from, frames);
             }
             // A single message after silence has no successor, and each look costs time.
             looks_on = self.streams || received.all() > before + 1;
         }
         self.streams = received.all() > 0;
         received
+    }
+
+    fn stranger(&mut self) -> Option<&mut [u8]> {
+        self.stranger.frame()
+    }
+
+    fn has_moved(&mut self, host: u32) -> Option<IpAddr> {
+        let sender = self.stranger.take_sender()?;
+        let place = self.peers.get_mut(host as usize)?.as_mut()?;
+        *place = SocketAddrAny::from(sender);
+        self.known.has_moved(host, sender);
+        Some(sender.ip())
+    }
+
+    fn follow(&mut self) {
+        if let Some(address) = self.following.instead_of(self.address.ip()) {
+            // If it fails, it is tried again.
+            let _ = self.take(address);
+        }
+    }
+
+    fn moves(&self) -> u32 {
+        self.following.moves()
     }
 
     fn fds(&self) -> Vec<BorrowedFd<'_>> {
@@ -190,6 +237,33 @@ impl FrameSocket for FramePort {
     fn fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
+}
+
+/// Counts the frames of an unknown sender, and keeps the first.
+#[cold]
+fn keep_first(
+    stranger: &mut Stranger<SocketAddr>,
+    from: Option<SocketAddr>,
+    mut frames: Frames<'_>,
+) -> usize {
+    let Some(first) = frames.next() else {
+        return 0;
+    };
+    if let Some(from) = from {
+        stranger.keep(from, first);
+    }
+    1 + frames.count()
+}
+
+fn set_up(socket: &UdpSocket) -> std::io::Result<()> {
+    socket.set_nonblocking(true)?;
+    dont_fragment(socket)?;
+    marks::ask_for(socket)?;
+    // Exceeds the limit of the system where that is allowed.
+    if sockopt::set_socket_recv_buffer_size_force(socket, BUFFER_BYTES).is_err() {
+        sockopt::set_socket_recv_buffer_size(socket, BUFFER_BYTES)?;
+    }
+    Ok(sockopt::set_socket_send_buffer_size(socket, BUFFER_BYTES)?)
 }
 
 fn header_bytes(address: &SocketAddr) -> usize {

@@ -60,6 +60,36 @@ fn frames_of_strangers_are_counted_and_dropped() {
 }
 
 #[test]
+fn a_peer_is_reached_where_its_sealed_frame_came_from() {
+    let (mut a, mut b) = (port(), port());
+    a.set_peers(0, vec![None, Some(b.address())]).unwrap();
+    b.set_peers(1, vec![Some(a.address()), None]).unwrap();
+    a.take(Ipv4Addr::new(127, 0, 0, 7).into()).unwrap();
+    assert_eq!(a.moves(), 1);
+    let header = hostwire_packet::htoe::sealed::Repr {
+        destination: 1,
+        source: 0,
+        number: 9,
+    };
+    let sealed = [&header.to_bytes()[..], &[5; 40]].concat();
+    assert_eq!(
+        a.send(&[(1, b"what may be from anybody"), (1, &sealed)]),
+        Ok(2)
+    );
+    assert_eq!(take(&mut b, 2).1.strangers, 2);
+    assert_eq!(b.stranger(), Some(&mut sealed.clone()[..]));
+    assert_eq!(b.stranger(), None, "once");
+    let Address::Udp(address) = a.address() else {
+        panic!("{:?}", a.address());
+    };
+    assert_eq!(b.has_moved(0), Some(address.ip()));
+    assert_eq!(b.send(&[(0, b"answer")]), Ok(1));
+    assert_eq!(take(&mut a, 1).0, [b"answer".to_vec()]);
+    assert_eq!(a.send(&[(1, b"again")]), Ok(1));
+    assert_eq!(take(&mut b, 1).0, [b"again".to_vec()]);
+}
+
+#[test]
 fn a_peer_that_speaks_otherwise_is_named() {
     let station = Address::Station(MacAddress([2; 6]));
     let fault = EnvironmentFault::Disagreement {
