@@ -100,3 +100,14 @@ fn ends_of_pes_are_told_as_on_one_host() {
     assert_eq!(ended.stdout.matches("went on").count(), 1, "{ended:#?}");
     assert_eq!(ended.stdout.matches("usr1").count(), 2, "{ended:#?}");
 }
+
+/// Both sides say that they are there while nothing else is said.
+#[test]
+fn a_job_that_says_nothing_goes_on() {
+    let script = "HOSTWIRE_LOST_AFTER=3 $HOSTWIRE run --on h2:1,h3:1 sleep 5; said $?; left";
+    let Some(ended) = on_hosts(3, script) else {
+        return;
+    };
+    assert_eq!((ended.status, &*ended.stderr), (0, ""), "{ended:#?}");
+    assert_eq!(ended.stdout, "0\n");
+}

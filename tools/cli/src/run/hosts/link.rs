@@ -193,11 +193,11 @@ impl Link {
             self.outgoing.clear();
             return;
         };
-        let sent = self.outgoing.drain(|bytes| match bytes.is_empty() {
-            true => Ok(0),
-            false => rustix::io::write(to, bytes),
-        });
-        match sent {
+        // Only bytes show that this launcher is there.
+        if self.outgoing.len() == 0 {
+            return;
+        }
+        match self.outgoing.drain(|bytes| rustix::io::write(to, bytes)) {
             Ok(()) => self.spoke = Instant::now(),
             Err(Errno::AGAIN | Errno::INTR) => {}
             // The other direction says why.
