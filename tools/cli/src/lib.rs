@@ -131,10 +131,9 @@ enum Command {
     #[cfg(target_os = "linux")]
     #[command(name = run_page::COMMAND, hide = true)]
     RunPage(run_page::Args),
-    /// Started by run itself, on each host of a job; not for users.
     #[cfg(target_os = "linux")]
     #[command(name = run::starter::COMMAND, hide = true)]
-    Starter,
+    Starter(run::starter::Args),
     /// Started by run itself; not for users.
     #[cfg(target_os = "linux")]
     #[command(name = run::warden::COMMAND, hide = true)]
@@ -195,7 +194,7 @@ fn run(command: Command) -> ExitCode {
         #[cfg(target_os = "linux")]
         Command::RunPage(args) => run_page::main(&args),
         #[cfg(target_os = "linux")]
-        Command::Starter => run::starter::main(),
+        Command::Starter(args) => run::starter::main(&args),
         #[cfg(target_os = "linux")]
         Command::Warden => {
             run::warden::main();

@@ -16,12 +16,14 @@ pub(super) const ORDERS: Target = Target {
     },
     seeds: || {
         let orders = [
+            Order::Program(b"\x7fELF".to_vec()),
             Order::Describe(Description {
                 pes: 4,
                 first: 2,
                 count: 2,
                 lost_after_s: 10,
                 folder: b"/tmp".to_vec(),
+                may_be_elsewhere: true,
                 bind: "auto".to_owned(),
                 command: vec![b"prog".to_vec(), b"-x".to_vec()],
                 environment: vec![(b"A".to_vec(), b"b".to_vec())],

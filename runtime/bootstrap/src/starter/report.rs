@@ -180,7 +180,7 @@ impl Message for Report {
             }
             Self::Closed { pe, stream } => (6, writer.number(*pe).byte(stream.code())),
             Self::Ended { how, last } => (7, last.write(how.write(writer))),
-            Self::Seen { is_dying, last } => (8, last.write(writer.byte((*is_dying).into()))),
+            Self::Seen { is_dying, last } => (8, last.write(writer.flag(*is_dying))),
             Self::Looked => (9, writer),
             Self::Took(bytes) => (10, writer.number(*bytes)),
             Self::InputClosed => (11, writer),
@@ -220,11 +220,7 @@ impl Message for Report {
                     last: Look::read(reader)?,
                 },
                 8 => Self::Seen {
-                    is_dying: match reader.byte()? {
-                        0 => false,
-                        1 => true,
-                        _ => return Err("an answer that is neither yes nor no"),
-                    },
+                    is_dying: reader.flag()?,
                     last: Look::read(reader)?,
                 },
                 9 => Self::Looked,
