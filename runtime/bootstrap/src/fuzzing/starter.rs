@@ -74,6 +74,7 @@ pub(super) const REPORTS: Target = Target {
         let reports = [
             Report::Hello {
                 version: "0.1.0".to_owned(),
+                machine: b"x86_64 with pages of 4096 bytes".to_vec(),
             },
             Report::Refused("no such file".to_owned()),
             Report::Output {

@@ -11,6 +11,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use hostwire_bootstrap::starter::{BEAT, How, Order, PIECE_BYTES_MAX, ROOM_BYTES, Report, Stream};
+use hostwire_transport::printable;
 use rustix::event::PollFlags;
 
 use self::far::Far;
@@ -67,6 +68,8 @@ pub enum Side {
 /// All of them.
 pub struct Hosts {
     links: Vec<Link>,
+    /// The first host that has said what kind of machine it is, and that.
+    first: Option<(String, String)>,
     input: Input,
     lost_after: Duration,
     /// When hosts that have not answered count as lost, and how long one may take that gets a copy.
@@ -108,6 +111,7 @@ impl Hosts {
         }
         let now = Instant::now();
         Ok(Hosts {
+            first: None,
             input: Input::new(),
             links,
             lost_after: lost_after.max(BEAT * 3),
@@ -269,18 +273,12 @@ impl Hosts {
         };
         let mut state = state.as_ref().map(|state| state.borrow_mut());
         match (report, &mut state) {
-            (Report::Hello { version }, _) if link.stage == Stage::Greeted => {
-                let own = env!("CARGO_PKG_VERSION");
-                if version != own {
-                    return Err(format!(
-                        "hostwire there has version {}; this one has {own}",
-                        hostwire_transport::printable(&version)
-                    ));
-                }
+            (Report::Hello { version, machine }, _) if link.stage == Stage::Greeted => {
+                suits(&version, &machine, &link.name, &mut self.first)?;
                 link.describe();
             }
             (Report::Ready, _) if link.stage == Stage::Described => link.stage = Stage::Ready,
-            (Report::Refused(why), _) => return Err(hostwire_transport::printable(&why)),
+            (Report::Refused(why), _) => return Err(printable(&why)),
             (Report::Started | Report::Beat, _) => {}
             (Report::Pmi { pe, bytes }, Some(state)) => {
                 state.pmi.extend(bytes);
@@ -534,6 +532,31 @@ impl Hosts {
     /// Whether nothing more is expected of any host.
     pub fn are_over(&self) -> bool {
         self.links.iter().all(Link::is_over)
+    }
+}
+
+/// Whether PEs of this version and this kind of machine can be in the job. `first` is the first host that was asked, and its
+/// kind.
+fn suits(
+    version: &str,
+    machine: &[u8],
+    host: &str,
+    first: &mut Option<(String, String)>,
+) -> Result<(), String> {
+    let own = env!("CARGO_PKG_VERSION");
+    if version != own {
+        return Err(format!(
+            "hostwire there has version {}; this one has {own}",
+            printable(version)
+        ));
+    }
+    let machine = printable(&String::from_utf8_lossy(machine));
+    let (other, theirs) = first.get_or_insert_with(|| (host.to_owned(), machine.clone()));
+    match *theirs == machine {
+        true => Ok(()),
+        false => Err(format!(
+            "it is {machine}, and {other} is {theirs}: PEs of one job need the same"
+        )),
     }
 }
 

@@ -82,10 +82,21 @@ enum Gone {
     System(io::Error),
 }
 
+/// The kind of this machine, as far as PEs of one job need the same.
+fn machine() -> String {
+    let order = match cfg!(target_endian = "big") {
+        true => "big-endian ",
+        false => "",
+    };
+    let (arch, page_bytes) = (std::env::consts::ARCH, rustix::param::page_size());
+    format!("{order}{arch} with pages of {page_bytes} bytes")
+}
+
 fn serve() -> Result<(), Gone> {
     let mut channel = Channel::open().map_err(Gone::System)?;
     channel.say(&Report::Hello {
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        machine: machine().into_bytes(),
     });
     let mut signals = Signals::new().map_err(Gone::System)?;
     let mut program: Option<Program> = None;
