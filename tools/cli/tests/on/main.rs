@@ -3,6 +3,7 @@
 
 mod copy;
 mod death;
+mod doctor;
 #[path = "../run/job.rs"]
 #[allow(dead_code)]
 mod job;

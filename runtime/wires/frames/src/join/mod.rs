@@ -7,11 +7,13 @@
 //! | `offers.rs` | which wires all PEs can use |
 //! | `sockets.rs` | the wires that this PE can use |
 //! | `control.rs` | the control connections of this host |
+//! | `trial.rs` | whether hosts hear each other, before any job |
 
 pub mod card;
 pub mod control;
 mod offers;
 mod sockets;
+pub mod trial;
 
 use core::time::Duration;
 use std::io::Write;

@@ -138,10 +138,10 @@ pub fn plan(args: &Args, settings: Settings, names: &HostNames) -> Result<Plan, 
     })
 }
 
-/// What `--copy` copies. A program without a slash in its name is one of the host's.
+/// What `--copy` copies. A program without a slash in its name is one of the host's, and hostwire itself is copied anyway.
 fn copies(args: &Args) -> Result<Copies, StartError> {
     let name = args.command.first().cloned().unwrap_or_default();
-    let program = match name.as_bytes().contains(&b'/') {
+    let program = match name.as_bytes().contains(&b'/') && name != program::OWN {
         true => Some(program::find(&name, None)?),
         false => None,
     };
