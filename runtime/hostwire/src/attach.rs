@@ -62,7 +62,6 @@ fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<Attachment> {
         deadline: deadline.at(),
     };
     let (wire, launched, name) = connect(&settings, &segment, launcher, is_ours)?;
-    crate::error::name_hosts(&launched.nodes);
     let has_launcher = launched.launcher.is_some();
     let mut attachment = Attachment::assemble(wire, sizes, status, launched)?;
     attachment.publish(name, settings.stats);
@@ -100,6 +99,7 @@ fn connect(
                 true => Nodes::one(1),
                 false => Nodes::meet(&mut *launcher).map_err(launch_failed)?,
             };
+            crate::error::name_hosts(&nodes);
             let joined = join(joining(settings, segment, &mut *launcher, &nodes))?;
             (within_host(joined.wire)?, nodes, joined.name)
         }
@@ -108,6 +108,7 @@ fn connect(
                 true => (Some(Meeting::Alone), Nodes::one(1)),
                 false => meet(&mut *launcher)?,
             };
+            crate::error::name_hosts(&nodes);
             match meeting {
                 Some(meeting) => {
                     let wire = segment.attach(Host::only(pe, pes)?, meeting)?;

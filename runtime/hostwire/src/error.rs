@@ -38,6 +38,23 @@ fn on_host(pe: PeId) -> String {
     }
 }
 
+/// Where the PEs are that cannot be in one job, for an error that names them: ` (PE 1 is on b, PE 0 on a)`.
+fn places(fault: &EnvironmentFault) -> String {
+    let hosts = HOSTS.get().map(Vec::as_slice).unwrap_or_default();
+    let host = |pe: PeId| hosts.get(pe as usize);
+    match fault {
+        EnvironmentFault::Disagreement { pe, with, .. } => match (host(*pe), host(*with)) {
+            (Some(theirs), Some(ours)) => format!(" (PE {pe} is on {theirs}, PE {with} on {ours})"),
+            _ => String::new(),
+        },
+        EnvironmentFault::NoAnswer { pe, .. } => match host(*pe) {
+            Some(host) => format!(" (PE {pe} is on {host})"),
+            None => String::new(),
+        },
+        _ => String::new(),
+    }
+}
+
 /// How a loss is known, and advice if it may be a false alarm.
 fn known_by(loss: Loss) -> String {
     match loss {
@@ -267,7 +284,7 @@ pub enum Error {
     #[error(transparent)]
     Setting(#[from] SettingError),
     /// The machine, the network or the launcher does not give what is needed.
-    #[error("{what}: {fault}")]
+    #[error("{what}: {fault}{}", places(fault))]
     Environment {
         /// The attempted operation, for people.
         what: Box<str>,

@@ -76,6 +76,7 @@ each may write in all the others.
     hostwire lend --memory 8G         lend memory of this host
     hostwire borrow --memory 8G PROG  run a program in memory of other hosts
     hostwire doctor                   which wires this machine can use
+    hostwire doctor --on a,b          which wires work between machines
     eval \"$(hostwire env mpi)\"        let MPI programs of this shell use hostwire
     hostwire completions SHELL        completions for bash, zsh or fish")]
 struct Cli {
@@ -119,6 +120,10 @@ enum Command {
     #[cfg(target_os = "linux")]
     #[command(name = bench::PE_COMMAND, hide = true)]
     BenchPe(bench::PeArgs),
+    /// Started by doctor itself, on each host; not for users.
+    #[cfg(target_os = "linux")]
+    #[command(name = doctor::survey::COMMAND, hide = true)]
+    DoctorPe,
     /// Started by lend itself; not for users.
     #[cfg(target_os = "linux")]
     #[command(name = lend::pe::COMMAND, hide = true)]
@@ -131,10 +136,9 @@ enum Command {
     #[cfg(target_os = "linux")]
     #[command(name = run_page::COMMAND, hide = true)]
     RunPage(run_page::Args),
-    /// Started by run itself, on each host of a job; not for users.
     #[cfg(target_os = "linux")]
     #[command(name = run::starter::COMMAND, hide = true)]
-    Starter,
+    Starter(run::starter::Args),
     /// Started by run itself; not for users.
     #[cfg(target_os = "linux")]
     #[command(name = run::warden::COMMAND, hide = true)]
@@ -189,13 +193,15 @@ fn run(command: Command) -> ExitCode {
         #[cfg(target_os = "linux")]
         Command::BenchPe(args) => bench::pe_main(&args),
         #[cfg(target_os = "linux")]
+        Command::DoctorPe => doctor::survey::main(),
+        #[cfg(target_os = "linux")]
         Command::LendPe => lend::pe::main(),
         #[cfg(target_os = "linux")]
         Command::BorrowPager(args) => borrow::pager::main(&args),
         #[cfg(target_os = "linux")]
         Command::RunPage(args) => run_page::main(&args),
         #[cfg(target_os = "linux")]
-        Command::Starter => run::starter::main(),
+        Command::Starter(args) => run::starter::main(&args),
         #[cfg(target_os = "linux")]
         Command::Warden => {
             run::warden::main();

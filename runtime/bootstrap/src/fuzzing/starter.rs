@@ -16,12 +16,14 @@ pub(super) const ORDERS: Target = Target {
     },
     seeds: || {
         let orders = [
+            Order::Program(b"\x7fELF".to_vec()),
             Order::Describe(Description {
                 pes: 4,
                 first: 2,
                 count: 2,
                 lost_after_s: 10,
                 folder: b"/tmp".to_vec(),
+                may_be_elsewhere: true,
                 bind: "auto".to_owned(),
                 command: vec![b"prog".to_vec(), b"-x".to_vec()],
                 environment: vec![(b"A".to_vec(), b"b".to_vec())],
@@ -72,6 +74,7 @@ pub(super) const REPORTS: Target = Target {
         let reports = [
             Report::Hello {
                 version: "0.1.0".to_owned(),
+                machine: b"x86_64 with pages of 4096 bytes".to_vec(),
             },
             Report::Refused("no such file".to_owned()),
             Report::Output {

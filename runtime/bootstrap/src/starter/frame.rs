@@ -79,6 +79,10 @@ impl Writer {
         self
     }
 
+    pub(super) fn flag(self, flag: bool) -> Self {
+        self.byte(flag.into())
+    }
+
     pub(super) fn number(mut self, number: u32) -> Self {
         self.0.extend(number.to_le_bytes());
         self
@@ -121,6 +125,14 @@ impl<'a> Reader<'a> {
 
     pub(super) fn byte(&mut self) -> Result<u8, &'static str> {
         self.array().map(u8::from_le_bytes)
+    }
+
+    pub(super) fn flag(&mut self) -> Result<bool, &'static str> {
+        match self.byte()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err("an answer that is neither yes nor no"),
+        }
     }
 
     pub(super) fn number(&mut self) -> Result<u32, &'static str> {

@@ -15,6 +15,7 @@
 //! | launcher | starter |
 //! |---|---|
 //! | | `Hello` |
+//! | `Program`, any number of times | |
 //! | `Describe` | `Ready`, or `Refused` |
 //! | `Go`, as soon as all hosts are ready | `Started`, or `Refused` |
 //! | `Pmi`, `Input`, `Signal`, ... | `Pmi`, `Output`, `Ended`, ... |

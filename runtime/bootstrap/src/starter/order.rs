@@ -15,6 +15,8 @@ pub struct Description {
     pub lost_after_s: u32,
     /// Where the PEs are started.
     pub folder: Vec<u8>,
+    /// Whether they may be started elsewhere, if the host has no such folder.
+    pub may_be_elsewhere: bool,
     /// `--bind`, as text.
     pub bind: String,
     /// The program and its arguments.
@@ -31,6 +33,7 @@ impl Description {
             count,
             lost_after_s,
             folder,
+            may_be_elsewhere,
             bind,
             command,
             environment,
@@ -45,6 +48,7 @@ impl Description {
             .number(*count)
             .number(*lost_after_s)
             .bytes(folder)
+            .flag(*may_be_elsewhere)
             .bytes(bind.as_bytes())
             .list(command.iter())
             .list(pairs.iter())
@@ -57,7 +61,7 @@ impl Description {
             return Err("PEs that no job has");
         }
         let lost_after_s = reader.number()?;
-        let (folder, bind) = (reader.bytes()?, reader.text()?);
+        let (folder, may_be_elsewhere, bind) = (reader.bytes()?, reader.flag()?, reader.text()?);
         let command = reader.list()?;
         let pairs = reader.list()?;
         if command.is_empty() || !pairs.len().is_multiple_of(2) {
@@ -77,6 +81,7 @@ impl Description {
             count,
             lost_after_s,
             folder,
+            may_be_elsewhere,
             bind,
             command,
             environment: environment.collect(),
@@ -87,6 +92,8 @@ impl Description {
 /// What the launcher says to a starter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Order {
+    /// The next bytes of the program, which then does not have to be on the host. All of them come before the description.
+    Program(Vec<u8>),
     /// What to start. Nothing is started yet.
     Describe(Description),
     /// Start it.
@@ -142,11 +149,12 @@ impl Message for Order {
             Self::Pause => (9, writer),
             Self::Beat => (10, writer),
             Self::Done => (11, writer),
+            Self::Program(bytes) => (12, writer.rest(bytes)),
         }
     }
 
     fn read(kind: u8, reader: &mut Reader<'_>) -> Option<Result<Self, &'static str>> {
-        if kind > 11 {
+        if kind > 12 {
             return None;
         }
         let mut read = || {
@@ -170,7 +178,8 @@ impl Message for Order {
                 8 => Self::Took(reader.number()?),
                 9 => Self::Pause,
                 10 => Self::Beat,
-                _ => Self::Done,
+                11 => Self::Done,
+                _ => Self::Program(reader.rest()),
             })
         };
         Some(read())

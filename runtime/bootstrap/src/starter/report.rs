@@ -34,10 +34,12 @@ pub struct Look {
 /// What a starter says to the launcher.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Report {
-    /// The first one: the version of hostwire on the host.
+    /// The first one.
     Hello {
-        /// The version.
+        /// The version of hostwire on the host.
         version: String,
+        /// The kind of machine, which all hosts of a job have in common. Other versions may say other things there.
+        machine: Vec<u8>,
     },
     /// It cannot start what was described: why.
     Refused(String),
@@ -170,7 +172,7 @@ impl Message for Report {
     fn write(&self) -> (u8, Writer) {
         let writer = Writer::default();
         match self {
-            Self::Hello { version } => (0, writer.bytes(version.as_bytes())),
+            Self::Hello { version, machine } => (0, writer.bytes(version.as_bytes()).rest(machine)),
             Self::Refused(why) => (1, writer.bytes(why.as_bytes())),
             Self::Ready => (2, writer),
             Self::Started => (3, writer),
@@ -180,7 +182,7 @@ impl Message for Report {
             }
             Self::Closed { pe, stream } => (6, writer.number(*pe).byte(stream.code())),
             Self::Ended { how, last } => (7, last.write(how.write(writer))),
-            Self::Seen { is_dying, last } => (8, last.write(writer.byte((*is_dying).into()))),
+            Self::Seen { is_dying, last } => (8, last.write(writer.flag(*is_dying))),
             Self::Looked => (9, writer),
             Self::Took(bytes) => (10, writer.number(*bytes)),
             Self::InputClosed => (11, writer),
@@ -198,6 +200,7 @@ impl Message for Report {
             Ok(match kind {
                 0 => Self::Hello {
                     version: reader.text()?,
+                    machine: reader.rest(),
                 },
                 1 => Self::Refused(reader.text()?),
                 2 => Self::Ready,
@@ -220,11 +223,7 @@ impl Message for Report {
                     last: Look::read(reader)?,
                 },
                 8 => Self::Seen {
-                    is_dying: match reader.byte()? {
-                        0 => false,
-                        1 => true,
-                        _ => return Err("an answer that is neither yes nor no"),
-                    },
+                    is_dying: reader.flag()?,
                     last: Look::read(reader)?,
                 },
                 9 => Self::Looked,

@@ -16,6 +16,7 @@ fn description() -> Description {
         count: 4,
         lost_after_s: 10,
         folder: b"/home/me".to_vec(),
+        may_be_elsewhere: true,
         bind: "0,2-5".to_owned(),
         command: vec![b"./prog".to_vec(), Vec::new()],
         environment: vec![
@@ -50,6 +51,7 @@ fn literal_frames() {
 #[test]
 fn a_stream_in_single_bytes_is_the_same_messages() {
     let orders = [
+        Order::Program(b"\x7fELF".to_vec()),
         Order::Describe(description()),
         Order::Go,
         Order::Input(b"x".repeat(100)),

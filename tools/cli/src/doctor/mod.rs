@@ -9,7 +9,9 @@
 //! | [`machine`] | CPUs and what a container leaves of them |
 //! | [`mpi`] | with `--mpi`, instead of these: whether an `mpirun` starts programs that use hostwire |
 //! | [`other`] | what other programs say of themselves |
+//! | [`between`], [`survey`] | with `--on`: from each host to each, at the launcher and on the hosts |
 
+mod between;
 mod devices;
 mod launchers;
 mod machine;
@@ -17,6 +19,7 @@ mod memory;
 mod mpi;
 mod network;
 mod other;
+pub mod survey;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -25,8 +28,9 @@ use std::process::ExitCode;
 use hostwire::settings::WireName;
 use serde::Serialize;
 
-use crate::report;
+use crate::run::{HostNames, parse_on, read_hostfile};
 use crate::text::{columns, fit};
+use crate::{USAGE_STATUS, report};
 
 /// Exit status if not even shared memory works, or if MPI programs do not use it.
 const NO_WIRE: u8 = 1;
@@ -39,11 +43,16 @@ WHAT THE MARKS MEAN
     note  it can be used, but not as well as it could
     no    it cannot be used; the line below says what to do
 
-    Nothing is changed, and nothing is sent to any network.
+    Nothing is changed. Without --on nothing is sent to any network.
+
+SEVERAL MACHINES
+    With --on or --hostfile hostwire goes to each host by ssh, as hostwire run does. There each host \
+sends short and full frames to each other one over each wire that both can use, for up to two seconds a wire, and \
+compares its clock. The table names the wires over which full frames arrive.
 
 EXIT STATUS
     0 if shared memory works at least, else 1. With --mpi 0 if programs that MPIRUN starts use
-    hostwire, else 1.")]
+    hostwire, else 1. With --on 1 if a host cannot be used, or if no wire works between two hosts.")]
 pub struct Args {
     /// Print JSON, one object per line: topic, name, state, found, advice.
     #[arg(long)]
@@ -51,6 +60,15 @@ pub struct Args {
     /// Say instead whether MPI programs that MPIRUN starts use hostwire, and why not
     #[arg(long, value_name = "MPIRUN", num_args = 0..=1, default_missing_value = "mpirun")]
     pub mpi: Option<PathBuf>,
+    /// Say instead which wires work from each of these hosts to each, and what is in the way
+    #[arg(long, value_name = "HOSTS", value_parser = parse_on, group = "far", conflicts_with = "mpi")]
+    pub on: Option<HostNames>,
+    /// The same, with a host in each line of a file
+    #[arg(long, value_name = "FILE", group = "far", conflicts_with = "mpi")]
+    pub hostfile: Option<PathBuf>,
+    /// Copy hostwire to those hosts first
+    #[arg(long, requires = "far")]
+    pub copy: bool,
 }
 
 /// How something is.
@@ -150,6 +168,20 @@ impl Finding {
 
 /// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
+    let names = match (&args.on, &args.hostfile) {
+        (Some(on), _) => Some(on.clone()),
+        (None, Some(file)) => match read_hostfile(file) {
+            Ok(names) => Some(names),
+            Err(error) => {
+                report::line(&error.to_string());
+                return ExitCode::from(USAGE_STATUS);
+            }
+        },
+        (None, None) => None,
+    };
+    if let Some(names) = names {
+        return of_hosts(&names, args);
+    }
     let (findings, is_broken) = match &args.mpi {
         Some(mpirun) => {
             let findings = mpi::findings(mpirun);
@@ -162,20 +194,41 @@ pub fn main(args: &Args) -> ExitCode {
             (findings, is_broken)
         }
     };
-    if args.json {
-        for finding in &findings {
-            match serde_json::to_string(finding) {
-                Ok(text) => report::out(&text),
-                Err(error) => report::line(&error.to_string()),
-            }
-        }
-    } else {
-        report::out(fit(&text(&findings), columns()).trim_end());
+    match args.json {
+        true => print_json(&findings),
+        false => report::out(fit(&text(&findings), columns()).trim_end()),
     }
+    status(is_broken)
+}
+
+fn status(is_broken: bool) -> ExitCode {
     match is_broken {
         true => ExitCode::from(NO_WIRE),
         false => ExitCode::SUCCESS,
     }
+}
+
+fn print_json(findings: &[Finding]) {
+    for finding in findings {
+        match serde_json::to_string(finding) {
+            Ok(text) => report::out(&text),
+            Err(error) => report::line(&error.to_string()),
+        }
+    }
+}
+
+/// The command with `--on`.
+fn of_hosts(names: &HostNames, args: &Args) -> ExitCode {
+    let found = between::report(names, args.copy);
+    if args.json {
+        print_json(&found.findings);
+        print_json(&found.ways);
+    } else {
+        let table = found.table.as_ref().map(|table| table.text("", columns()));
+        let text = fit(&text(&found.findings), columns());
+        report::out(format!("{}\n{text}", table.unwrap_or_default()).trim());
+    }
+    status(found.is_broken())
 }
 
 fn of_machine() -> Vec<Finding> {

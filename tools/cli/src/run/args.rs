@@ -13,17 +13,7 @@ use super::names::{self, HostNames};
 use super::parse::{self, Variable};
 use super::virtual_time;
 
-/// What is below the options.
-fn after_help() -> String {
-    let (with_option, others): (Vec<&Setting>, Vec<&Setting>) =
-        TABLE.iter().partition(|setting| setting.flag.is_some());
-    let options = with_option.iter().filter_map(|setting| setting.flag);
-    let options = and(options.map(|flag| format!("--{}", flag.long)));
-    let names = |settings: Vec<&Setting>| and(settings.iter().map(ToString::to_string));
-    let (with_options, others) = (names(with_option), names(others));
-    let between = WireName::listed(WireName::spans_hosts, "or");
-    format!(
-        "\
+const EXAMPLES: &str = "\
 EXAMPLES
     Four PEs, each line of output marked with the PE it came from:
 
@@ -41,11 +31,28 @@ EXAMPLES
 
         hostwire run --on node1:4,node2:4 ./heat2d <input
 
+    The same where neither hostwire nor the program is installed:
+
+        hostwire run --copy --on node1:4,node2:4 ./heat2d <input
+
     Six PEs on three hosts that are made of this machine for the job, to see \
 how the program does over Ethernet (needs root):
 
         hostwire run -n 6 --wire ether --hosts 3 ./heat2d
+";
 
+/// What is below the options.
+fn after_help() -> String {
+    let (with_option, others): (Vec<&Setting>, Vec<&Setting>) =
+        TABLE.iter().partition(|setting| setting.flag.is_some());
+    let options = with_option.iter().filter_map(|setting| setting.flag);
+    let options = and(options.map(|flag| format!("--{}", flag.long)));
+    let names = |settings: Vec<&Setting>| and(settings.iter().map(ToString::to_string));
+    let (with_options, others) = (names(with_option), names(others));
+    let between = WireName::listed(WireName::spans_hosts, "or");
+    format!(
+        "\
+{EXAMPLES}
 EXIT STATUS
     0    every PE exited with 0
     1    the output of the PEs could not be written
@@ -75,7 +82,7 @@ together with hostwire, only the PEs themselves are ended.
 SEVERAL MACHINES
     With --on or --hostfile ssh starts a second hostwire on each host, and that one the PEs. It has to be \
 installed there in the same version, where it is here or in the path of a login by ssh; the program and the \
-folder in which hostwire is started have to be there, too. ssh has to log in without a question (ssh-agent, a key \
+folder in which hostwire is started have to be there, too. With --copy none of them has to be. ssh has to log in without a question (ssh-agent, a key \
 without a passphrase): {SSH} names another command. The job takes the fastest wire that all hosts can use \
 ({WIRE}={between} names one). PEs end with their host's hostwire; that one ends with the connection, or if it hears \
 nothing for {LOST_AFTER} seconds. So a job ends on all hosts after kill -9 of any part, or a cable that is pulled.
@@ -119,12 +126,20 @@ pub struct Args {
     /// configuration of ssh says the rest. An IPv6 address with PES is in brackets. The first PEs
     /// are on the first host, and so on. Hosts without PES share what is left of -n, or get one PE
     /// each. localhost and this machine's own name need no ssh.
-    #[arg(long, value_name = "HOSTS", value_parser = names::parse_on, conflicts_with = "hostfile")]
+    #[arg(long, value_name = "HOSTS", value_parser = names::parse_on, group = "far")]
     pub on: Option<HostNames>,
 
     /// The same, with a host in each line of a file: HOST, HOST:PES or HOST slots=PES.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", group = "far")]
     pub hostfile: Option<PathBuf>,
+
+    /// Copy hostwire to the hosts for this job, and PROGRAM if its name has a slash.
+    ///
+    /// Nothing has to be installed there, and nothing is left: the copies have no name in any folder
+    /// while they run. A host without the folder in which hostwire is started starts the PEs in the
+    /// folder of a login. Libraries and other files of the program are not copied.
+    #[arg(long, requires = "far")]
+    pub copy: bool,
 
     /// Set a variable for the PEs, or hand one on that is set here. May be repeated.
     ///
@@ -198,6 +213,7 @@ impl Args {
             pes: Some(pes),
             on: None,
             hostfile: None,
+            copy: false,
             env: Vec::new(),
             settings: Given::default().with(&WIRE, wire.name()),
             hosts: None,

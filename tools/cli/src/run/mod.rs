@@ -5,7 +5,7 @@
 //! | [`args`], [`given`], [`names`], [`parse`] | the command line, and variables that stand for it |
 //! | [`plan`], [`start_error`] | what would be started, checked before anything is |
 //! | [`crew`], [`spawn`], [`pes`], [`pipe`] | one process per PE |
-//! | [`hosts`], [`starter`] | both ends of the connections to other hosts |
+//! | [`hosts`], [`starter`], [`copies`] | both ends of the connections to other hosts; what is copied over them |
 //! | [`job`] | the loop: signals, sockets, output, deadlines |
 //! | [`pmi_server`] | PMI-1, bytes in and bytes out |
 //! | [`virtual_time`] | what runs on modelled hardware: its options, its clocks, its simulator |
@@ -17,6 +17,7 @@
 mod args;
 mod bind;
 mod board;
+mod copies;
 mod counters;
 mod crew;
 mod dying;
@@ -56,7 +57,9 @@ pub mod job_parts {
 pub use args::Args;
 pub use given::wire_parser;
 use hostwire::settings::{INSECURE_WIRE, INSECURE_WIRE_WARNING, WireName, misspelt};
+pub use names::{HostNames, parse_on, read_hostfile};
 pub use parse::{duration as parse_duration, pes as parse_pes, size as parse_size};
+pub use program::OWN as OWN_PROGRAM;
 pub use signals::is_ignored_here;
 pub use start_error::StartError;
 use virtual_time::Models;

@@ -14,6 +14,7 @@ pub use far::HostPlan;
 
 use super::args::Args;
 use super::bind::{Bind, Binding};
+use super::copies::Copies;
 use super::given::Given;
 use super::limits::{self, NofileLimit};
 use super::program;
@@ -28,6 +29,8 @@ pub struct Plan {
     pub environment: Vec<(OsString, OsString)>,
     /// What is started on other hosts; then no PE is started by this process.
     pub far: Vec<HostPlan>,
+    /// What is copied to those hosts first.
+    pub copies: Copies,
     /// The model of the hardware, if there is one, until the simulator takes it.
     pub virtual_time: Option<VirtualTime>,
     /// The clocks of the model.
@@ -75,6 +78,7 @@ impl Plan {
             pes,
             environment: [owned(given.environment(wire)), far::chosen(args)?].concat(),
             far: Vec::new(),
+            copies: Copies::default(),
             settings,
             virtual_time,
             clocks,

@@ -13,6 +13,9 @@ use rustix::fs::{Access, access};
 
 use super::start_error::StartError;
 
+/// This program, whatever its file is called. A PE that a starter starts by this name is the starter's own.
+pub const OWN: &str = "/proc/self/exe";
+
 /// The file that `name` means: itself when it has a slash, otherwise the first
 /// executable file of that name in `search_path`.
 pub fn find(name: &OsStr, search_path: Option<&OsStr>) -> Result<PathBuf, StartError> {

@@ -93,6 +93,9 @@ pub enum StartError {
         "cannot start PEs in {folder}: {reason}; start the job from a folder that all hosts have"
     )]
     Folder { folder: String, reason: String },
+    /// A file that is to be copied to other hosts cannot be read.
+    #[error("--copy: cannot read {path}: {reason}")]
+    Copy { path: String, reason: String },
     /// The command that reaches other hosts cannot be started.
     #[error("{host}: {reason}")]
     Ssh { host: String, reason: String },

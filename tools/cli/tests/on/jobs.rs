@@ -3,15 +3,15 @@
 use crate::programs::all_fine;
 use crate::{line, on_hosts};
 
-/// PEs on this host, which needs no ssh, and on two others do everything with each other.
+/// PEs on this host, which needs no ssh, and on seven others do everything with each other.
 #[test]
-fn pes_of_three_hosts_do_everything() {
-    let script = "$HOSTWIRE run --on h1:1,h2:2,[fd09::3]:1 --stats $PROBE everything || exit; left";
-    let Some(ended) = on_hosts(3, script) else {
+fn pes_of_eight_hosts_do_everything() {
+    let script = "$HOSTWIRE run --on h1:1,h2:2,[fd09::3]:1,h4,h5,h6,h7,h8:2 --stats $PROBE everything || exit; left";
+    let Some(ended) = on_hosts(8, script) else {
         return;
     };
     assert_eq!(ended.status, 0, "{ended:#?}");
-    assert_eq!(ended.sorted_lines(), all_fine(4), "{ended:#?}");
+    assert_eq!(ended.sorted_lines(), all_fine(10), "{ended:#?}");
     let counted = line(&ended, "what the wire ");
     assert!(!counted.contains("shm"), "{ended:#?}");
     assert!(ended.stderr.contains("frames"), "{ended:#?}");
@@ -99,4 +99,40 @@ fn ends_of_pes_are_told_as_on_one_host() {
     line(&ended, "PE 1 aborted the job with code 5: no more paper");
     assert_eq!(ended.stdout.matches("went on").count(), 1, "{ended:#?}");
     assert_eq!(ended.stdout.matches("usr1").count(), 2, "{ended:#?}");
+}
+
+/// Both sides say that they are there while nothing else is said.
+#[test]
+fn a_job_that_says_nothing_goes_on() {
+    let script = "HOSTWIRE_LOST_AFTER=3 $HOSTWIRE run --on h2:1,h3:1 sleep 5; said $?; left";
+    let Some(ended) = on_hosts(3, script) else {
+        return;
+    };
+    assert_eq!((ended.status, &*ended.stderr), (0, ""), "{ended:#?}");
+    assert_eq!(ended.stdout, "0\n");
+}
+
+/// Ports, users, IPv6 addresses, a host that is reached through another, and one that takes its time.
+#[test]
+fn hosts_are_reached_as_ssh_reaches_them() {
+    let script = r#"
+        cd /run/ssh
+        run() { $HOSTWIRE run --on "$@" sh -c hostname || said $?; }
+        run 'ssh://root@h2:22:1,root@[fd09::3]:1'
+        HOSTWIRE_SSH="$HOSTWIRE_SSH -J h2" run h3
+        printf '#!/bin/bash\n[[ $* == *h3* ]] && sleep 2\nexec ssh "$@"\n' >late; chmod +x late
+        HOSTWIRE_SSH="late ${HOSTWIRE_SSH#ssh}" run h2,h3
+        HOSTWIRE_SSH=no-such-command run h2
+        left"#;
+    let Some(ended) = on_hosts(3, script) else {
+        return;
+    };
+    assert_eq!(ended.status, 0, "{ended:#?}");
+    let lines = ended.sorted_lines();
+    assert_eq!(lines, ["2", "h2", "h2", "h3", "h3", "h3"], "{ended:#?}");
+    line(
+        &ended,
+        "hostwire: h2: 'no-such-command' cannot be started: ",
+    );
+    assert_eq!(ended.stderr.lines().count(), 1, "{ended:#?}");
 }

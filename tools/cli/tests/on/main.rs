@@ -1,7 +1,9 @@
 //! `hostwire run --on`: jobs on hosts that ssh reaches. The hosts are network namespaces with an sshd each (hosts.sh).
 #![allow(clippy::print_stderr)]
 
+mod copy;
 mod death;
+mod doctor;
 #[path = "../run/job.rs"]
 #[allow(dead_code)]
 mod job;
@@ -33,6 +35,8 @@ left() {
     echo "left behind: $(ps -eo pid=,args= | tr '\n' ';')"
     exit 9
 }
+# Runs a command with the folders and files of a host.
+there() { nsenter --mount --target "$(cat "/run/ssh/sshd.$1")" "${@:2}"; }
 until_there() { until pgrep -x "$1" | wc -l | grep -qx "$2"; do read -rt 0.02 <> <(:) || :; done; }
 said() { printf '%s\n' "$*"; }
 "#;

@@ -73,6 +73,26 @@ fn another_version_or_none_is_named() {
     );
 }
 
+/// The same version on another kind of machine.
+#[test]
+fn machines_that_differ_are_both_named() {
+    let version = env!("CARGO_PKG_VERSION");
+    let machine = "aarch64 with pages of 65536 bytes";
+    let len = 1 + 4 + version.len() + machine.len();
+    let greeting = format!(
+        r"\\0hwstart\\1\\{len:o}\\0\\0\\0\\0\\{:o}\\0\\0\\000{version}{machine}",
+        version.len()
+    );
+    refused(
+        &format!(
+            "cd /run/ssh
+            printf '#!/bin/sh\\nprintf \"{greeting}\"; cat\\n' >arm; chmod +x arm; replace arm; run h2,h3"
+        ),
+        // Which of the two was asked first is open.
+        &["aarch64 with pages of 65536 bytes"],
+    );
+}
+
 #[test]
 fn what_is_missing_on_one_host_is_named_with_it() {
     refused(

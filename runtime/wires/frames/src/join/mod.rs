@@ -7,11 +7,13 @@
 //! | `offers.rs` | which wires all PEs can use |
 //! | `sockets.rs` | the wires that this PE can use |
 //! | `control.rs` | the control connections of this host |
+//! | `trial.rs` | whether hosts hear each other, before any job |
 
 pub mod card;
 pub mod control;
 mod offers;
 mod sockets;
+pub mod trial;
 
 use core::time::Duration;
 use std::io::Write;
@@ -98,6 +100,7 @@ pub(crate) fn join(joining: Joining<'_>) -> Result<Joined> {
 
     let (shm, adapter_memory) = meet(segment, &here, hosts, &cards, gathering)?;
     let between = Between {
+        nodes,
         firsts: &firsts,
         host,
         host_of,
@@ -111,7 +114,7 @@ pub(crate) fn join(joining: Joining<'_>) -> Result<Joined> {
     };
     let (between, wire, not_taken) = between.connect(launcher, sockets, common)?;
     if wanted.is_none() && joining.says_choice && pe == 0 {
-        say_choice(wire, &not_taken);
+        say_choice(wire, &not_taken, nodes);
     }
     let wires = Wires::new(Arc::new(shm), [between])?;
     Ok(Joined {
@@ -167,17 +170,29 @@ fn first_cards<'a>(nodes: &Nodes, cards: &'a [Card]) -> Result<Vec<(PeId, &'a Ca
 }
 
 /// One line from one PE, if the user asked for it. It is no error if nobody reads it.
-fn say_choice(wire: FrameWire, not_taken: &[NotTaken]) {
+fn say_choice(wire: FrameWire, not_taken: &[NotTaken], nodes: &Nodes) {
     let why = match not_taken {
         [] => "the fastest".to_owned(),
-        _ => offers::not_taken(not_taken),
+        _ => offers::not_taken(not_taken, |pe| place(nodes, pe)),
     };
     let text = format!("hostwire: the wire between hosts is {wire}: {why}\n");
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
+/// A PE in words.
+fn place(nodes: &Nodes, pe: PeId) -> String {
+    let node = nodes
+        .node_of(pe)
+        .and_then(|node| nodes.nodes().get(node as usize));
+    match node {
+        Some(node) => format!("PE {pe} on {}", node.host),
+        None => format!("PE {pe}"),
+    }
+}
+
 /// Everything needed to connect to the other hosts.
 struct Between<'a> {
+    nodes: &'a Nodes,
     /// By host: its first PE, and the card of this PE.
     firsts: &'a [(PeId, &'a Card)],
     /// The number of this host.
@@ -224,7 +239,7 @@ impl Between<'_> {
             let why = Missing::NotHeard;
             not_taken.push(NotTaken { wire, why });
         }
-        let why = offers::not_taken(&not_taken);
+        let why = offers::not_taken(&not_taken, |pe| place(self.nodes, pe));
         Err(LaunchError::NoWire { why }.into())
     }
 

@@ -128,21 +128,22 @@ pub struct NotTaken {
     pub why: Missing,
 }
 
-impl fmt::Display for NotTaken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl NotTaken {
+    /// `place` says in words which PE it is.
+    fn text(&self, place: impl Fn(PeId) -> String) -> String {
         let wire = self.wire;
         match self.why {
             Missing::Refused(pe, refusal) => {
-                write!(f, "not {wire} (PE {pe}: {})", refusal.of(wire))
+                format!("not {wire} ({}: {})", place(pe), refusal.of(wire))
             }
-            Missing::NotHeard => write!(f, "not {wire} (PEs do not hear each other over it)"),
+            Missing::NotHeard => format!("not {wire} (PEs do not hear each other over it)"),
         }
     }
 }
 
 /// The text for several wires: `not xdp (...), not ether (...)`.
-pub(crate) fn not_taken(all: &[NotTaken]) -> String {
-    let all: Vec<String> = all.iter().map(NotTaken::to_string).collect();
+pub(crate) fn not_taken(all: &[NotTaken], place: impl Fn(PeId) -> String) -> String {
+    let all: Vec<String> = all.iter().map(|it| it.text(&place)).collect();
     all.join(", ")
 }
 
@@ -197,7 +198,10 @@ mod tests {
         let all: Vec<Offers> = texts.iter().map(|text| offers(text)).collect();
         let Common { wires, not_taken } = Common::of((0..).zip(&all));
         let wires: Vec<&str> = wires.into_iter().map(|wire| wire.entry().name).collect();
-        (wires.join(" "), super::not_taken(&not_taken))
+        (
+            wires.join(" "),
+            super::not_taken(&not_taken, |pe| format!("PE {pe}")),
+        )
     }
 
     #[test]

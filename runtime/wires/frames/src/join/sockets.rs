@@ -79,7 +79,7 @@ fn refusal(error: &TransportError) -> Refusal {
 
 impl Open<'_> {
     /// One socket for all interfaces.
-    fn socket(&self, wire: FrameWire) -> Result<Socket> {
+    pub(super) fn socket(&self, wire: FrameWire) -> Result<Socket> {
         let sockets = self.interfaces.iter().map(|interface| {
             Ok(match wire {
                 FrameWire::Udp => Socket::of(FramePort::open(interface.address()?)?),

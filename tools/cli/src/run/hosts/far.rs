@@ -18,7 +18,12 @@ pub struct Outgoing(Rc<RefCell<Vec<u8>>>);
 
 impl Outgoing {
     pub fn push(&self, order: &Order) {
-        self.0.borrow_mut().extend(order.emit());
+        self.push_bytes(&order.emit());
+    }
+
+    /// Bytes that are no order: before the starter is there.
+    pub fn push_bytes(&self, bytes: &[u8]) {
+        self.0.borrow_mut().extend(bytes);
     }
 
     pub fn len(&self) -> usize {

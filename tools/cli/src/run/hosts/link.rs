@@ -6,10 +6,11 @@ use std::process::Child;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use hostwire_bootstrap::starter::{BEAT, Greeted, Order, Received, Report};
+use hostwire_bootstrap::starter::{BEAT, Description, Greeted, Order, Received, Report};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group};
 
+use super::super::copies::{Copies, Upload};
 use super::super::pes::{End, end_of};
 use super::super::pipe::read_some;
 use super::super::spawn::set_nonblocking;
@@ -19,6 +20,8 @@ use super::ssh;
 
 /// How much of what ssh says is kept to explain its end.
 const SAID_BYTES_MAX: usize = 4096;
+/// While so many bytes wait to be sent, no more of a copy is added.
+const COPY_AHEAD_BYTES: usize = 256 << 10;
 /// How long ssh is waited for after the connection has ended.
 const SSH_ENDS: Duration = Duration::from_secs(1);
 
@@ -27,7 +30,9 @@ const SSH_ENDS: Duration = Duration::from_secs(1);
 pub enum Stage {
     /// It has not greeted.
     Unheard,
-    /// It has greeted, and got the description.
+    /// It has greeted.
+    Greeted,
+    /// It has the same version, and gets the program and the description.
     Described,
     /// It can start its PEs.
     Ready,
@@ -51,6 +56,11 @@ pub struct Link {
     pub outgoing: Outgoing,
     /// By place on the host.
     pub states: Vec<Rc<RefCell<State>>>,
+    /// What is sent at the first stages: hostwire itself, the program, and what is to be started.
+    hostwire: Upload,
+    program: Upload,
+    description: Option<Description>,
+    is_copied: bool,
     child: Child,
     pid: Pid,
     to: Option<OwnedFd>,
@@ -66,22 +76,35 @@ pub struct Link {
 }
 
 impl Link {
-    /// Starts ssh. Has to be called on the main thread, as `spawn`.
-    pub fn open(ssh: &str, name: &str, first: u32, count: u32) -> Result<Link, StartError> {
+    /// Starts ssh. Has to be called on the main thread, as `spawn`. The description follows when the starter is there, and
+    /// the copies come before it.
+    pub fn open(
+        ssh: &str,
+        name: &str,
+        description: Description,
+        copies: Copies,
+    ) -> Result<Link, StartError> {
+        let Copies { hostwire, program } = copies;
         let failed = |reason: String| StartError::Ssh {
             host: name.to_owned(),
             reason,
         };
-        let mut child = ssh::command(ssh, name)
+        let copied_bytes = hostwire.as_ref().map(|bytes| bytes.len());
+        let mut child = ssh::command(ssh, name, copied_bytes)
             .spawn()
             .map_err(|error| failed(format!("'{ssh}' cannot be started: {error}")))?;
         let to = child.stdin.take().map(OwnedFd::from);
         let from = child.stdout.take().map(OwnedFd::from);
         let says = child.stderr.take().map(OwnedFd::from);
-        let link = Link {
+        let (first, count) = (description.first, description.count);
+        let mut link = Link {
             name: name.to_owned(),
             first,
             count,
+            hostwire: Upload::new(hostwire),
+            program: Upload::new(program),
+            description: Some(description),
+            is_copied: copied_bytes.is_some(),
             stage: Stage::Unheard,
             outgoing: Outgoing::default(),
             states: (0..count).map(|_| Rc::default()).collect(),
@@ -103,6 +126,7 @@ impl Link {
                 errno,
             })?;
         }
+        link.refill();
         Ok(link)
     }
 
@@ -162,7 +186,7 @@ impl Link {
             return Ok(());
         }
         if let Some(behind) = self.greeted.extend(&bytes).map_err(|e| e.to_string())? {
-            self.stage = Stage::Described;
+            self.stage = Stage::Greeted;
             self.received.extend(&behind);
             // Banners and warnings of a connection that works.
             self.said.clear();
@@ -187,18 +211,61 @@ impl Link {
         self.said.drain(..keep.unwrap_or(0));
     }
 
+    /// Whether it is still open whether it can start its PEs.
+    pub fn is_unready(&self) -> bool {
+        matches!(
+            self.stage,
+            Stage::Unheard | Stage::Greeted | Stage::Described
+        )
+    }
+
+    /// Adds what the stage has to send. It grows no faster than it goes.
+    fn refill(&mut self) {
+        while self.outgoing.len() < COPY_AHEAD_BYTES && self.to.is_some() {
+            match self.stage {
+                Stage::Unheard => match self.hostwire.next_piece() {
+                    Some(piece) => self.outgoing.push_bytes(piece),
+                    None => return,
+                },
+                Stage::Described => match (self.program.next_piece(), self.description.take()) {
+                    (Some(piece), description) => {
+                        self.outgoing.push(&Order::Program(piece.to_vec()));
+                        self.description = description;
+                    }
+                    (None, Some(description)) => self.outgoing.push(&Order::Describe(description)),
+                    (None, None) => return,
+                },
+                _ => return,
+            }
+        }
+    }
+
+    /// Until when an answer is waited for: so long after the last bytes of a copy have left.
+    pub fn give_up(&self, within: Duration) -> Option<Instant> {
+        self.is_copied.then(|| self.spoke + within)
+    }
+
+    /// The starter has the version of this program.
+    pub fn describe(&mut self) {
+        self.stage = Stage::Described;
+        self.refill();
+    }
+
     /// Sends what waits, as far as it goes.
     pub fn send(&mut self) {
         let Some(to) = &self.to else {
             self.outgoing.clear();
             return;
         };
-        let sent = self.outgoing.drain(|bytes| match bytes.is_empty() {
-            true => Ok(0),
-            false => rustix::io::write(to, bytes),
-        });
-        match sent {
-            Ok(()) => self.spoke = Instant::now(),
+        // Only bytes show that this launcher is there.
+        if self.outgoing.len() == 0 {
+            return;
+        }
+        match self.outgoing.drain(|bytes| rustix::io::write(to, bytes)) {
+            Ok(()) => {
+                self.spoke = Instant::now();
+                self.refill();
+            }
             Err(Errno::AGAIN | Errno::INTR) => {}
             // The other direction says why.
             Err(_) => self.to = None,
@@ -256,9 +323,13 @@ impl Link {
 
     fn why(&self, status: Option<End>) -> String {
         match self.stage {
-            Stage::Unheard => {
-                ssh::why_not_started(&self.name, status, &self.said, &self.greeted.noise())
-            }
+            Stage::Unheard => ssh::why_not_started(&ssh::Silent {
+                target: &self.name,
+                status,
+                said: &self.said,
+                noise: &self.greeted.noise(),
+                is_copied: self.is_copied,
+            }),
             _ => ssh::why_lost(status, &self.said),
         }
     }

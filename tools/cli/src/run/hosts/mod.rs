@@ -1,5 +1,6 @@
 //! The hosts of a job that is started by ssh: one connection to each, with the starter of its PEs behind it.
 
+mod copy;
 mod far;
 mod input;
 mod link;
@@ -9,14 +10,14 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use hostwire_bootstrap::starter::{
-    BEAT, Description, How, Order, PIECE_BYTES_MAX, ROOM_BYTES, Report, Stream,
-};
+use hostwire_bootstrap::starter::{BEAT, How, Order, PIECE_BYTES_MAX, ROOM_BYTES, Report, Stream};
+use hostwire_transport::printable;
 use rustix::event::PollFlags;
 
 use self::far::Far;
 use self::input::Input;
 use self::link::{Link, Stage};
+use super::copies::Copies;
 use super::crew::Crew;
 use super::pes::{End, Pe};
 use super::pipe::Which;
@@ -67,11 +68,13 @@ pub enum Side {
 /// All of them.
 pub struct Hosts {
     links: Vec<Link>,
-    descriptions: Vec<Option<Description>>,
+    /// The first host that has said what kind of machine it is, and that.
+    first: Option<(String, String)>,
     input: Input,
     lost_after: Duration,
-    /// When hosts that have not answered count as lost.
+    /// When hosts that have not answered count as lost, and how long one may take that gets a copy.
     give_up: Instant,
+    start_within: Duration,
     /// Hosts that have failed before any PE was started.
     failed: Vec<Loss>,
     fail_at: Option<Instant>,
@@ -86,29 +89,34 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Connects to all hosts. What comes of it is told later.
+    /// Connects to all hosts, and copies to those that are not this one what is to be copied. What comes of it is told
+    /// later.
     pub fn open(
         ssh: &str,
         plans: Vec<HostPlan>,
+        copies: &Copies,
         crew: &mut Crew,
         limits: (Duration, Duration),
     ) -> Result<Hosts, StartError> {
         let (lost_after, start_within) = limits;
         let mut links = Vec::new();
-        let mut descriptions = Vec::new();
         for HostPlan { name, description } in plans {
-            let link = Link::open(ssh, &name, description.first, description.count)?;
+            let copies = match ssh::is_here(&name) {
+                true => Copies::default(),
+                false => copies.clone(),
+            };
+            let link = Link::open(ssh, &name, description, copies)?;
             crew.warden.watch(link.pid());
             links.push(link);
-            descriptions.push(Some(description));
         }
         let now = Instant::now();
         Ok(Hosts {
+            first: None,
             input: Input::new(),
             links,
-            descriptions,
             lost_after: lost_after.max(BEAT * 3),
             give_up: now + start_within,
+            start_within,
             failed: Vec::new(),
             fail_at: None,
             has_started: false,
@@ -145,12 +153,8 @@ impl Hosts {
 
     /// Hosts that have not got ready, for a line.
     pub fn unready(&self) -> Vec<&str> {
-        let unready = |link: &&Link| matches!(link.stage, Stage::Unheard | Stage::Described);
-        self.links
-            .iter()
-            .filter(unready)
-            .map(|link| link.name.as_str())
-            .collect()
+        let links = self.links.iter().filter(|link| link.is_unready());
+        links.map(|link| link.name.as_str()).collect()
     }
 
     /// What to poll, by host.
@@ -269,20 +273,12 @@ impl Hosts {
         };
         let mut state = state.as_ref().map(|state| state.borrow_mut());
         match (report, &mut state) {
-            (Report::Hello { version }, _) if link.stage == Stage::Described => {
-                let own = env!("CARGO_PKG_VERSION");
-                if version != own {
-                    return Err(format!(
-                        "hostwire there has version {}; this one has {own}",
-                        hostwire_transport::printable(&version)
-                    ));
-                }
-                let description = self.descriptions.get_mut(index).and_then(Option::take);
-                let description = description.ok_or("its starter has greeted twice")?;
-                link.outgoing.push(&Order::Describe(description));
+            (Report::Hello { version, machine }, _) if link.stage == Stage::Greeted => {
+                suits(&version, &machine, &link.name, &mut self.first)?;
+                link.describe();
             }
             (Report::Ready, _) if link.stage == Stage::Described => link.stage = Stage::Ready,
-            (Report::Refused(why), _) => return Err(hostwire_transport::printable(&why)),
+            (Report::Refused(why), _) => return Err(printable(&why)),
             (Report::Started | Report::Beat, _) => {}
             (Report::Pmi { pe, bytes }, Some(state)) => {
                 state.pmi.extend(bytes);
@@ -428,16 +424,13 @@ impl Hosts {
         let all_decided = self.unready().is_empty();
         let has_failed =
             !self.failed.is_empty() && (all_decided || self.fail_at.is_some_and(|at| at <= now));
-        if !has_failed && now < self.give_up {
+        if !has_failed && now < self.give_up() {
             return Vec::new();
         }
         if !has_failed {
             let limit = hostwire::settings::ATTACH_TIMEOUT.variable;
             for index in 0..self.links.len() {
-                let is_late = self
-                    .links
-                    .get(index)
-                    .is_some_and(|link| matches!(link.stage, Stage::Unheard | Stage::Described));
+                let is_late = self.links.get(index).is_some_and(Link::is_unready);
                 if is_late {
                     self.lose(index, format!("it did not answer in time ({limit})"));
                 }
@@ -452,6 +445,12 @@ impl Hosts {
         events
     }
 
+    fn give_up(&self) -> Instant {
+        let unready = self.links.iter().filter(|link| link.is_unready());
+        let copied = unready.filter_map(|link| link.give_up(self.start_within));
+        copied.fold(self.give_up, Instant::max)
+    }
+
     /// When there is something to do without anything to read.
     pub fn deadline(&self) -> Option<Instant> {
         let links = self
@@ -460,7 +459,7 @@ impl Hosts {
             .filter_map(|link| link.deadline(self.lost_after));
         let connecting = self
             .are_connecting()
-            .then_some(self.fail_at.unwrap_or(self.give_up));
+            .then(|| self.fail_at.unwrap_or_else(|| self.give_up()));
         let look = self.look.map(|look| look + LOOK);
         links
             .chain(connecting)
@@ -533,6 +532,31 @@ impl Hosts {
     /// Whether nothing more is expected of any host.
     pub fn are_over(&self) -> bool {
         self.links.iter().all(Link::is_over)
+    }
+}
+
+/// Whether PEs of this version and this kind of machine can be in the job. `first` is the first host that was asked, and its
+/// kind.
+fn suits(
+    version: &str,
+    machine: &[u8],
+    host: &str,
+    first: &mut Option<(String, String)>,
+) -> Result<(), String> {
+    let own = env!("CARGO_PKG_VERSION");
+    if version != own {
+        return Err(format!(
+            "hostwire there has version {}; this one has {own}",
+            printable(version)
+        ));
+    }
+    let machine = printable(&String::from_utf8_lossy(machine));
+    let (other, theirs) = first.get_or_insert_with(|| (host.to_owned(), machine.clone()));
+    match *theirs == machine {
+        true => Ok(()),
+        false => Err(format!(
+            "it is {machine}, and {other} is {theirs}: PEs of one job need the same"
+        )),
     }
 }
 

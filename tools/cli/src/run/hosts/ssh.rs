@@ -8,16 +8,19 @@ use hostwire_transport::printable;
 
 use super::super::pes::End;
 use super::super::starter;
+use super::copy;
 
 /// The status by which ssh says that it has failed itself.
 const SSH_FAILED: i32 = 255;
 /// The status by which a shell says that it has not found a program.
 const NOT_FOUND: i32 = 127;
+/// The same of one that it cannot start.
+const NOT_EXECUTED: i32 = 126;
 /// The status of the command line of hostwire for a command that it does not know.
 const UNKNOWN_COMMAND: i32 = 2;
 
-/// The command that starts the starter of a host.
-pub fn command(ssh: &str, target: &str) -> Command {
+/// The command that starts the starter of a host. If that is a copy of this program, it has so many bytes.
+pub fn command(ssh: &str, target: &str, copied_bytes: Option<usize>) -> Command {
     let mut command = match is_here(target) {
         true => {
             let mut command = Command::new("/proc/self/exe");
@@ -31,7 +34,10 @@ pub fn command(ssh: &str, target: &str) -> Command {
             // connection may depend on it.
             let options = ["-oBatchMode=yes", "-oControlMaster=no", "-T"];
             command.args(words).args(options).arg(target);
-            command.arg(remote_line(own_path().as_deref()));
+            command.arg(match copied_bytes {
+                Some(bytes) => copy::remote_line(bytes),
+                None => remote_line(own_path().as_deref()),
+            });
             command
         }
     };
@@ -47,7 +53,7 @@ pub fn command(ssh: &str, target: &str) -> Command {
 }
 
 /// Whether a host is this one, by its name. No ssh is needed then.
-fn is_here(target: &str) -> bool {
+pub fn is_here(target: &str) -> bool {
     let own = rustix::system::uname();
     target == "localhost" || target.as_bytes() == own.nodename().to_bytes()
 }
@@ -71,8 +77,28 @@ fn remote_line(own_path: Option<&str>) -> String {
     }
 }
 
-/// Why there is no starter, in words. `said` is what came on standard error, `noise` what came in place of a greeting.
-pub fn why_not_started(target: &str, status: Option<End>, said: &str, noise: &str) -> String {
+/// What is known of a starter that has not greeted.
+pub struct Silent<'a> {
+    pub target: &'a str,
+    /// How ssh has ended, if it has.
+    pub status: Option<End>,
+    /// What came on standard error.
+    pub said: &'a str,
+    /// What came in place of a greeting.
+    pub noise: &'a str,
+    /// Whether it is a copy of this program.
+    pub is_copied: bool,
+}
+
+/// Why there is no starter, in words.
+pub fn why_not_started(silent: &Silent<'_>) -> String {
+    let Silent {
+        target,
+        status,
+        said,
+        noise,
+        is_copied,
+    } = *silent;
     let code = match status {
         Some(End::Exited(code)) => Some(code),
         _ => None,
@@ -81,6 +107,9 @@ pub fn why_not_started(target: &str, status: Option<End>, said: &str, noise: &st
     let last = last.map(printable);
     let says = |words: &[&str]| words.iter().any(|word| said.contains(word));
     let version = env!("CARGO_PKG_VERSION");
+    if let (true, Some(copy::REFUSED), Some(last)) = (is_copied, code, &last) {
+        return last.clone();
+    }
     let why = match code {
         Some(SSH_FAILED) if says(&["Permission denied", "Too many authentication failures"]) => {
             format!(
@@ -102,6 +131,10 @@ pub fn why_not_started(target: &str, status: Option<End>, said: &str, noise: &st
             "it cannot be reached".to_owned()
         }
         Some(SSH_FAILED) => format!("ssh has failed; try: ssh {target} true"),
+        Some(NOT_EXECUTED | NOT_FOUND | 1) if is_copied => {
+            "its system does not run this hostwire; install one there that is made for it, and leave out --copy"
+                .to_owned()
+        }
         Some(NOT_FOUND) => {
             format!("hostwire is not in the path there; install version {version}")
         }
@@ -153,9 +186,20 @@ mod tests {
         assert_eq!(remote_line(None), "exec hostwire __starter");
     }
 
+    fn silent<'a>(status: Option<End>, said: &'a str, noise: &'a str) -> Silent<'a> {
+        Silent {
+            target: "b",
+            status,
+            said,
+            noise,
+            is_copied: false,
+        }
+    }
+
     #[test]
     fn each_failure_of_ssh_says_what_to_do() {
-        let why = |code: i32, said: &str| why_not_started("b", Some(End::Exited(code)), said, "");
+        let why =
+            |code: i32, said: &str| why_not_started(&silent(Some(End::Exited(code)), said, ""));
         for (code, said, expected) in [
             (
                 255,
@@ -202,10 +246,25 @@ mod tests {
                 "{seen}"
             );
         }
-        let seen = why_not_started("b", None, "", "This account is closed.");
+        let seen = why_not_started(&silent(None, "", "This account is closed."));
         assert_eq!(
             seen,
             "it has closed the connection; it printed \"This account is closed.\""
         );
+        let copied = |code, said: &str| {
+            let silent = silent(Some(End::Exited(code)), said, "");
+            why_not_started(&Silent {
+                is_copied: true,
+                ..silent
+            })
+        };
+        assert_eq!(copied(copy::REFUSED, "/tmp is full\n"), "/tmp is full");
+        for code in [1, 126, 127] {
+            let seen = copied(code, "sh: 1: exec: /proc/self/fd/4: not found\n");
+            assert!(
+                seen.starts_with("its system does not run this hostwire"),
+                "{seen}"
+            );
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use hostwire::settings::Settings;
@@ -9,6 +10,7 @@ use hostwire_bootstrap::starter::Description;
 
 use super::super::args::Args;
 use super::super::bind::{Bind, Binding};
+use super::super::copies::Copies;
 use super::super::given::Given;
 use super::super::limits;
 use super::super::names::{HostNames, read_hostfile};
@@ -92,6 +94,10 @@ pub fn plan(args: &Args, settings: Settings, names: &HostNames) -> Result<Plan, 
         .iter()
         .map(|word| word.as_bytes().to_vec())
         .collect();
+    let copies = match args.copy {
+        true => copies(args)?,
+        false => Copies::default(),
+    };
     let mut first = 0;
     let far = names.0.iter().zip(shares).map(|(host, count)| {
         let description = Description {
@@ -100,6 +106,7 @@ pub fn plan(args: &Args, settings: Settings, names: &HostNames) -> Result<Plan, 
             count,
             lost_after_s: settings.lost_after_s as u32,
             folder: folder.as_os_str().as_bytes().to_vec(),
+            may_be_elsewhere: args.copy,
             bind: args.bind.to_string(),
             command: command.clone(),
             environment: environment.clone(),
@@ -113,6 +120,7 @@ pub fn plan(args: &Args, settings: Settings, names: &HostNames) -> Result<Plan, 
     Ok(Plan {
         pes,
         far: far.collect(),
+        copies,
         environment: Vec::new(),
         settings,
         virtual_time: None,
@@ -130,6 +138,16 @@ pub fn plan(args: &Args, settings: Settings, names: &HostNames) -> Result<Plan, 
     })
 }
 
+/// What `--copy` copies. A program without a slash in its name is one of the host's, and hostwire itself is copied anyway.
+fn copies(args: &Args) -> Result<Copies, StartError> {
+    let name = args.command.first().cloned().unwrap_or_default();
+    let program = match name.as_bytes().contains(&b'/') && name != program::OWN {
+        true => Some(program::find(&name, None)?),
+        false => None,
+    };
+    Copies::read(program.as_deref())
+}
+
 /// The variables of this process that PEs on other hosts get, too.
 fn handed_on() -> Vec<(OsString, OsString)> {
     let is_handed_on = |name: &OsStr| {
@@ -142,8 +160,8 @@ fn handed_on() -> Vec<(OsString, OsString)> {
 }
 
 impl Plan {
-    /// The plan of the starter of one host, checked against that host.
-    pub fn of_host(description: &Description) -> Result<Plan, StartError> {
+    /// The plan of the starter of one host, checked against that host. The program is there, or `copied`.
+    pub fn of_host(description: &Description, copied: Option<PathBuf>) -> Result<Plan, StartError> {
         let text = |bytes: &Vec<u8>| OsString::from_vec(bytes.clone());
         let environment = description.environment.iter();
         let environment: Vec<_> = environment
@@ -165,7 +183,10 @@ impl Plan {
         let path = path
             .map(|(_, value)| value.clone())
             .or_else(|| std::env::var_os("PATH"));
-        let program = program::find(&name, path.as_deref())?;
+        let program = match copied {
+            Some(program) => program,
+            None => program::find(&name, path.as_deref())?,
+        };
         let (pes, count) = (description.pes, description.count);
         let given = Given::default();
         check_memory(&given, &settings, pes, count)?;
@@ -178,6 +199,7 @@ impl Plan {
         Ok(Plan {
             pes,
             far: Vec::new(),
+            copies: Copies::default(),
             environment,
             settings,
             virtual_time: None,

@@ -5,16 +5,20 @@
 //! the end of its input, or after a silence.
 
 mod channel;
+mod program;
 mod serve;
 
 use std::ffi::OsStr;
 use std::io;
+use std::os::fd::RawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::process::ExitCode;
 
 use hostwire_bootstrap::starter::{Description, Order, Report};
+use hostwire_transport::os::process::inherited_fd;
 
 use self::channel::Channel;
+use self::program::Program;
 use self::serve::Serving;
 use super::crew::{Crew, input_output};
 use super::pes::Near;
@@ -28,8 +32,26 @@ use super::strays;
 /// The name of the hidden command that [`main`] is behind.
 pub const COMMAND: &str = "__starter";
 
+/// The descriptor of the file with a starter that was copied to this host.
+pub const COPY_FD: RawFd = 4;
+/// The name of a copy, which has none of its own.
+const NAME: &std::ffi::CStr = c"hostwire";
+
+/// Started by run itself, on each host of a job; not for users.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// It was copied to this host by the launcher.
+    #[arg(long)]
+    copied: bool,
+}
+
 /// Serves the launcher to the end of the job.
-pub fn main() -> ExitCode {
+pub fn main(args: &Args) -> ExitCode {
+    if args.copied {
+        let _ = rustix::thread::set_name(NAME);
+        // PEs do not get it.
+        let _ = inherited_fd(COPY_FD);
+    }
     let status = match serve() {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
@@ -60,19 +82,39 @@ enum Gone {
     System(io::Error),
 }
 
+/// The kind of this machine, as far as PEs of one job need the same.
+fn machine() -> String {
+    let order = match cfg!(target_endian = "big") {
+        true => "big-endian ",
+        false => "",
+    };
+    let (arch, page_bytes) = (std::env::consts::ARCH, rustix::param::page_size());
+    format!("{order}{arch} with pages of {page_bytes} bytes")
+}
+
 fn serve() -> Result<(), Gone> {
     let mut channel = Channel::open().map_err(Gone::System)?;
     channel.say(&Report::Hello {
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        machine: machine().into_bytes(),
     });
     let mut signals = Signals::new().map_err(Gone::System)?;
-    let Order::Describe(description) = channel.wait(&mut signals)? else {
-        return Err(Gone::Garbage(
-            "something else than a description".to_owned(),
-        ));
+    let mut program: Option<Program> = None;
+    let description = loop {
+        let added = match channel.wait(&mut signals)? {
+            Order::Describe(description) => break description,
+            Order::Program(bytes) => Program::add(&mut program, &bytes),
+            _ => {
+                let what = "something else than a description".to_owned();
+                return Err(Gone::Garbage(what));
+            }
+        };
+        if let Err(error) = added {
+            return Err(refuse(channel, error));
+        }
     };
     channel.set_lost_after(description.lost_after_s);
-    let plan = match plan(&description) {
+    let plan = match plan(&description, program.as_ref()) {
         Ok(plan) => plan,
         Err(error) => return Err(refuse(channel, error)),
     };
@@ -99,17 +141,23 @@ fn refuse(mut channel: Channel, error: StartError) -> Gone {
 }
 
 /// What is to be started, checked against this host.
-fn plan(description: &Description) -> Result<Plan, StartError> {
+fn plan(description: &Description, program: Option<&Program>) -> Result<Plan, StartError> {
     let folder = OsStr::from_bytes(&description.folder);
-    std::env::set_current_dir(folder).map_err(|error| StartError::Folder {
-        folder: folder.to_string_lossy().into_owned(),
-        reason: error.to_string(),
-    })?;
+    match std::env::set_current_dir(folder) {
+        Err(error) if !description.may_be_elsewhere => {
+            return Err(StartError::Folder {
+                folder: folder.to_string_lossy().into_owned(),
+                reason: error.to_string(),
+            });
+        }
+        // This one is that of a login.
+        Ok(()) | Err(_) => {}
+    }
     strays::adopt().map_err(|errno| StartError::System {
         what: "adopt what PEs leave behind",
         errno,
     })?;
-    Plan::of_host(description)
+    Plan::of_host(description, program.map(Program::path))
 }
 
 /// Starts the PEs of this host.

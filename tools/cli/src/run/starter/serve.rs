@@ -224,7 +224,7 @@ impl Serving {
                 }
             }
             // Described and started once.
-            Order::Describe(_) | Order::Go | Order::Pause | Order::Beat => {}
+            Order::Program(_) | Order::Describe(_) | Order::Go | Order::Pause | Order::Beat => {}
         }
     }
 
