@@ -15,7 +15,6 @@
 //! which PEs have ended. Every host has its own table at these addresses.
 
 use crate::address::{AddressRange, GlobalAddress};
-use crate::intervals::Intervals;
 use crate::place::{OFFSET_BITS, Place, SEGMENT_BITS, SegmentId};
 
 /// Most PEs of a job.
@@ -25,9 +24,13 @@ const REGISTERED: u64 = 1 << 63;
 const PE_SHIFT: u32 = OFFSET_BITS + SEGMENT_BITS;
 
 /// See the [module text](self).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JobMap {
-    near: Intervals,
+    pes: u32,
+    /// From the range of one PE to that of the next: a power of two.
+    stride: u64,
+    /// Bytes of a range.
+    near_bytes: u64,
     host_table: AddressRange,
 }
 
@@ -44,26 +47,27 @@ impl JobMap {
             bytes: (u64::from(pes) + 1) * WORD_BYTES,
         };
         let fits = host_table.start.0.checked_add(host_table.bytes)? <= REGISTERED;
-        let range = |pe| AddressRange {
-            start: GlobalAddress(u64::from(pe) * stride),
-            bytes: near_bytes,
-        };
-        if pes > PES_MAX || near_bytes == 0 || !fits {
-            return None;
-        }
-        let near = Intervals::new((0..pes).map(range))?;
-        Some(Self { near, host_table })
+        let is_possible = pes <= PES_MAX && near_bytes > 0 && fits;
+        is_possible.then_some(Self {
+            pes,
+            stride,
+            near_bytes,
+            host_table,
+        })
     }
 
     /// How many PEs it has.
     pub fn pes(&self) -> u32 {
-        self.near.len() as u32
+        self.pes
     }
 
     /// The addresses of the adjacent segments of `pe`.
     #[inline]
     pub fn near(&self, pe: u32) -> Option<AddressRange> {
-        self.near.range(pe as usize)
+        (pe < self.pes).then(|| AddressRange {
+            start: GlobalAddress(u64::from(pe) * self.stride),
+            bytes: self.near_bytes,
+        })
     }
 
     /// The addresses of the table of a host: a word for each PE, and one before them.
@@ -91,8 +95,9 @@ impl JobMap {
     /// The PE to which an address belongs, and the place there; `None` if it belongs to no PE.
     pub fn locate(&self, address: GlobalAddress) -> Option<(u32, Place)> {
         if address.0 < REGISTERED {
-            let (pe, offset) = self.near.owner_of(address)?;
-            return Some((pe as u32, Place::Near(offset)));
+            let pe = u32::try_from(address.0 / self.stride).ok()?;
+            let near = self.near(pe).filter(|near| near.contains(address))?;
+            return Some((pe, Place::Near(address.0 - near.start.0)));
         }
         let pe = (address.0 ^ REGISTERED) >> PE_SHIFT;
         let segment = (address.0 >> OFFSET_BITS) & ((1 << SEGMENT_BITS) - 1);

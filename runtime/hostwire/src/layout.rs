@@ -7,7 +7,8 @@
 //! | mail lines | 64 B per PE | that PE: credits and the like |
 //! | request lines | 8 of 64 B per PE | that PE, to ask the agent |
 //! | reply lines | 8 of 64 B per PE | that PE's agent |
-//! | talk words | 8 B per PE, in a job of more than 64 | that PE: it uses its ring |
+//! | talk words | 8 B per PE and some more, in a job of more than 64: see [`Newcomers`] | that PE: it uses its ring |
+//! | ask words | the same | that PE: it asks the agent |
 //! | message rings | ring size per PE | that PE |
 //! | count lines | 5 lines per PE, of which 2 are used | the owner, to begin a long message; then that PE |
 //! | staging | 256 KiB | the sender of the long message at hand |
@@ -24,12 +25,13 @@
 //! elsewhere.
 //!
 //! Where hosts write back whole lines ([`Visibility::Flushed`](hostwire_transport::Visibility)), a line
-//! must have one writing host at a time. This holds for all parts except the talk words, which are
-//! adjacent because a PE reads all of them. On such memory each PE uses a word of its mail line
-//! instead.
+//! must have one writing host at a time. This holds for all parts except the talk words and the ask words,
+//! which are adjacent because a PE reads many of them. On such memory each PE uses a word of its mail line
+//! instead of the first, and the second are not used: a PE looks at the lines of all others.
 
 mod slot;
 
+use hostwire_transport::newcomers::Newcomers;
 use hostwire_transport::ring::{EagerBytes, EagerPlace, Slots};
 use hostwire_transport::window::FIRST_FREE_OFFSET_BYTES;
 use hostwire_transport::{PeId, Visibility};
@@ -41,9 +43,8 @@ pub use crate::sizes::{PES_MAX, Sizes};
 
 /// The version of this layout, of the address map (`hostwire-address`) and of the words that PEs store
 /// to each other. Every change of them raises it: PEs of two versions cannot be in one job.
-pub const VERSION: u64 = 8;
+pub const VERSION: u64 = 9;
 
-const WORD: usize = 8;
 const LINE: usize = 64;
 const PAGE: usize = 4096;
 
@@ -57,9 +58,8 @@ const RING_GAP: usize = 5 * LINE;
 pub const TEAMS_MAX: usize = SLOTS - 2;
 /// Places for teams in a segment: two are for teams that only the library uses.
 pub(crate) const SLOTS: usize = 256;
-/// Up to this many PEs, each looks at the rings of all others while it waits. With more PEs,
-/// each looks only at the rings whose PEs have stored that they use them, because each ring that is
-/// polled needs a page of memory.
+/// Up to this many PEs, each looks at the rings and request lines of all others while it waits. With more PEs,
+/// each looks only at those whose PEs have stored that they use them.
 pub(crate) const RINGS_LOOKED_AT_MAX: u32 = 64;
 
 /// Bytes of a piece of a long message on its way through staging memory. Fitted: half of
@@ -89,7 +89,7 @@ pub enum SegmentKind {
 pub(crate) enum Mail {
     /// Lines it has freed of the ring we send it messages through.
     Credit = 0,
-    /// That it uses its ring: see [`Layout::talk`].
+    /// That it uses its ring, where there are no talk words: see [`Layout::talks`].
     Talks = 1,
     /// Lines that it has taken out of each area of the eager buffer we send it messages through.
     EagerCredit = 2,
@@ -133,7 +133,8 @@ pub struct Layout {
     requests: usize,
     replies: usize,
     /// Only in a job of more than [`RINGS_LOOKED_AT_MAX`].
-    talks: Option<usize>,
+    talks: Option<Newcomers>,
+    asks: Option<Newcomers>,
     rings: usize,
     staging: usize,
     landing: usize,
@@ -215,8 +216,19 @@ impl Layout {
         let requests = mails + all * LINE;
         let replies = requests + all * REQUEST_LINES as usize * LINE;
         let replies_end = replies + all * REQUEST_LINES as usize * LINE;
-        let talks = (pes > RINGS_LOOKED_AT_MAX).then_some(replies_end);
-        let rings = (replies_end + talks.map_or(0, |_| all * WORD)).next_multiple_of(PAGE);
+        let (talks, asks, words_end) = match pes > RINGS_LOOKED_AT_MAX {
+            true => {
+                let asks = replies_end + Newcomers::bytes(pes);
+                let [talks, asks] = [replies_end, asks].map(|at| Newcomers::new(at, pes));
+                (
+                    Some(talks),
+                    Some(asks),
+                    replies_end + 2 * Newcomers::bytes(pes),
+                )
+            }
+            false => (None, None, replies_end),
+        };
+        let rings = words_end.next_multiple_of(PAGE);
         let staging = (rings + all * (sizes.ring_bytes + RING_GAP)).next_multiple_of(PAGE);
         let landing = staging + CHUNKS as usize * CHUNK_BYTES;
         let teams = landing + LANDING_BYTES;
@@ -242,6 +254,7 @@ impl Layout {
             requests,
             replies,
             talks,
+            asks,
             rings,
             staging,
             landing,
@@ -300,14 +313,16 @@ impl Layout {
         self.talks.is_some()
     }
 
-    /// The place where `from` stores that it uses its ring, if this is needed, in a segment that
-    /// others reach by this contract.
-    pub(crate) fn talk(&self, from: PeId, contract: Visibility) -> Option<usize> {
-        let talks = self.talks?;
-        Some(match contract {
-            Visibility::Coherent | Visibility::WriteCombining => talks + from as usize * WORD,
-            Visibility::Flushed => self.mail(from, Mail::Talks),
-        })
+    /// Where PEs store that they use their rings, if this is needed, in a segment that others reach by this
+    /// contract. Without it, they use [`Mail::Talks`].
+    pub(crate) fn talks(&self, contract: Visibility) -> Option<Newcomers> {
+        self.talks.filter(|_| contract != Visibility::Flushed)
+    }
+
+    /// Where PEs store that they ask the agent; as [`talks`](Self::talks). Without it, the agent looks at the
+    /// lines of all.
+    pub(crate) fn asks(&self, contract: Visibility) -> Option<Newcomers> {
+        self.asks.filter(|_| contract != Visibility::Flushed)
     }
 
     pub(crate) fn ring(&self, from: PeId) -> usize {
@@ -422,7 +437,6 @@ mod tests {
         for pes in [1, 2, 3, 64, 65, PES_MAX] {
             let layout = Layout::new(pes, Sizes::default()).unwrap();
             let last = pes - 1;
-            let talk = |pe| layout.talk(pe, Visibility::Coherent);
             let ends = [
                 layout.mail(0, Mail::Credit),
                 layout.mail(last, Mail::Credit) + LINE,
@@ -434,8 +448,6 @@ mod tests {
                 layout.reply(last, 16) + LINE,
                 layout.reply(0, 1),
                 layout.reply(last, 7) + LINE,
-                talk(0).unwrap_or(layout.ring(0)),
-                talk(last).map_or(layout.ring(0), |talk| talk + WORD),
                 layout.ring(0),
                 layout.ring(last) + RING_BYTES_DEFAULT,
                 layout.count(last, Count::Freed),
@@ -452,7 +464,7 @@ mod tests {
                 layout.segment_bytes(),
             ];
             assert!(ends.is_sorted(), "{ends:?}");
-            assert!(ends.iter().all(|end| end % WORD == 0));
+            assert!(ends.iter().all(|end| end % 8 == 0));
             assert!(
                 [layout.ring(0), layout.ring(last), layout.staging()].map(|at| at % LINE) == [0; 3]
             );

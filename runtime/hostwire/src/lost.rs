@@ -9,8 +9,9 @@
 //! follow it. A PE that finds a loss tells all others: through the membership of the host, where there
 //! is one, else by a store to each.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -44,16 +45,22 @@ const LOOKED_AT: usize = 8;
 /// to the threads.
 const LOOKED_AT_IN_WAITS_MAX: u32 = 64;
 
+/// How a PE was lost.
+#[derive(Debug, Default)]
+struct End {
+    loss: Option<Loss>,
+    /// Whether a wait for any PE has reported it.
+    is_reported: bool,
+}
+
 /// See the [module text](self). A lost PE stays lost. In a copy of the process all PEs count as lost,
 /// also the PE itself: so the short ways are not taken there.
 #[derive(Debug)]
 pub(crate) struct Lost {
     /// 1 while no PE is lost; then, by PE, 1 while it is not lost.
     there: ProcessWords,
-    /// How it was lost, where that is known.
-    losses: Box<[OnceLock<Loss>]>,
-    /// Whether a wait for any PE has reported the loss.
-    reported: Box<[AtomicBool]>,
+    /// What else is known of those that are lost: few.
+    ends: Mutex<BTreeMap<PeId, End>>,
     reach: Option<Arc<Reach>>,
     layout: Layout,
     nodes: Nodes,
@@ -75,8 +82,7 @@ impl Lost {
         }
         Ok(Self {
             there,
-            losses: (0..wire.pes()).map(|_| OnceLock::new()).collect(),
-            reported: (0..wire.pes()).map(|_| AtomicBool::new(false)).collect(),
+            ends: Mutex::default(),
             reach: wire.reach().cloned(),
             layout,
             nodes,
@@ -122,19 +128,17 @@ impl Lost {
 
     /// The error that `pe` is lost.
     pub(crate) fn error(&self, pe: PeId) -> Error {
-        let loss = self.losses.get(pe as usize).and_then(OnceLock::get);
+        let loss = self.ends().get(&pe).and_then(|end| end.loss);
         Error::PeerLost {
             pe,
-            loss: loss.copied().unwrap_or_default(),
+            loss: loss.unwrap_or_default(),
         }
     }
 
     /// Notes that `pe` has ended, as the wire says. No other PE has to be told.
     pub(crate) fn end(&self, pe: PeId, loss: Loss) {
-        if let Some(known) = self.losses.get(pe as usize) {
-            let _ = known.set(loss);
-        }
         if let Some(there) = self.there_of(pe) {
+            self.note(pe, loss);
             self.add(there);
         }
     }
@@ -166,10 +170,8 @@ impl Lost {
         }
         let told = self.is_told(wire, pe)?;
         if told || !wire.is_alive(pe)? {
-            if let Some(loss) = self.losses.get(pe as usize) {
-                // Before `give_up`, so that the reason is the wire's own.
-                let _ = loss.set(wire.loss(pe));
-            }
+            // Before `give_up`, so that the reason is the wire's own.
+            self.note(pe, wire.loss(pe));
             let known = self.add(there);
             if let Some(reach) = &self.reach {
                 reach.cut(pe);
@@ -269,9 +271,19 @@ impl Lost {
 
     /// True the first time that it is called for `pe`.
     pub(crate) fn report(&self, pe: PeId) -> bool {
-        self.reported
-            .get(pe as usize)
-            .is_some_and(|reported| !reported.swap(true, Ordering::Relaxed))
+        let is_known = self.there_of(pe).is_some();
+        is_known && !core::mem::replace(&mut self.ends().entry(pe).or_default().is_reported, true)
+    }
+
+    fn ends(&self) -> MutexGuard<'_, BTreeMap<PeId, End>> {
+        self.ends.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes how `pe` was lost, if that is not known yet.
+    fn note(&self, pe: PeId, loss: Loss) {
+        let ends = &mut *self.ends();
+        let known = &mut ends.entry(pe).or_default().loss;
+        *known = known.or(Some(loss));
     }
 }
 
