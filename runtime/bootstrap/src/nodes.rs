@@ -97,6 +97,17 @@ impl Nodes {
         }
     }
 
+    /// PEs whose hosts are known by a number: for each PE, that of its host. All are as far from each other as hosts are.
+    pub fn numbered(hosts: impl IntoIterator<Item = u32>) -> Self {
+        let host = |number: u32| Host {
+            kernel: number.to_string(),
+            namespace: "one".to_owned(),
+            name: format!("host{number}"),
+        };
+        let hosts: Vec<Host> = hosts.into_iter().map(host).collect();
+        Self::of(&hosts)
+    }
+
     /// Finds the nodes together with all other PEs of the job. Takes two fences, and PE 0
     /// makes `size` gets.
     ///

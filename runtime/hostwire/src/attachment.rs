@@ -136,7 +136,16 @@ pub enum Pace {
 impl Attachment {
     /// One over a wire that is already connected.
     pub fn over(wire: Arc<dyn Wire>, sizes: Sizes) -> Result<Self> {
-        let launched = Launched::by_nobody(wire.pes());
+        let nodes = Nodes::one(wire.pes());
+        Self::over_hosts(wire, sizes, nodes)
+    }
+
+    /// The same, of PEs on these hosts.
+    pub fn over_hosts(wire: Arc<dyn Wire>, sizes: Sizes, nodes: Nodes) -> Result<Self> {
+        let launched = Launched {
+            launcher: None,
+            nodes,
+        };
         Self::assemble(wire, sizes, Status::default(), launched)
     }
 

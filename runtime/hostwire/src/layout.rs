@@ -35,7 +35,7 @@ use hostwire_transport::newcomers::Newcomers;
 use hostwire_transport::ring::{EagerBytes, EagerPlace, Slots};
 use hostwire_transport::window::FIRST_FREE_OFFSET_BYTES;
 use hostwire_transport::{PeId, Visibility};
-pub(crate) use slot::{ENTRIES, ROUNDS, STAGE_BYTES, Slot};
+pub(crate) use slot::{ACROSS, BACK, ENTRIES, GATHER, STAGE_BYTES, Slot};
 
 use crate::error::{Error, Result};
 use crate::settings::{SettingError, check_ring};
@@ -413,8 +413,8 @@ fn eager_stride(bytes: EagerBytes) -> usize {
 fn eager_bytes(pes: u32, wanted: usize) -> Result<EagerBytes> {
     let bytes = match wanted {
         0 => {
-            let power = 1 << (EAGER_BYTES_ALL / pes as usize).ilog2();
-            power.clamp(EAGER_BYTES_MIN, EAGER_BYTES_MAX)
+            let share = (EAGER_BYTES_ALL / pes as usize).max(EAGER_BYTES_MIN);
+            (1 << share.ilog2()).min(EAGER_BYTES_MAX)
         }
         wanted => wanted,
     };
