@@ -656,3 +656,7 @@ fn double<M: Messages>(operation: &Operation<'_, M>, values: &[u8], all: &mut [u
     }
     Ok(())
 }
+
+#[cfg(all(test, target_os = "linux"))]
+#[path = "large_tests.rs"]
+mod tests;
