@@ -9,6 +9,7 @@
 //! | reply lines | 8 of 64 B per PE | that PE's agent |
 //! | talk words | 8 B per PE and some more, in a job of more than 64: see [`Newcomers`] | that PE: it uses its ring |
 //! | ask words | the same | that PE: it asks the agent |
+//! | end words | 16 B per PE, in such a job | that PE: it leaves; PEs of its host: it is lost |
 //! | message rings | ring size per PE | that PE |
 //! | count lines | 5 lines per PE, of which 2 are used | the owner, to begin a long message; then that PE |
 //! | staging | 256 KiB | the sender of the long message at hand |
@@ -25,9 +26,9 @@
 //! elsewhere.
 //!
 //! Where hosts write back whole lines ([`Visibility::Flushed`](hostwire_transport::Visibility)), a line
-//! must have one writing host at a time. This holds for all parts except the talk words and the ask words,
-//! which are adjacent because a PE reads many of them. On such memory each PE uses a word of its mail line
-//! instead of the first, and the second are not used: a PE looks at the lines of all others.
+//! must have one writing host at a time. This holds for all parts except the talk words, the ask words and the end words,
+//! which are adjacent because a PE reads many of them. On such memory each PE uses words of its mail line
+//! instead, and a PE looks at those and at the request lines of all others.
 
 mod slot;
 
@@ -45,6 +46,7 @@ pub use crate::sizes::{PES_MAX, Sizes};
 /// to each other. Every change of them raises it: PEs of two versions cannot be in one job.
 pub const VERSION: u64 = 9;
 
+const WORD: usize = 8;
 const LINE: usize = 64;
 const PAGE: usize = 4096;
 
@@ -95,10 +97,10 @@ pub(crate) enum Mail {
     EagerCredit = 2,
     /// How many bytes of which message it has stored in our eager buffer.
     EagerSaid = 3,
-    /// How far it is on its way out of the job: a `Departure`.
+    /// How far it is on its way out of the job: a `Departure`. See [`Layout::end`].
     Departure = 5,
     /// That it has ended without leaving: [`LOST`]. Other PEs of its host store it, because they notice
-    /// first.
+    /// first. See [`Layout::end`].
     Lost = 6,
     /// Lines that it has stored in its ring. It stores this only when one of its waits has
     /// become long.
@@ -135,6 +137,7 @@ pub struct Layout {
     /// Only in a job of more than [`RINGS_LOOKED_AT_MAX`].
     talks: Option<Newcomers>,
     asks: Option<Newcomers>,
+    ends: Option<usize>,
     rings: usize,
     staging: usize,
     landing: usize,
@@ -216,18 +219,15 @@ impl Layout {
         let requests = mails + all * LINE;
         let replies = requests + all * REQUEST_LINES as usize * LINE;
         let replies_end = replies + all * REQUEST_LINES as usize * LINE;
-        let (talks, asks, words_end) = match pes > RINGS_LOOKED_AT_MAX {
-            true => {
-                let asks = replies_end + Newcomers::bytes(pes);
-                let [talks, asks] = [replies_end, asks].map(|at| Newcomers::new(at, pes));
-                (
-                    Some(talks),
-                    Some(asks),
-                    replies_end + 2 * Newcomers::bytes(pes),
-                )
-            }
-            false => (None, None, replies_end),
+        let is_large = pes > RINGS_LOOKED_AT_MAX;
+        let [asks, ends] = [1, 2].map(|parts| replies_end + parts * Newcomers::bytes(pes));
+        let words_end = match is_large {
+            true => ends + all * 2 * WORD,
+            false => replies_end,
         };
+        let words = |at| is_large.then(|| Newcomers::new(at, pes));
+        let (talks, asks) = (words(replies_end), words(asks));
+        let ends = is_large.then_some(ends);
         let rings = words_end.next_multiple_of(PAGE);
         let staging = (rings + all * (sizes.ring_bytes + RING_GAP)).next_multiple_of(PAGE);
         let landing = staging + CHUNKS as usize * CHUNK_BYTES;
@@ -255,6 +255,7 @@ impl Layout {
             replies,
             talks,
             asks,
+            ends,
             rings,
             staging,
             landing,
@@ -323,6 +324,17 @@ impl Layout {
     /// lines of all.
     pub(crate) fn asks(&self, contract: Visibility) -> Option<Newcomers> {
         self.asks.filter(|_| contract != Visibility::Flushed)
+    }
+
+    /// Where is said that `pe` leaves, or that it is lost: one of these two words.
+    pub(crate) fn end(&self, pe: PeId, word: Mail, contract: Visibility) -> usize {
+        match self.ends.filter(|_| contract != Visibility::Flushed) {
+            Some(ends) => {
+                let at = 2 * pe as usize + usize::from(word == Mail::Lost);
+                ends + at * WORD
+            }
+            None => self.mail(pe, word),
+        }
     }
 
     pub(crate) fn ring(&self, from: PeId) -> usize {
@@ -498,6 +510,24 @@ mod tests {
         assert!(layout.is_the_programs(layout.tools(), 100));
         assert!(!layout.is_the_programs(layout.tools() - 8, 8));
         assert!(!layout.is_the_programs(heap, usize::MAX));
+    }
+
+    /// What one of a pair has in its memory for what the other one sends, and the addresses of all parts.
+    #[test]
+    fn a_pair_takes_little_and_all_parts_fit_the_addresses_of_a_host() {
+        for (pes, most) in [
+            (64, 85 << 10),
+            (65, 80 << 10),
+            (1024, 80 << 10),
+            (PES_MAX, 80 << 10),
+        ] {
+            let layout = Layout::new(pes, Sizes::default()).unwrap();
+            let ring = layout.ring(1) - layout.ring(0);
+            let pair = ring + layout.eager(0).own_bytes + LINE;
+            assert!(pair <= most, "{pes} PEs: {pair}");
+            // 64 PEs of a host, in half of what a process can map.
+            assert!(64 * layout.segment_bytes() < 1 << 46, "{pes} PEs");
+        }
     }
 
     #[test]

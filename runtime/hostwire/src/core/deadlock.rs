@@ -22,6 +22,9 @@ use crate::error::{Error, Result};
 /// if they are known.
 const TOLD_MEMBERS_MAX: usize = 64;
 
+/// Up to so many members, each looks at the words of all others. Each word that is looked at needs memory.
+const LOOKED_AT_MEMBERS_MAX: usize = 4096;
+
 /// In so many consecutive looks all awaited members must be through: assembling a message may take some
 /// looks. They are at least 100 ms apart, except on modelled memory, where no time passes.
 const LOOKS: u32 = if cfg!(memory_model) { 1000 } else { 10 };
@@ -186,10 +189,13 @@ impl Step<'_> {
             let word = attachment.segment().load_word(team.slot.wait(rank))?;
             Ok(Point::from_word(word))
         };
-        for rank in team.others() {
-            if let Some(theirs) = told(rank)?.filter(|theirs| own.contradicts(*theirs)) {
-                return Err(own.mismatch(team.members[rank], theirs));
-            }
+        let check = |rank| match told(rank)?.filter(|theirs| own.contradicts(*theirs)) {
+            Some(theirs) => Err(own.mismatch(team.members[rank], theirs)),
+            None => Ok(()),
+        };
+        match team.size() <= LOOKED_AT_MEMBERS_MAX {
+            true => team.others().try_for_each(check)?,
+            false => self.next.iter().copied().try_for_each(check)?,
         }
         // One of several may well be through while another is late.
         let mut through = None;

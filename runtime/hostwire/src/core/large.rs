@@ -148,13 +148,21 @@ impl Team {
         }
         let attachment = caller.attachment();
         let steps = tree.down(root);
-        for from in steps.from {
-            self.receive(caller, number, from, tag)?;
+        for from in &steps.from {
+            self.receive(caller, number, *from, tag)?;
         }
         let at = if self.rank == root { source } else { target };
+        for to in &steps.to {
+            attachment.put_own(self.members[*to], target, at, len)?;
+            self.send(caller, number, *to, tag, &[])?;
+        }
+        // The next broadcast of the root may be stored over what a member still passes on.
+        let answer = Tag::new(Kind::Answer, len).with_root(root as u64);
+        for from in steps.from {
+            self.send(caller, number, from, answer, &[])?;
+        }
         for to in steps.to {
-            attachment.put_own(self.members[to], target, at, len)?;
-            self.send(caller, number, to, tag, &[])?;
+            self.receive(caller, number, to, answer)?;
         }
         match self.rank == root {
             true => buffers.keep(attachment.segment(), 0, 0, len),

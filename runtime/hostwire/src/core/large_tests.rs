@@ -95,18 +95,24 @@ fn reductions_combine_neighbours_in_the_order_of_ranks() {
 fn symmetric_memory_is_passed_on() {
     run(in_a_row, |job| {
         let (team, inner) = (&job.world().core, &*job.inner);
-        let memory = job.alloc::<u8>(8000).unwrap();
+        let memory = job.alloc::<u8>(12000).unwrap();
         let source = memory.offset_bytes;
         for (round, root) in (1..).zip([0, 5, 8, 69, 33]) {
             for len in [1, 48, 49, 4000] {
-                let own = if job.pe() == root { round } else { 0 };
-                memory.put(job.pe(), 0, &vec![own; 8000]).unwrap();
+                // Two from the same root follow each other at once.
+                let own = |turn| if job.pe() == root { round + turn } else { 0 };
+                memory.put(job.pe(), 0, &vec![own(0); 4000]).unwrap();
+                memory.put(job.pe(), 4000, &vec![own(100); 4000]).unwrap();
                 job.barrier().unwrap();
-                let target = source + 4000;
-                team.broadcast(inner, root as usize, len, source, target)
-                    .unwrap();
+                let target = source + 8000;
+                let root = root as usize;
+                for turn in [0, 4000] {
+                    team.broadcast(inner, root, len, source + turn, target)
+                        .unwrap();
+                }
                 let got = memory.to_vec().unwrap();
-                assert!(got[4000..4000 + len].iter().all(|byte| *byte == round));
+                let got = &got[8000..8000 + len];
+                assert!(got.iter().all(|byte| *byte == round + 100), "{got:?}");
                 job.barrier().unwrap();
             }
         }

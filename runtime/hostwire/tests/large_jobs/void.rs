@@ -40,6 +40,11 @@ impl Host {
         Arc::new(Wires::new(near, [Arc::new(far) as Arc<dyn Wire>]).unwrap())
     }
 
+    /// The last of the PEs that exist ends.
+    pub(crate) fn end_last(&mut self) {
+        drop(self.near.pop());
+    }
+
     /// How much was stored to PEs that do not exist.
     pub(crate) fn stored(&self) -> usize {
         let stores = self.stores.lock().unwrap_or_else(PoisonError::into_inner);
