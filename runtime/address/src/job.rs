@@ -11,23 +11,31 @@
 //! | 50 to 40 | number of the segment |
 //! | 39 to 0 | offset in it |
 //!
+//! In a job of more than 4,096 PEs the number of the PE takes up to four bits more, and the offset has as many less.
+//!
 //! After the ranges of all PEs comes a range that belongs to no PE: the table in which each host notes
 //! which PEs have ended. Every host has its own table at these addresses.
 
 use crate::address::{AddressRange, GlobalAddress};
-use crate::intervals::Intervals;
 use crate::place::{OFFSET_BITS, Place, SEGMENT_BITS, SegmentId};
 
 /// Most PEs of a job.
-pub const PES_MAX: u32 = 1 << 12;
+pub const PES_MAX: u32 = 1 << 16;
 
 const REGISTERED: u64 = 1 << 63;
-const PE_SHIFT: u32 = OFFSET_BITS + SEGMENT_BITS;
+/// Bits of the number of a PE beside offsets of all bits.
+const PE_BITS: u32 = 63 - OFFSET_BITS - SEGMENT_BITS;
 
 /// See the [module text](self).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JobMap {
-    near: Intervals,
+    pes: u32,
+    /// From the range of one PE to that of the next: a power of two.
+    stride: u64,
+    /// Bytes of a range.
+    near_bytes: u64,
+    /// Bits of an offset in registered memory.
+    offset_bits: u32,
     host_table: AddressRange,
 }
 
@@ -44,26 +52,38 @@ impl JobMap {
             bytes: (u64::from(pes) + 1) * WORD_BYTES,
         };
         let fits = host_table.start.0.checked_add(host_table.bytes)? <= REGISTERED;
-        let range = |pe| AddressRange {
-            start: GlobalAddress(u64::from(pe) * stride),
-            bytes: near_bytes,
-        };
-        if pes > PES_MAX || near_bytes == 0 || !fits {
-            return None;
-        }
-        let near = Intervals::new((0..pes).map(range))?;
-        Some(Self { near, host_table })
+        let pe_bits = u32::BITS - pes.saturating_sub(1).leading_zeros();
+        let is_possible = pes <= PES_MAX && near_bytes > 0 && fits;
+        is_possible.then_some(Self {
+            pes,
+            stride,
+            near_bytes,
+            offset_bits: OFFSET_BITS - pe_bits.saturating_sub(PE_BITS),
+            host_table,
+        })
     }
 
     /// How many PEs it has.
     pub fn pes(&self) -> u32 {
-        self.near.len() as u32
+        self.pes
+    }
+
+    /// Registered memory has addresses up to this offset.
+    pub fn registered_bytes_max(&self) -> u64 {
+        1 << self.offset_bits
+    }
+
+    fn pe_shift(&self) -> u32 {
+        self.offset_bits + SEGMENT_BITS
     }
 
     /// The addresses of the adjacent segments of `pe`.
     #[inline]
     pub fn near(&self, pe: u32) -> Option<AddressRange> {
-        self.near.range(pe as usize)
+        (pe < self.pes).then(|| AddressRange {
+            start: GlobalAddress(u64::from(pe) * self.stride),
+            bytes: self.near_bytes,
+        })
     }
 
     /// The addresses of the table of a host: a word for each PE, and one before them.
@@ -81,9 +101,9 @@ impl JobMap {
                 Some(GlobalAddress(near.start.0 + offset))
             }
             Place::Near(_) => None,
-            Place::Registered(segment, offset) => (offset >> OFFSET_BITS == 0).then(|| {
-                let segment = u64::from(segment.get()) << OFFSET_BITS;
-                GlobalAddress(REGISTERED | u64::from(pe) << PE_SHIFT | segment | offset)
+            Place::Registered(segment, offset) => (offset >> self.offset_bits == 0).then(|| {
+                let segment = u64::from(segment.get()) << self.offset_bits;
+                GlobalAddress(REGISTERED | u64::from(pe) << self.pe_shift() | segment | offset)
             }),
         }
     }
@@ -91,13 +111,14 @@ impl JobMap {
     /// The PE to which an address belongs, and the place there; `None` if it belongs to no PE.
     pub fn locate(&self, address: GlobalAddress) -> Option<(u32, Place)> {
         if address.0 < REGISTERED {
-            let (pe, offset) = self.near.owner_of(address)?;
-            return Some((pe as u32, Place::Near(offset)));
+            let pe = u32::try_from(address.0 / self.stride).ok()?;
+            let near = self.near(pe).filter(|near| near.contains(address))?;
+            return Some((pe, Place::Near(address.0 - near.start.0)));
         }
-        let pe = (address.0 ^ REGISTERED) >> PE_SHIFT;
-        let segment = (address.0 >> OFFSET_BITS) & ((1 << SEGMENT_BITS) - 1);
+        let pe = (address.0 ^ REGISTERED) >> self.pe_shift();
+        let segment = (address.0 >> self.offset_bits) & ((1 << SEGMENT_BITS) - 1);
         let segment = SegmentId::new(segment as u16)?;
-        let offset = address.0 & ((1 << OFFSET_BITS) - 1);
+        let offset = address.0 & ((1 << self.offset_bits) - 1);
         (pe < u64::from(self.pes())).then_some((pe as u32, Place::Registered(segment, offset)))
     }
 }
@@ -135,11 +156,24 @@ mod tests {
 
     #[test]
     fn jobs_that_are_too_large_have_no_map() {
-        assert!(JobMap::new(PES_MAX, 1 << 50).is_some());
-        assert!(JobMap::new(PES_MAX, 1 << 51).is_none());
+        assert!(JobMap::new(PES_MAX, 1 << 46).is_some());
+        assert!(JobMap::new(PES_MAX, 1 << 47).is_none());
         assert!(JobMap::new(PES_MAX + 1, 64).is_none());
         assert!(JobMap::new(1, 0).is_none());
         assert!(JobMap::new(1, u64::MAX).is_none());
+    }
+
+    #[test]
+    fn the_largest_job_has_shorter_offsets_in_registered_memory() {
+        for (pes, bits) in [(4096, 40), (4097, 39), (PES_MAX, 36)] {
+            let map = JobMap::new(pes, 1 << 30).unwrap();
+            assert_eq!(map.registered_bytes_max(), 1 << bits, "{pes}");
+            let place = |offset| Place::Registered(segment(2047), offset);
+            let last = place((1 << bits) - 1);
+            let address = map.address(pes - 1, last).unwrap();
+            assert_eq!(map.locate(address), Some((pes - 1, last)));
+            assert_eq!(map.address(pes - 1, place(1 << bits)), None);
+        }
     }
 
     proptest! {

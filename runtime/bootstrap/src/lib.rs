@@ -67,7 +67,7 @@ use crate::pmi::PmiError;
 use crate::variables::{INSECURE_WIRE, INSECURE_WIRE_WARNING, WIRE};
 
 /// Most PEs of a job.
-pub const PES_MAX: u32 = 4096;
+pub const PES_MAX: u32 = 1 << 16;
 
 /// The services of every launcher for the processes that it started.
 ///

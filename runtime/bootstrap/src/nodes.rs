@@ -6,6 +6,8 @@
 //! So a *node* is the boot id of the kernel plus the number of the network namespace. Host
 //! names are only for texts. If a container shows no boot id, they are used instead.
 
+use std::sync::Arc;
+
 use hostwire_transport::PeId;
 
 use super::{Bootstrap, LaunchError};
@@ -36,12 +38,12 @@ impl Node {
     }
 }
 
-/// Which PEs are on which node. The same on all PEs of a job.
+/// Which PEs are on which node. The same on all PEs of a job. A clone shares the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Nodes {
     /// By the number of their first PE.
-    nodes: Vec<Node>,
-    node_of: Vec<u32>,
+    nodes: Arc<[Node]>,
+    node_of: Arc<[u32]>,
     one_kernel: bool,
 }
 
@@ -87,12 +89,23 @@ impl Nodes {
         let here = Host::here();
         Self {
             one_kernel: !here.kernel.is_empty(),
-            nodes: vec![Node {
+            nodes: Arc::new([Node {
                 host: here.name,
                 pes: (0..pes).collect(),
-            }],
-            node_of: vec![0; pes as usize],
+            }]),
+            node_of: vec![0; pes as usize].into(),
         }
+    }
+
+    /// PEs whose hosts are known by a number: for each PE, that of its host. All are as far from each other as hosts are.
+    pub fn numbered(hosts: impl IntoIterator<Item = u32>) -> Self {
+        let host = |number: u32| Host {
+            kernel: number.to_string(),
+            namespace: "one".to_owned(),
+            name: format!("host{number}"),
+        };
+        let hosts: Vec<Host> = hosts.into_iter().map(host).collect();
+        Self::of(&hosts)
     }
 
     /// Finds the nodes together with all other PEs of the job. Takes two fences, and PE 0
@@ -146,7 +159,7 @@ impl Nodes {
         });
         Self {
             nodes: nodes.into_iter().map(|(_, node)| node).collect(),
-            node_of,
+            node_of: node_of.into(),
             one_kernel,
         }
     }
@@ -186,7 +199,7 @@ impl Nodes {
         let mut out = MAGIC.to_vec();
         out.push(u8::from(self.one_kernel));
         out.extend((self.nodes.len() as u32).to_le_bytes());
-        for node in &self.nodes {
+        for node in &*self.nodes {
             out.push(node.host.len().min(NAME_BYTES_MAX) as u8);
             out.extend(node.host.bytes().take(NAME_BYTES_MAX));
         }
@@ -239,8 +252,8 @@ impl Nodes {
             return Err(bad("not as many PEs as it says"));
         }
         Ok(Self {
-            nodes,
-            node_of,
+            nodes: nodes.into(),
+            node_of: node_of.into(),
             one_kernel: one_kernel == 1,
         })
     }

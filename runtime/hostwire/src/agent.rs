@@ -152,26 +152,78 @@ pub(crate) struct Agent {
     /// Memory of this PE that it has registered.
     registry: Arc<Registry>,
     needed: AtomicBool,
-    /// Per peer, the number of its next request. The thread that serves holds the lock.
-    serving: Mutex<Vec<u32>>,
+    /// The thread that serves holds the lock.
+    serving: Mutex<Serving>,
     asking: Asking,
     /// Whether a wait of the PE has served since the thread looked last.
     attended: AtomicBool,
     stop: AtomicBool,
 }
 
+/// What of the requests of others is done.
+#[derive(Debug)]
+struct Serving {
+    /// By PE, the number of its last request that was served.
+    served: Vec<u32>,
+    /// Those that ask.
+    asking: Vec<PeId>,
+    /// By PE, whether it is one of those.
+    asks: Vec<bool>,
+}
+
+impl Serving {
+    fn new(pes: usize) -> Self {
+        Self {
+            served: vec![0; pes],
+            asking: Vec::new(),
+            asks: vec![false; pes],
+        }
+    }
+
+    /// Finds those that have begun to ask.
+    fn look_who_asks(&mut self, wire: &dyn Wire, layout: &Layout) -> Result<()> {
+        if self.asking.len() == self.asks.len() {
+            return Ok(());
+        }
+        let Self { asking, asks, .. } = self;
+        let segment = wire.segment();
+        let Some(words) = layout.asks(segment.visibility()) else {
+            *asking = (0..asks.len() as PeId).collect();
+            return Ok(());
+        };
+        let take_back = |at, value| segment.put_word_unannounced(at, value);
+        words.look(
+            |at| segment.load_word(at),
+            take_back,
+            |pe| {
+                if let Some(asks) = asks.get_mut(pe as usize)
+                    && !core::mem::replace(asks, true)
+                {
+                    asking.push(pe);
+                }
+            },
+        )?;
+        Ok(())
+    }
+}
+
 /// How long the thread leaves the requests to a wait of the PE.
 const ASIDE: Duration = Duration::from_micros(250);
 
 impl Agent {
-    /// Reachability is symmetric: peers reach this PE in the way in which it reaches them.
-    pub(crate) fn new(routes: &[Route], layout: Layout, registry: Arc<Registry>) -> Self {
+    /// Of a job of `pes` PEs. It is needed where a route of this PE needs one: reachability is symmetric, peers reach
+    /// this PE in the way in which it reaches them.
+    pub(crate) fn new(
+        (pes, is_needed): (u32, bool),
+        layout: Layout,
+        registry: Arc<Registry>,
+    ) -> Self {
         Self {
             layout,
             registry,
-            needed: AtomicBool::new(routes.iter().any(Route::needs_agent)),
-            serving: Mutex::new(vec![1; routes.len()]),
-            asking: Asking::new(routes.len()),
+            needed: AtomicBool::new(is_needed),
+            serving: Mutex::new(Serving::new(pes as usize)),
+            asking: Asking::default(),
             attended: AtomicBool::new(false),
             stop: AtomicBool::new(false),
         }
@@ -258,25 +310,31 @@ impl Agent {
     }
 
     fn serve_some(&self, wire: &dyn Wire) -> Result<bool> {
-        let mut next = match self.serving.try_lock() {
-            Ok(next) => next,
+        let mut serving = match self.serving.try_lock() {
+            Ok(serving) => serving,
             // Another thread serves.
             Err(TryLockError::WouldBlock) => return Ok(false),
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
         };
-        let mut served = false;
-        for (pe, number) in (0..).zip(next.iter_mut()) {
+        let serving = &mut *serving;
+        serving.look_who_asks(wire, &self.layout)?;
+        let mut any = false;
+        for pe in serving.asking.iter().copied() {
+            let Some(served) = serving.served.get_mut(pe as usize) else {
+                continue;
+            };
             // Then it is the next PE's turn.
             for _ in 0..REQUEST_LINES {
-                let Some(request) = self.read_request(wire, pe, *number)? else {
+                let number = served.wrapping_add(1);
+                let Some(request) = self.read_request(wire, pe, number)? else {
                     break;
                 };
-                *number = number.wrapping_add(1);
-                self.answer(wire, pe, number.wrapping_sub(1), &request)?;
-                served = true;
+                *served = number;
+                self.answer(wire, pe, number, &request)?;
+                any = true;
             }
         }
-        Ok(served)
+        Ok(any)
     }
 
     fn read_request(&self, wire: &dyn Wire, pe: PeId, number: u32) -> Result<Option<Asked>> {

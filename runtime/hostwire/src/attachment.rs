@@ -8,6 +8,7 @@ mod gone;
 mod lifecycle;
 mod posted;
 mod registered;
+mod routes;
 mod wait;
 
 use std::cell::Cell;
@@ -22,12 +23,13 @@ use hostwire_transport::wait::WaitLimits;
 use hostwire_transport::{ForkGuard, PeId, Route, TransportError, Visibility, Window, Wire};
 pub use hostwire_transport::{Operation, Request};
 use posted::Posted;
+use routes::Routes;
 
 pub use crate::agent::Getting;
 use crate::agent::{Agent, AgentMode};
 use crate::board::Activity;
 use crate::counters::Publisher;
-use crate::error::{Error, Result};
+use crate::error::Result;
 pub use crate::heap::{Block, Heap};
 use crate::held_locks::HeldLocks;
 use crate::layout::{Layout, Sizes};
@@ -55,7 +57,7 @@ pub struct Attachment {
     /// Memory of this PE that it has registered.
     registry: Arc<Registry>,
     /// How the segment of each PE is reached.
-    routes: Box<[Route]>,
+    routes: Routes,
     /// See [`is_plain`](Self::is_plain).
     is_plain: bool,
     /// See [`Clock::is_in_virtual_time`](hostwire_transport::wire::Clock::is_in_virtual_time).
@@ -134,7 +136,16 @@ pub enum Pace {
 impl Attachment {
     /// One over a wire that is already connected.
     pub fn over(wire: Arc<dyn Wire>, sizes: Sizes) -> Result<Self> {
-        let launched = Launched::by_nobody(wire.pes());
+        let nodes = Nodes::one(wire.pes());
+        Self::over_hosts(wire, sizes, nodes)
+    }
+
+    /// The same, of PEs on these hosts.
+    pub fn over_hosts(wire: Arc<dyn Wire>, sizes: Sizes, nodes: Nodes) -> Result<Self> {
+        let launched = Launched {
+            launcher: None,
+            nodes,
+        };
         Self::assemble(wire, sizes, Status::default(), launched)
     }
 
@@ -149,26 +160,28 @@ impl Attachment {
         let (pe, pes) = (wire.pe(), wire.pes());
         let fork_guard = ForkGuard::new(pe)?;
         let status = status.of(fork_guard.clone());
-        let routes = (0..pes).map(|pe| {
-            let route = wire.route(pe);
-            route.ok_or(Error::from(TransportError::NoSuchPe { pe, pes }))
-        });
-        let routes = routes.collect::<Result<Box<[Route]>>>()?;
+        let routes = Routes::of(&*wire)?;
         let registry = Arc::new(Registry::default());
         let keeps_stores = routes
-            .iter()
+            .kinds()
             .any(|route| visibility(route) == Some(Visibility::WriteCombining));
-        let posted = routes.iter().filter(|_| keeps_stores);
+        let needs_agent = routes.kinds().any(Route::needs_agent);
+        let is_plain = routes
+            .kinds()
+            .all(|route| visibility(route) == Some(Visibility::Coherent));
+        let posted = (0..pes).filter(|_| keeps_stores);
         Ok(Self {
             fork_guard,
             pe,
             pes,
-            agent: Arc::new(Agent::new(&routes, layout, Arc::clone(&registry))),
+            agent: Arc::new(Agent::new(
+                (pes, needs_agent),
+                layout,
+                Arc::clone(&registry),
+            )),
             registry,
             segment: wire.segment().clone(),
-            is_plain: routes
-                .iter()
-                .all(|route| visibility(route) == Some(Visibility::Coherent)),
+            is_plain,
             is_in_virtual_time: wire.is_in_virtual_time(),
             keeps_stores,
             posted: posted.map(|_| Posted::default()).collect(),
@@ -300,13 +313,13 @@ impl Attachment {
 
     /// How the segment of `pe` is reached; nothing if there is no such PE.
     pub fn route(&self, pe: PeId) -> Option<&Route> {
-        self.routes.get(pe as usize)
+        self.routes.get(pe)
     }
 
     /// The mapped segment of `pe`, if the wire maps it and `pe` is not known to be lost.
     #[inline(always)]
     pub fn window(&self, pe: PeId) -> Option<&Window> {
-        match self.routes.get(pe as usize) {
+        match self.routes.near(pe) {
             Some(Route::Mapped(window)) if !self.lost.contains(pe) => Some(window),
             _ => None,
         }

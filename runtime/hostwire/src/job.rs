@@ -105,6 +105,16 @@ impl Job {
         Self::on(Attachment::over(wire, sizes)?, mode)
     }
 
+    /// As [`over`](Self::over), of PEs on these hosts: the same table at all PEs.
+    pub fn over_hosts(
+        wire: Arc<dyn Wire>,
+        sizes: Sizes,
+        mode: AgentMode,
+        hosts: Nodes,
+    ) -> Result<Self> {
+        Self::on(Attachment::over_hosts(wire, sizes, hosts)?, mode)
+    }
+
     fn on(attachment: Attachment, mode: AgentMode) -> Result<Self> {
         attachment.start(mode)?;
         let is_watched = attachment.is_watching();

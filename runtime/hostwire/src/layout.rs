@@ -7,7 +7,9 @@
 //! | mail lines | 64 B per PE | that PE: credits and the like |
 //! | request lines | 8 of 64 B per PE | that PE, to ask the agent |
 //! | reply lines | 8 of 64 B per PE | that PE's agent |
-//! | talk words | 8 B per PE, in a job of more than 64 | that PE: it uses its ring |
+//! | talk words | 8 B per PE and some more, in a job of more than 64: see [`Newcomers`] | that PE: it uses its ring |
+//! | ask words | the same | that PE: it asks the agent |
+//! | end words | 16 B per PE, in such a job | that PE: it leaves; PEs of its host: it is lost |
 //! | message rings | ring size per PE | that PE |
 //! | count lines | 5 lines per PE, of which 2 are used | the owner, to begin a long message; then that PE |
 //! | staging | 256 KiB | the sender of the long message at hand |
@@ -24,16 +26,17 @@
 //! elsewhere.
 //!
 //! Where hosts write back whole lines ([`Visibility::Flushed`](hostwire_transport::Visibility)), a line
-//! must have one writing host at a time. This holds for all parts except the talk words, which are
-//! adjacent because a PE reads all of them. On such memory each PE uses a word of its mail line
-//! instead.
+//! must have one writing host at a time. This holds for all parts except the talk words, the ask words and the end words,
+//! which are adjacent because a PE reads many of them. On such memory each PE uses words of its mail line
+//! instead, and a PE looks at those and at the request lines of all others.
 
 mod slot;
 
+use hostwire_transport::newcomers::Newcomers;
 use hostwire_transport::ring::{EagerBytes, EagerPlace, Slots};
 use hostwire_transport::window::FIRST_FREE_OFFSET_BYTES;
 use hostwire_transport::{PeId, Visibility};
-pub(crate) use slot::{ENTRIES, ROUNDS, STAGE_BYTES, Slot};
+pub(crate) use slot::{ACROSS, BACK, ENTRIES, GATHER, STAGE_BYTES, Slot};
 
 use crate::error::{Error, Result};
 use crate::settings::{SettingError, check_ring};
@@ -41,7 +44,7 @@ pub use crate::sizes::{PES_MAX, Sizes};
 
 /// The version of this layout, of the address map (`hostwire-address`) and of the words that PEs store
 /// to each other. Every change of them raises it: PEs of two versions cannot be in one job.
-pub const VERSION: u64 = 8;
+pub const VERSION: u64 = 9;
 
 const WORD: usize = 8;
 const LINE: usize = 64;
@@ -57,9 +60,8 @@ const RING_GAP: usize = 5 * LINE;
 pub const TEAMS_MAX: usize = SLOTS - 2;
 /// Places for teams in a segment: two are for teams that only the library uses.
 pub(crate) const SLOTS: usize = 256;
-/// Up to this many PEs, each looks at the rings of all others while it waits. With more PEs,
-/// each looks only at the rings whose PEs have stored that they use them, because each ring that is
-/// polled needs a page of memory.
+/// Up to this many PEs, each looks at the rings and request lines of all others while it waits. With more PEs,
+/// each looks only at those whose PEs have stored that they use them.
 pub(crate) const RINGS_LOOKED_AT_MAX: u32 = 64;
 
 /// Bytes of a piece of a long message on its way through staging memory. Fitted: half of
@@ -89,16 +91,16 @@ pub enum SegmentKind {
 pub(crate) enum Mail {
     /// Lines it has freed of the ring we send it messages through.
     Credit = 0,
-    /// That it uses its ring: see [`Layout::talk`].
+    /// That it uses its ring, where there are no talk words: see [`Layout::talks`].
     Talks = 1,
     /// Lines that it has taken out of each area of the eager buffer we send it messages through.
     EagerCredit = 2,
     /// How many bytes of which message it has stored in our eager buffer.
     EagerSaid = 3,
-    /// How far it is on its way out of the job: a `Departure`.
+    /// How far it is on its way out of the job: a `Departure`. See [`Layout::end`].
     Departure = 5,
     /// That it has ended without leaving: [`LOST`]. Other PEs of its host store it, because they notice
-    /// first.
+    /// first. See [`Layout::end`].
     Lost = 6,
     /// Lines that it has stored in its ring. It stores this only when one of its waits has
     /// become long.
@@ -133,7 +135,9 @@ pub struct Layout {
     requests: usize,
     replies: usize,
     /// Only in a job of more than [`RINGS_LOOKED_AT_MAX`].
-    talks: Option<usize>,
+    talks: Option<Newcomers>,
+    asks: Option<Newcomers>,
+    ends: Option<usize>,
     rings: usize,
     staging: usize,
     landing: usize,
@@ -215,8 +219,16 @@ impl Layout {
         let requests = mails + all * LINE;
         let replies = requests + all * REQUEST_LINES as usize * LINE;
         let replies_end = replies + all * REQUEST_LINES as usize * LINE;
-        let talks = (pes > RINGS_LOOKED_AT_MAX).then_some(replies_end);
-        let rings = (replies_end + talks.map_or(0, |_| all * WORD)).next_multiple_of(PAGE);
+        let is_large = pes > RINGS_LOOKED_AT_MAX;
+        let [asks, ends] = [1, 2].map(|parts| replies_end + parts * Newcomers::bytes(pes));
+        let words_end = match is_large {
+            true => ends + all * 2 * WORD,
+            false => replies_end,
+        };
+        let words = |at| is_large.then(|| Newcomers::new(at, pes));
+        let (talks, asks) = (words(replies_end), words(asks));
+        let ends = is_large.then_some(ends);
+        let rings = words_end.next_multiple_of(PAGE);
         let staging = (rings + all * (sizes.ring_bytes + RING_GAP)).next_multiple_of(PAGE);
         let landing = staging + CHUNKS as usize * CHUNK_BYTES;
         let teams = landing + LANDING_BYTES;
@@ -242,6 +254,8 @@ impl Layout {
             requests,
             replies,
             talks,
+            asks,
+            ends,
             rings,
             staging,
             landing,
@@ -300,14 +314,27 @@ impl Layout {
         self.talks.is_some()
     }
 
-    /// The place where `from` stores that it uses its ring, if this is needed, in a segment that
-    /// others reach by this contract.
-    pub(crate) fn talk(&self, from: PeId, contract: Visibility) -> Option<usize> {
-        let talks = self.talks?;
-        Some(match contract {
-            Visibility::Coherent | Visibility::WriteCombining => talks + from as usize * WORD,
-            Visibility::Flushed => self.mail(from, Mail::Talks),
-        })
+    /// Where PEs store that they use their rings, if this is needed, in a segment that others reach by this
+    /// contract. Without it, they use [`Mail::Talks`].
+    pub(crate) fn talks(&self, contract: Visibility) -> Option<Newcomers> {
+        self.talks.filter(|_| contract != Visibility::Flushed)
+    }
+
+    /// Where PEs store that they ask the agent; as [`talks`](Self::talks). Without it, the agent looks at the
+    /// lines of all.
+    pub(crate) fn asks(&self, contract: Visibility) -> Option<Newcomers> {
+        self.asks.filter(|_| contract != Visibility::Flushed)
+    }
+
+    /// Where is said that `pe` leaves, or that it is lost: one of these two words.
+    pub(crate) fn end(&self, pe: PeId, word: Mail, contract: Visibility) -> usize {
+        match self.ends.filter(|_| contract != Visibility::Flushed) {
+            Some(ends) => {
+                let at = 2 * pe as usize + usize::from(word == Mail::Lost);
+                ends + at * WORD
+            }
+            None => self.mail(pe, word),
+        }
     }
 
     pub(crate) fn ring(&self, from: PeId) -> usize {
@@ -398,8 +425,8 @@ fn eager_stride(bytes: EagerBytes) -> usize {
 fn eager_bytes(pes: u32, wanted: usize) -> Result<EagerBytes> {
     let bytes = match wanted {
         0 => {
-            let power = 1 << (EAGER_BYTES_ALL / pes as usize).ilog2();
-            power.clamp(EAGER_BYTES_MIN, EAGER_BYTES_MAX)
+            let share = (EAGER_BYTES_ALL / pes as usize).max(EAGER_BYTES_MIN);
+            (1 << share.ilog2()).min(EAGER_BYTES_MAX)
         }
         wanted => wanted,
     };
@@ -422,7 +449,6 @@ mod tests {
         for pes in [1, 2, 3, 64, 65, PES_MAX] {
             let layout = Layout::new(pes, Sizes::default()).unwrap();
             let last = pes - 1;
-            let talk = |pe| layout.talk(pe, Visibility::Coherent);
             let ends = [
                 layout.mail(0, Mail::Credit),
                 layout.mail(last, Mail::Credit) + LINE,
@@ -434,8 +460,6 @@ mod tests {
                 layout.reply(last, 16) + LINE,
                 layout.reply(0, 1),
                 layout.reply(last, 7) + LINE,
-                talk(0).unwrap_or(layout.ring(0)),
-                talk(last).map_or(layout.ring(0), |talk| talk + WORD),
                 layout.ring(0),
                 layout.ring(last) + RING_BYTES_DEFAULT,
                 layout.count(last, Count::Freed),
@@ -452,7 +476,7 @@ mod tests {
                 layout.segment_bytes(),
             ];
             assert!(ends.is_sorted(), "{ends:?}");
-            assert!(ends.iter().all(|end| end % WORD == 0));
+            assert!(ends.iter().all(|end| end % 8 == 0));
             assert!(
                 [layout.ring(0), layout.ring(last), layout.staging()].map(|at| at % LINE) == [0; 3]
             );
@@ -486,6 +510,24 @@ mod tests {
         assert!(layout.is_the_programs(layout.tools(), 100));
         assert!(!layout.is_the_programs(layout.tools() - 8, 8));
         assert!(!layout.is_the_programs(heap, usize::MAX));
+    }
+
+    /// What one of a pair has in its memory for what the other one sends, and the addresses of all parts.
+    #[test]
+    fn a_pair_takes_little_and_all_parts_fit_the_addresses_of_a_host() {
+        for (pes, most) in [
+            (64, 85 << 10),
+            (65, 80 << 10),
+            (1024, 80 << 10),
+            (PES_MAX, 80 << 10),
+        ] {
+            let layout = Layout::new(pes, Sizes::default()).unwrap();
+            let ring = layout.ring(1) - layout.ring(0);
+            let pair = ring + layout.eager(0).own_bytes + LINE;
+            assert!(pair <= most, "{pes} PEs: {pair}");
+            // 64 PEs of a host, in half of what a process can map.
+            assert!(64 * layout.segment_bytes() < 1 << 46, "{pes} PEs");
+        }
     }
 
     #[test]

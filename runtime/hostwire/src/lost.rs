@@ -7,10 +7,11 @@
 //! A check of a peer on the same host is a system call, and its cost grows with the number of PEs. If
 //! each PE checked all others, hundreds of PEs would do nothing else. So each PE checks the few that
 //! follow it. A PE that finds a loss tells all others: through the membership of the host, where there
-//! is one, else by a store to each.
+//! is one, else by a store to each. In a large job it tells its host and one PE of each other host.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -44,16 +45,25 @@ const LOOKED_AT: usize = 8;
 /// to the threads.
 const LOOKED_AT_IN_WAITS_MAX: u32 = 64;
 
+/// How a PE was lost.
+#[derive(Debug, Default)]
+struct End {
+    loss: Option<Loss>,
+    /// Whether a wait for any PE has reported it.
+    is_reported: bool,
+}
+
+/// In a job of more PEs, one PE of each other host is told of a loss, and tells the others of its host.
+const TOLD_MAX: u32 = 64;
+
 /// See the [module text](self). A lost PE stays lost. In a copy of the process all PEs count as lost,
 /// also the PE itself: so the short ways are not taken there.
 #[derive(Debug)]
 pub(crate) struct Lost {
     /// 1 while no PE is lost; then, by PE, 1 while it is not lost.
     there: ProcessWords,
-    /// How it was lost, where that is known.
-    losses: Box<[OnceLock<Loss>]>,
-    /// Whether a wait for any PE has reported the loss.
-    reported: Box<[AtomicBool]>,
+    /// What else is known of those that are lost: few.
+    ends: Mutex<BTreeMap<PeId, End>>,
     reach: Option<Arc<Reach>>,
     layout: Layout,
     nodes: Nodes,
@@ -75,8 +85,7 @@ impl Lost {
         }
         Ok(Self {
             there,
-            losses: (0..wire.pes()).map(|_| OnceLock::new()).collect(),
-            reported: (0..wire.pes()).map(|_| AtomicBool::new(false)).collect(),
+            ends: Mutex::default(),
             reach: wire.reach().cloned(),
             layout,
             nodes,
@@ -122,19 +131,17 @@ impl Lost {
 
     /// The error that `pe` is lost.
     pub(crate) fn error(&self, pe: PeId) -> Error {
-        let loss = self.losses.get(pe as usize).and_then(OnceLock::get);
+        let loss = self.ends().get(&pe).and_then(|end| end.loss);
         Error::PeerLost {
             pe,
-            loss: loss.copied().unwrap_or_default(),
+            loss: loss.unwrap_or_default(),
         }
     }
 
     /// Notes that `pe` has ended, as the wire says. No other PE has to be told.
     pub(crate) fn end(&self, pe: PeId, loss: Loss) {
-        if let Some(known) = self.losses.get(pe as usize) {
-            let _ = known.set(loss);
-        }
         if let Some(there) = self.there_of(pe) {
+            self.note(pe, loss);
             self.add(there);
         }
     }
@@ -166,10 +173,8 @@ impl Lost {
         }
         let told = self.is_told(wire, pe)?;
         if told || !wire.is_alive(pe)? {
-            if let Some(loss) = self.losses.get(pe as usize) {
-                // Before `give_up`, so that the reason is the wire's own.
-                let _ = loss.set(wire.loss(pe));
-            }
+            // Before `give_up`, so that the reason is the wire's own.
+            self.note(pe, wire.loss(pe));
             let known = self.add(there);
             if let Some(reach) = &self.reach {
                 reach.cut(pe);
@@ -179,6 +184,8 @@ impl Lost {
                 self.obituaries.add(pe);
                 if self.nodes.share_memory(wire.pe(), pe) {
                     self.tell(wire, pe, told);
+                } else if told && self.speaks(wire.pe()) {
+                    self.tell_those(wire, pe, self.beside(wire.pe()));
                 }
             }
         }
@@ -195,8 +202,15 @@ impl Lost {
         if self.obituaries.contains(pe) {
             return Ok(true);
         }
-        let word = wire.segment().load_word(self.layout.mail(pe, Mail::Lost))?;
+        let word = wire
+            .segment()
+            .load_word(self.end_word(wire, pe, Mail::Lost))?;
         Ok(word == LOST)
+    }
+
+    /// Where in every segment this is said about `pe`. PEs reach each other in the same way.
+    fn end_word(&self, wire: &dyn Wire, pe: PeId, word: Mail) -> usize {
+        self.layout.end(pe, word, wire.segment().visibility())
     }
 
     /// Whether `pe` has left in good order.
@@ -209,7 +223,7 @@ impl Lost {
         match self.membership() {
             Some(membership) => Ok(membership.said(pe, Entry::Own)),
             None => {
-                let at = self.layout.mail(pe, Mail::Departure);
+                let at = self.end_word(wire, pe, Mail::Departure);
                 Ok(wire.segment().load_word(at)?)
             }
         }
@@ -222,7 +236,7 @@ impl Lost {
             membership.say(own, Entry::Own, departure as u64);
             return;
         }
-        let at = self.layout.mail(own, Mail::Departure);
+        let at = self.end_word(wire, own, Mail::Departure);
         for pe in (0..wire.pes()).filter(|pe| *pe != own && !self.contains(*pe)) {
             // It is no error if that PE is lost: it need not know.
             let _ = wire.store_word(pe, at, departure as u64);
@@ -237,15 +251,39 @@ impl Lost {
             membership.say(pe, Entry::Others, LOST);
             return;
         }
-        let at = self.layout.mail(pe, Mail::Lost);
-        let own = wire.pe();
-        for other in (0..wire.pes()).filter(|other| *other != own && *other != pe) {
-            let knows = told && self.nodes.share_memory(own, other);
-            if !knows && !self.contains(other) {
-                // It is no error if that PE is lost, too.
-                let _ = wire.store_word(other, at, LOST);
+        let own = self.nodes.node_of(wire.pe());
+        let is_large = wire.pes() > TOLD_MAX;
+        for (number, node) in (0..).zip(self.nodes.nodes()) {
+            let is_near = Some(number) == own;
+            let is_far = is_large && !is_near;
+            if !(is_near && told) {
+                let most = if is_far { 1 } else { node.pes.len() };
+                let there = node.pes.iter().filter(|other| !self.contains(**other));
+                self.tell_those(wire, pe, there.copied().take(most));
             }
         }
+    }
+
+    fn tell_those(&self, wire: &dyn Wire, pe: PeId, others: impl Iterator<Item = PeId>) {
+        let at = self.end_word(wire, pe, Mail::Lost);
+        let own = wire.pe();
+        for other in others.filter(|other| *other != own && *other != pe) {
+            // It is no error if that PE is lost, too.
+            let _ = wire.store_word(other, at, LOST);
+        }
+    }
+
+    /// The PEs of the host of `pe` that are not known to be lost.
+    fn beside(&self, pe: PeId) -> impl Iterator<Item = PeId> {
+        let node = self.nodes.node_of(pe);
+        let node = node.and_then(|node| self.nodes.nodes().get(node as usize));
+        let pes = node.into_iter().flat_map(|node| node.pes.iter().copied());
+        pes.filter(|pe| !self.contains(*pe))
+    }
+
+    /// Whether `pe` is the one of its host that is told of losses on other hosts, and tells the others.
+    fn speaks(&self, pe: PeId) -> bool {
+        self.beside(pe).next() == Some(pe)
     }
 
     /// Checks the PEs of other hosts, the next few of this host, and those that others have reported.
@@ -269,9 +307,19 @@ impl Lost {
 
     /// True the first time that it is called for `pe`.
     pub(crate) fn report(&self, pe: PeId) -> bool {
-        self.reported
-            .get(pe as usize)
-            .is_some_and(|reported| !reported.swap(true, Ordering::Relaxed))
+        let is_known = self.there_of(pe).is_some();
+        is_known && !core::mem::replace(&mut self.ends().entry(pe).or_default().is_reported, true)
+    }
+
+    fn ends(&self) -> MutexGuard<'_, BTreeMap<PeId, End>> {
+        self.ends.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes how `pe` was lost, if that is not known yet.
+    fn note(&self, pe: PeId, loss: Loss) {
+        let ends = &mut *self.ends();
+        let known = &mut ends.entry(pe).or_default().loss;
+        *known = known.or(Some(loss));
     }
 }
 

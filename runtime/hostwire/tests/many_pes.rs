@@ -2,8 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use hostwire::{AgentMode, Error, Job, Loss, Sizes};
-use hostwire_transport::conformance::{Testbed, Threads};
+use std::sync::Arc;
+
+use hostwire::{AgentMode, Error, Job, Loss, Nodes, Sizes};
+use hostwire_transport::Wire;
+use hostwire_transport::conformance::{Testbed, Threads, Wrapping};
+use hostwire_transport::wrap::StoresOnly;
 
 fn lost(pe: u32) -> Error {
     let loss = Loss::Ended;
@@ -106,5 +110,76 @@ fn a_death_among_seventy_ends_the_barrier_of_all() {
         let met = job.barrier();
         all_know.wait();
         assert_eq!(met, Err(lost(40)));
+    });
+}
+
+/// As [`run`], on hosts of so many PEs, between which there are only stores.
+fn run_on_hosts(pes: u32, each: u32, program: impl Fn(Job) + Sync) {
+    let sizes = Sizes {
+        heap_bytes: 1 << 20,
+        ..Sizes::default()
+    };
+    let layout = hostwire::Layout::new(pes, sizes).unwrap();
+    let stores_only =
+        |wire: Arc<dyn Wire>| -> Arc<dyn Wire> { Arc::new(StoresOnly::new(wire).unwrap()) };
+    let fabric = Wrapping {
+        fabric: &Threads::default(),
+        wrap: &stores_only,
+    };
+    fabric.run(pes, layout.segment_bytes(), &|wire| {
+        let hosts = Nodes::numbered((0..pes).map(|pe| pe / each));
+        program(Job::over_hosts(wire, sizes, AgentMode::Polled, hosts).unwrap());
+    });
+}
+
+/// Barriers, broadcasts and reductions go by hosts, the agreement of an allocation and that of a split, too.
+#[test]
+fn seventy_on_several_hosts() {
+    for each in [1, 8, 64] {
+        run_on_hosts(70, each, |job| {
+            let me = job.pe();
+            let counter = job.alloc::<u64>(1).unwrap();
+            for round in 1..=3 {
+                counter.fetch_add(round % 70, 0, 1).unwrap();
+                job.barrier().unwrap();
+                let seen = counter.fetch_add(round % 70, 0, 0).unwrap();
+                assert_eq!(seen, 70, "round {round} of PE {me}");
+            }
+            for root in [0, 7, 64, 69] {
+                for len in [1, 9, 3000] {
+                    let mut values = vec![if me == root { root + 1 } else { 0 }; len];
+                    job.broadcast(root, &mut values).unwrap();
+                    assert!(values.iter().all(|value| *value == root + 1));
+                }
+            }
+            for len in [1, 9, 300] {
+                let mut sum = vec![u64::from(me); len];
+                job.all_reduce(&mut sum, |a, b| a + b).unwrap();
+                assert!(sum.iter().all(|sum| *sum == 69 * 70 / 2));
+            }
+            let team = job.world().split((me < 66).then_some(0), me).unwrap();
+            if let Some(team) = team {
+                team.barrier().unwrap();
+                let mut all = vec![0; 66];
+                team.all_gather(&[me], &mut all).unwrap();
+                assert!(all.into_iter().eq(0..66));
+            }
+            job.finalize().unwrap();
+        });
+    }
+}
+
+/// Members of some hosts pass another length than those of the others.
+#[test]
+fn disagreement_between_hosts_is_told() {
+    run_on_hosts(70, 8, |job| {
+        let mut values = vec![0_u32; if job.pe() < 32 { 1 } else { 2 }];
+        let told = job.broadcast(0, &mut values);
+        if job.pe() == 32 {
+            assert!(
+                matches!(told, Err(Error::CollectiveMismatch { .. })),
+                "{told:?}"
+            );
+        }
     });
 }

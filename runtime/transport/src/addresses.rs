@@ -1,6 +1,5 @@
 //! The addresses of memory to which PEs store, as frames name them.
 
-use hostwire_address::place::REGISTERED_BYTES_MAX;
 use hostwire_address::{JobMap, Place};
 
 use crate::error::{EnvironmentFault, PeId, TransportError};
@@ -82,8 +81,9 @@ impl Addresses {
                 self.map.near(pe).map(|near| near.start.0 + offset)
             }
             Place::Registered(_, offset) => {
-                if offset + len as u64 > REGISTERED_BYTES_MAX {
-                    return Err(misfit(REGISTERED_BYTES_MAX as usize));
+                let most = self.map.registered_bytes_max();
+                if offset + len as u64 > most {
+                    return Err(misfit(most as usize));
                 }
                 self.map.address(pe, place).map(|address| address.0)
             }

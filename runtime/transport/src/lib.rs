@@ -83,6 +83,7 @@ pub mod membership;
 pub mod memory;
 #[cfg(memory_model)]
 pub mod model;
+pub mod newcomers;
 mod opaque;
 #[cfg(not(loom))]
 pub mod operation;

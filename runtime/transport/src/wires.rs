@@ -22,7 +22,7 @@ pub struct Wires {
     /// The first one has the own segment.
     wires: Box<[Arc<dyn Wire>]>,
     /// By PE: the index of the wire that leads there.
-    by_pe: Box<[usize]>,
+    by_pe: Box<[u8]>,
     /// Whether one of them offloads operations.
     offloads: bool,
     reach: Option<Arc<Reach>>,
@@ -71,7 +71,7 @@ impl Wires {
     #[inline]
     fn to(&self, pe: PeId) -> Result<&dyn Wire, TransportError> {
         match self.by_pe.get(pe as usize) {
-            Some(wire) => Ok(&*self.wires[*wire]),
+            Some(wire) => Ok(&*self.wires[usize::from(*wire)]),
             None => Err(TransportError::NoSuchPe {
                 pe,
                 pes: self.pes(),
@@ -93,13 +93,12 @@ impl Wires {
 }
 
 /// Which wire to take to `pe`.
-fn best(wires: &[Arc<dyn Wire>], pe: PeId) -> Option<usize> {
+fn best(wires: &[Arc<dyn Wire>], pe: PeId) -> Option<u8> {
     let maps = |wire: &Arc<dyn Wire>| matches!(wire.route(pe), Some(Route::Mapped(_)));
     let leads = |wire: &Arc<dyn Wire>| wire.route(pe).is_some();
-    wires
-        .iter()
-        .position(maps)
-        .or_else(|| wires.iter().position(leads))
+    let wire = wires.iter().position(maps);
+    let wire = wire.or_else(|| wires.iter().position(leads))?;
+    u8::try_from(wire).ok()
 }
 
 impl Wire for Wires {

@@ -149,7 +149,7 @@ impl Step {
             return Err(SlurmError::Variable {
                 name: "SLURM_STEP_NUM_TASKS",
                 seen: size.to_string(),
-                expected: "no more tasks than a job may have PEs, 4096",
+                expected: "no more tasks than a job may have PEs, 65536",
             });
         }
         if rank >= size {

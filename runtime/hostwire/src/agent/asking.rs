@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hostwire_transport::ring::PAYLOAD_BYTES;
-use hostwire_transport::{PeId, TransportError};
+use hostwire_transport::{PeId, Route, TransportError, Visibility, Window};
 
 use super::{DONE, REFUSED, REPLY_HEAD_BYTES};
 use crate::attachment::Attachment;
@@ -64,12 +64,13 @@ pub(super) struct RequestId {
 }
 
 /// All requests of a PE. See the [module text](self).
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Asking(Mutex<Requests>);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Requests {
-    targets: Vec<Target>,
+    /// Those that were asked.
+    targets: BTreeMap<PeId, Target>,
     /// A bit for each piece that belongs to a request.
     landing: u64,
     /// A request has found no room since the last time a line or a piece became free.
@@ -113,15 +114,6 @@ impl UnderWay {
 }
 
 impl Asking {
-    pub(super) fn new(pes: usize) -> Self {
-        Self(Mutex::new(Requests {
-            targets: (0..pes).map(|_| Target::default()).collect(),
-            landing: 0,
-            is_short: false,
-            kept: BTreeMap::new(),
-        }))
-    }
-
     fn lock(&self) -> MutexGuard<'_, Requests> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -151,7 +143,11 @@ impl Asking {
             requests.is_short = true;
             return Ok(None);
         };
-        let number = requests.target(inner, pe)?.last.wrapping_add(1);
+        let last = requests.target(inner, pe)?.last;
+        if last == 0 {
+            say_that_it_asks(inner, pe)?;
+        }
+        let number = last.wrapping_add(1);
         let mut request = UnderWay {
             number,
             line: (0, [0; PAYLOAD_BYTES]),
@@ -214,7 +210,7 @@ impl Asking {
     pub(super) fn forget(&self, asked: RequestId) {
         let requests = &mut *self.lock();
         requests.kept.remove(&asked);
-        if let Some(target) = requests.targets.get_mut(asked.pe as usize)
+        if let Some(target) = requests.targets.get_mut(&asked.pe)
             && let Some(request) = target.find(asked.number)
         {
             request.is_wanted = false;
@@ -225,6 +221,7 @@ impl Asking {
     /// serves each number once.
     pub(super) fn ask_again(&self, inner: &Attachment, pe: PeId) -> Result<()> {
         let requests = &mut *self.lock();
+        say_that_it_asks(inner, pe)?;
         for request in &requests.target(inner, pe)?.under_way {
             request.store(inner, pe)?;
         }
@@ -234,8 +231,10 @@ impl Asking {
 
 impl Requests {
     fn target(&mut self, inner: &Attachment, pe: PeId) -> Result<&mut Target> {
-        let target = self.targets.get_mut(pe as usize);
-        target.ok_or_else(|| TransportError::NoSuchPe { pe, pes: inner.pes }.into())
+        match pe < inner.pes {
+            true => Ok(self.targets.entry(pe).or_default()),
+            false => Err(TransportError::NoSuchPe { pe, pes: inner.pes }.into()),
+        }
     }
 
     /// Takes adjacent pieces, if there are enough. If not, it first reads the replies that have come,
@@ -248,7 +247,8 @@ impl Requests {
         if let Some(pieces) = free_pieces(self.landing, count) {
             return Ok(Some(pieces));
         }
-        for pe in 0..self.targets.len() as PeId {
+        let asked: Vec<PeId> = self.targets.keys().copied().collect();
+        for pe in asked {
             if inner.is_there(pe) {
                 self.read_replies(inner, pe)?;
             } else {
@@ -349,6 +349,17 @@ impl UnderWay {
         let header = header | u64::from(self.number);
         Ok(inner.wire.store_line(pe, at, header, payload)?)
     }
+}
+
+/// Tells the agent of `pe` to look for requests of this PE, if that has to be said.
+fn say_that_it_asks(inner: &Attachment, pe: PeId) -> Result<()> {
+    // A segment to which no window leads is coherent memory of its host.
+    let window = inner.route(pe).and_then(Route::window);
+    let contract = window.map_or(Visibility::Coherent, Window::visibility);
+    if let Some(asks) = inner.layout.asks(contract) {
+        asks.say(inner.pe, |at, value| inner.wire.store_word(pe, at, value))?;
+    }
+    Ok(())
 }
 
 /// What the agent of `pe` says about the request with this number.

@@ -1,7 +1,7 @@
 //! Barriers.
 //!
 //! Dissemination: in round `k` a member signals the one `2^k` ranks after it and waits for the
-//! one `2^k` ranks before it. Each flag is written by one peer and holds the number of the
+//! one `2^k` ranks before it. Members of a large team on several hosts meet on each host first: see `large`. Each flag is written by one peer and holds the number of the
 //! barrier, so it is never reset. No number is 0, and no flag is 0 after its owner has begun. So a
 //! flag that was wiped out is not mistaken for a peer that has not arrived.
 
@@ -9,11 +9,12 @@ use std::sync::atomic::Ordering;
 
 use super::deadlock::Step;
 use super::line::Awaited;
+use super::tree::Tree;
 use super::{Caller, Team};
 use crate::attachment::{Attachment, Watch};
 use crate::board::Activity;
 use crate::error::{Error, PeerWord, Result};
-use crate::layout::{ENTRIES, ROUNDS};
+use crate::layout::ENTRIES;
 use crate::lost::Departure;
 use crate::slots::UNUSED;
 
@@ -77,10 +78,14 @@ impl Team {
     #[cold]
     fn has_met<C: Caller>(&self, caller: &C) -> Result<()> {
         let number = self.barriers.load(Ordering::Relaxed) + 1;
-        let size = self.size();
-        for round in (0..ROUNDS).take_while(|round| 1 << round < size) {
-            let to = (self.rank + (1 << round)) % size;
-            self.put_word(caller, to, self.slot.flag(round), self.stamp(number))?;
+        match self.tree_of_hosts() {
+            Some(tree) => self.tell_by_hosts(caller, tree, number)?,
+            None => {
+                for round in self.rounds() {
+                    let to = (self.rank + (1 << round)) % self.size();
+                    self.put_word(caller, to, self.slot.flag(round), self.stamp(number))?;
+                }
+            }
         }
         self.barriers.store(number, Ordering::Relaxed);
         self.all_began(self.operations.load(Ordering::Relaxed) + 1);
@@ -112,6 +117,8 @@ impl Team {
             let number = self.barriers.load(Ordering::Relaxed) + 1;
             if size > 2 && attachment.is_crowded() && attachment.is_plain() {
                 self.meet_crowded(caller, doing, watch, number)?;
+            } else if let Some(tree) = self.tree_of_hosts() {
+                self.meet_by_hosts(caller, (tree, number), doing, watch)?;
             } else {
                 self.meet_in_rounds(caller, doing, watch, number)?;
             }
@@ -136,32 +143,56 @@ impl Team {
             let to = if to >= size { to - size } else { to };
             let rank = self.rank + size - (1 << round);
             let rank = if rank >= size { rank - size } else { rank };
-            let from = self.members[rank];
-            let flag = self.slot.flag(round);
-            self.put_word(caller, to, flag, stamp)?;
-            let next = [rank];
-            let word = Awaited {
-                offset: flag,
-                doing,
-                // Other members may have passed and leave. The one whose signal is needed may not.
-                watch: match watch {
-                    Watch::All(members) => Watch::Next {
-                        members,
-                        next: from,
-                    },
-                    watch => watch,
-                },
-                step: self.barrier_step(&next),
-            };
-            word.meets(caller, |got| match got {
-                // A peer can be one barrier ahead, never more.
-                got if got == stamp || got == stamp + 1 => Ok(true),
-                got if got < stamp && (got != 0 || !attachment_is_marked(caller)) => Ok(false),
-                got => Err(PeerWord::BarrierFlag.out_of(stamp - 1..=stamp + 1, from, got)),
-            })?;
+            self.put_word(caller, to, self.slot.flag(round), stamp)?;
+            self.hear_flag(caller, (round, stamp), rank, doing, watch)?;
             round += 1;
         }
         Ok(())
+    }
+
+    /// Waits for the flag of a barrier that `rank` stores.
+    #[inline(always)]
+    pub(super) fn hear_flag<C: Caller>(
+        &self,
+        caller: &C,
+        (flag, stamp): (usize, u64),
+        rank: usize,
+        doing: Activity,
+        watch: Watch<'_>,
+    ) -> Result<()> {
+        let from = self.members[rank];
+        let next = [rank];
+        let word = Awaited {
+            offset: self.slot.flag(flag),
+            doing,
+            // Other members may have passed and leave. The one whose signal is needed may not.
+            watch: match watch {
+                Watch::All(members) => Watch::Next {
+                    members,
+                    next: from,
+                },
+                watch => watch,
+            },
+            step: self.barrier_step(&next),
+        };
+        word.meets(caller, |got| match got {
+            // A peer can be one barrier ahead, never more.
+            got if got == stamp || got == stamp + 1 => Ok(true),
+            got if got < stamp && (got != 0 || !attachment_is_marked(caller)) => Ok(false),
+            got => Err(PeerWord::BarrierFlag.out_of(stamp - 1..=stamp + 1, from, got)),
+        })
+    }
+
+    /// The rounds of a barrier among all.
+    fn rounds(&self) -> impl Iterator<Item = usize> + use<> {
+        let size = self.size();
+        (0..).take_while(move |round| 1 << round < size)
+    }
+
+    /// Along which tree barriers go, if they go by hosts.
+    #[inline(always)]
+    fn tree_of_hosts(&self) -> Option<&Tree> {
+        self.tree().filter(|tree| tree.has_hosts())
     }
 
     /// If PEs share cores, each of them should be scheduled only once: all count themselves at
@@ -252,7 +283,11 @@ impl Team {
         if !attachment.marks_words() {
             return Ok(());
         }
-        let flags = (0..ROUNDS).map(|round| self.slot.flag(round));
+        let flags = match self.tree_of_hosts() {
+            Some(tree) => tree.flags(),
+            None => self.rounds().collect(),
+        };
+        let flags = flags.into_iter().map(|flag| self.slot.flag(flag));
         let entries = 0..if self.marks_lines { ENTRIES } else { 0 };
         let lines = entries.flat_map(|number| self.others().map(move |rank| (number, rank)));
         let lines = lines.map(|(number, rank)| self.slot.line(number, rank));

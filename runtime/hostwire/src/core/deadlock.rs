@@ -22,6 +22,9 @@ use crate::error::{Error, Result};
 /// if they are known.
 const TOLD_MEMBERS_MAX: usize = 64;
 
+/// Up to so many members, each looks at the words of all others. Each word that is looked at needs memory.
+const LOOKED_AT_MEMBERS_MAX: usize = 4096;
+
 /// In so many consecutive looks all awaited members must be through: assembling a message may take some
 /// looks. They are at least 100 ms apart, except on modelled memory, where no time passes.
 const LOOKS: u32 = if cfg!(memory_model) { 1000 } else { 10 };
@@ -43,8 +46,11 @@ pub(super) struct Looks {
     through: Cell<u32>,
 }
 
-/// Where a member is: what it waits in, and what it has done before. Counts are the low bits of stamps. No
-/// earlier team with this slot has used these stamps.
+/// Bits of a count.
+const COUNT_BITS: u32 = 14;
+
+/// Where a member is: what it waits in, and what it has done before. Counts are the low [`COUNT_BITS`] bits of
+/// stamps. No earlier team with this slot has used these stamps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Point {
     /// Operations by lines that it has begun.
@@ -64,19 +70,20 @@ impl Point {
             Some(label) => 1 << Label::BITS | label.bits(),
             None => 2 << Label::BITS,
         };
-        doing << 32 | u64::from(self.operations) << 16 | u64::from(self.barriers)
+        let counts = u64::from(self.operations) << COUNT_BITS | u64::from(self.barriers);
+        doing << (2 * COUNT_BITS) | counts
     }
 
     fn from_word(word: u64) -> Option<Self> {
-        let doing = word >> 32;
+        let doing = word >> (2 * COUNT_BITS);
         let label = match doing >> Label::BITS {
             1 => Some(Label::from_bits(doing & Self::LABEL)),
             2 => None,
             _ => return None,
         };
         Some(Self {
-            operations: (word >> 16) as u16,
-            barriers: word as u16,
+            operations: count(word >> COUNT_BITS),
+            barriers: count(word),
             label,
         })
     }
@@ -84,7 +91,11 @@ impl Point {
     /// How far it is ahead of the other, in halves of an operation and of a barrier. What it waits in
     /// counts as half done.
     fn ahead_of(self, other: Self) -> (i32, i32) {
-        let more = |one: u16, other: u16| 2 * i32::from(one.wrapping_sub(other) as i16);
+        // Counts wrap, so their difference has a sign.
+        let spare = u16::BITS - COUNT_BITS;
+        let more = |one: u16, other: u16| {
+            2 * i32::from((one.wrapping_sub(other) << spare) as i16 >> spare)
+        };
         let half = |is_half: bool| i32::from(is_half);
         let of_lines = half(other.label.is_some()) - half(self.label.is_some());
         let of_barriers = half(self.label.is_none()) - half(other.label.is_none());
@@ -139,6 +150,11 @@ impl Point {
     }
 }
 
+/// A stamp as a count.
+fn count(stamp: u64) -> u16 {
+    (stamp & ((1 << COUNT_BITS) - 1)) as u16
+}
+
 impl Step<'_> {
     fn point(&self) -> Point {
         let team = self.team;
@@ -147,8 +163,8 @@ impl Step<'_> {
             None => team.operations.load(Ordering::Relaxed),
         };
         Point {
-            operations: team.stamp(operations) as u16,
-            barriers: team.stamp(team.barriers.load(Ordering::Relaxed)) as u16,
+            operations: count(team.stamp(operations)),
+            barriers: count(team.stamp(team.barriers.load(Ordering::Relaxed))),
             label: self.line.map(|(_, tag)| tag.label()),
         }
     }
@@ -173,10 +189,13 @@ impl Step<'_> {
             let word = attachment.segment().load_word(team.slot.wait(rank))?;
             Ok(Point::from_word(word))
         };
-        for rank in team.others() {
-            if let Some(theirs) = told(rank)?.filter(|theirs| own.contradicts(*theirs)) {
-                return Err(own.mismatch(team.members[rank], theirs));
-            }
+        let check = |rank| match told(rank)?.filter(|theirs| own.contradicts(*theirs)) {
+            Some(theirs) => Err(own.mismatch(team.members[rank], theirs)),
+            None => Ok(()),
+        };
+        match team.size() <= LOOKED_AT_MEMBERS_MAX {
+            true => team.others().try_for_each(check)?,
+            false => self.next.iter().copied().try_for_each(check)?,
         }
         // One of several may well be through while another is late.
         let mut through = None;
@@ -244,16 +263,16 @@ mod tests {
     fn steps_of_one_program_contradict_no_other() {
         let reduction = Tag::new(Kind::Reduce, 8);
         let mut steps = Vec::new();
-        let (mut operations, mut barriers) = (u16::MAX - 3, u16::MAX - 2);
+        let (mut operations, mut barriers) = (count(u64::MAX - 3), count(u64::MAX - 2));
         for is_barrier in [false, true, true, false, false, false, true, false, true] {
             steps.push(match is_barrier {
                 true => barrier(operations, barriers),
                 false => {
-                    operations = operations.wrapping_add(1);
+                    operations = count(u64::from(operations) + 1);
                     line(operations, barriers, reduction)
                 }
             });
-            barriers = barriers.wrapping_add(u16::from(is_barrier));
+            barriers = count(u64::from(barriers) + u64::from(is_barrier));
         }
         for one in &steps {
             assert_eq!(Point::from_word(one.word()), Some(*one));

@@ -114,7 +114,7 @@ kinds! {
     ScanBefore = 21 "an exclusive scan" " bytes",
 }
 
-/// Where in the word of a tag its parts begin. A number is compared as far as it fits: 64 GiB.
+/// Where in the word of a tag its parts begin. A number is compared as far as it fits: 4 GiB.
 const KIND_BIT: u32 = 56;
 const OPERANDS_BIT: u32 = KIND_BIT - Operands::BITS;
 const ROOT_BIT: u32 = OPERANDS_BIT - crate::layout::PES_MAX.ilog2();
@@ -335,10 +335,10 @@ impl Team {
     pub(super) fn with_roots(&self, tag: Tag) -> Tag {
         let roots = self.roots.load(Ordering::Relaxed);
         if !is_rooted(tag.kind as u8) {
-            return tag.with_root(roots ^ roots >> 12 ^ roots >> 24);
+            return tag.with_root(roots ^ roots >> 16 ^ roots >> 32);
         }
         // An odd factor, so that different sums stay different.
-        let word = (tag.kind as u64) << 12 | tag.root;
+        let word = (tag.kind as u64) << 16 | tag.root;
         let roots = roots
             .wrapping_mul(0x2_9d5b)
             .wrapping_add(word.wrapping_mul(0x9e37) + 1);
@@ -509,6 +509,9 @@ impl Team {
 
     /// Every member tells all others that it is here, and waits for them.
     pub(super) fn gather_all<C: Caller>(&self, caller: &C, tag: Tag) -> Result<()> {
+        if let Some(tree) = self.tree() {
+            return self.gather_along(caller, tree, tag);
+        }
         let number = self.begin(caller)?;
         let tag = self.with_roots(tag);
         for rank in self.others() {

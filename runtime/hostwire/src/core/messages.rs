@@ -12,7 +12,8 @@ use hostwire_transport::{PeId, Values};
 
 use super::deadlock::{Looks, Step};
 use super::small::Given;
-use super::{Buffers, Caller, Combine, Fold, Kind, Operands, Tag, Team};
+use super::tree::{Steps, Tree, down};
+use super::{Buffers, Caller, Combine, Fold, Kind, LINE_DATA_BYTES, Operands, Tag, Team};
 use crate::error::{Error, Result};
 
 /// The members of a team that do something together, for a wait for a message.
@@ -67,6 +68,10 @@ const DOUBLING_BYTES_MAX: usize = 64 << 10;
 /// Up to this many bytes from each, a reduction in a team that is too large for direct sends gathers
 /// the values of all. Fitted.
 const GATHERED_BYTES_MAX: usize = 512;
+
+/// With more members, values of neighbours are combined first, and none is sent to a member of each rank. Up to it, members that combine
+/// have the values of all.
+const GROUPED_PES_MIN: usize = 1024;
 
 /// Where the piece of each rank lies, in bytes. Each piece begins where the last one ends.
 #[derive(Debug)]
@@ -177,6 +182,17 @@ impl<'a, M: Messages> Operation<'a, M> {
         })
     }
 
+    /// Receives `values` of those from which this member has them, and sends them on.
+    fn pass_on(&self, steps: &Steps, values: &mut [u8]) -> Result<()> {
+        for from in steps.from.iter().copied() {
+            self.receive(from, values)?;
+        }
+        for to in steps.to.iter().copied() {
+            self.send(to, values)?;
+        }
+        Ok(())
+    }
+
     fn exchange(&self, to: usize, out: &[u8], from: usize, into: &mut [u8]) -> Result<()> {
         self.announce(to)?;
         self.hear(from)?;
@@ -225,24 +241,17 @@ impl Team {
             let buffers = &mut Buffers::in_place(values);
             return self.broadcast_small(caller, root, (len, operands), buffers);
         }
+        if let Some(tree) = self.tree().filter(|_| len <= LINE_DATA_BYTES) {
+            let buffers = &mut Buffers::in_place(values);
+            return self.broadcast_small_along(caller, (tree, root), (len, operands), buffers);
+        }
         let tag = Tag::new(Kind::Broadcast, len).on(operands);
         let operation = Operation::new(self, caller, tag.with_root(root as u64))?;
-        let size = self.size();
-        // Ranks counted from the root.
-        let own = (self.rank + size - root) % size;
-        let rank_of = |relative: usize| (relative + root) % size;
-        let mut reach = 1;
-        while reach < size {
-            if own < reach {
-                if own + reach < size {
-                    operation.send(rank_of(own + reach), values)?;
-                }
-            } else if own < 2 * reach {
-                operation.receive(rank_of(own - reach), values)?;
-            }
-            reach *= 2;
-        }
-        Ok(())
+        let steps = match self.tree() {
+            Some(tree) => tree.down(root),
+            None => down(self.size(), self.rank, root),
+        };
+        operation.pass_on(&steps, values)
     }
 
     /// Puts the `values` of all behind each other into `all`. All members give equally many.
@@ -275,7 +284,7 @@ impl Team {
         let (size, own, each) = (self.size(), self.rank, values.len());
         let operation = Operation::new(self, caller, tag)?;
         all[own * each..][..each].copy_from_slice(values);
-        if all.len() <= DOUBLING_BYTES_MAX {
+        if all.len() <= DOUBLING_BYTES_MAX || size > GROUPED_PES_MIN {
             double(&operation, values, all)?;
         } else {
             // Around a ring: each step passes on what the last one brought.
@@ -455,10 +464,39 @@ impl Team {
             fold(values, &all, combine);
             return Ok(());
         }
+        if let Some(tree) = self.tree()
+            && self.size() > GROUPED_PES_MIN
+            && self.folds_along_tree(len)
+        {
+            return self.reduce_along(caller, tree, (tag, values), combine);
+        }
         // Each rank reduces one piece of all values, then all gather the pieces.
         let (reduced, mut all) = self.reduce_piece(caller, tag, values, combine)?;
         self.gather_private(caller, &reduced, &mut all, combine.operands)?;
         values.copy_from_slice(&all[..len]);
+        Ok(())
+    }
+
+    /// Combines neighbours first: the values of a host, and then those of hosts.
+    fn reduce_along<M: Messages>(
+        &self,
+        caller: &M,
+        tree: &Tree,
+        (tag, values): (Tag, &mut [u8]),
+        combine: Combine<'_>,
+    ) -> Result<()> {
+        let operation = Operation::new(self, caller, tag)?;
+        let steps = tree.up();
+        let mut theirs = vec![0; values.len()];
+        for from in steps.from {
+            operation.receive(from, &mut theirs)?;
+            (combine.function)(values, Values::private(&theirs));
+        }
+        for to in steps.to {
+            operation.send(to, values)?;
+        }
+        operation.pass_on(&tree.down(0), values)?;
+        operation.all_began();
         Ok(())
     }
 
@@ -618,3 +656,7 @@ fn double<M: Messages>(operation: &Operation<'_, M>, values: &[u8], all: &mut [u
     }
     Ok(())
 }
+
+#[cfg(all(test, target_os = "linux"))]
+#[path = "large_tests.rs"]
+mod tests;

@@ -12,6 +12,7 @@
 //! | `symmetric` | longer ones, over the same offsets in all segments |
 //! | `owner` | of these, reductions: each member combines a block for all |
 //! | `operands` | of what elements an operation is: what members compare |
+//! | `large`, `tree` | barriers, broadcasts and reductions of teams of more than 64: by hosts |
 //! | `pieces` | longer ones over private memory, among members whose segments are mapped |
 //! | [`messages`] | the others over private memory |
 //! | `until` | comparing own words, one of them or a set, with what a program waits for |
@@ -25,6 +26,7 @@
 mod barrier;
 pub mod buffers;
 mod deadlock;
+mod large;
 mod line;
 pub mod messages;
 mod operands;
@@ -33,6 +35,7 @@ mod pieces;
 mod small;
 mod symmetric;
 pub mod team;
+mod tree;
 mod until;
 
 #[cfg(any(test, feature = "fuzzing"))]

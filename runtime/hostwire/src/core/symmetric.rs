@@ -42,6 +42,9 @@ impl Team {
         source: usize,
         target: usize,
     ) -> Result<()> {
+        if let Some(tree) = self.tree() {
+            return self.broadcast_along(caller, (tree, root), len, (source, target));
+        }
         let mut buffers = Buffers::own(source, target);
         if len <= LINE_DATA_BYTES {
             let what = (len, Operands::UNKNOWN);
@@ -257,6 +260,12 @@ impl Team {
         fold: Fold,
     ) -> Result<()> {
         let len = count * combine.element_bytes;
+        if let Some(tree) = self.tree()
+            && fold == Fold::All
+            && self.folds_along_tree(len)
+        {
+            return self.fold_along(caller, tree, len, (source, target), combine);
+        }
         if len <= self.room() {
             let mut buffers = Buffers::own(source, target);
             return self.fold_small(caller, len, &mut buffers, combine, fold);

@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicU64;
 
 use hostwire_transport::{PeId, Visibility};
 
+use super::tree::Tree;
 use super::{Caller, Kind, Tag};
 use crate::attachment::Attachment;
 use crate::error::{Error, Result};
@@ -18,6 +19,8 @@ use crate::slots::{UNUSED, Used};
 /// a line that was wiped out is not mistaken for one that has not arrived. In larger teams this
 /// would touch too much memory that most teams never use.
 const MARKED_MEMBERS_MAX: usize = 64;
+/// Most members of a team in which each speaks to each.
+const NEIGHBOURS_MAX: usize = 64;
 
 /// Some PEs, in an order: each has a *rank*.
 #[derive(Debug)]
@@ -25,6 +28,8 @@ pub struct Team {
     number: usize,
     pub(super) slot: Slot,
     pub(super) has_stages: bool,
+    /// How the members of a large team speak to each other.
+    pub(super) tree: Option<Box<Tree>>,
     /// See `are_mapped`.
     pub(super) is_mapped: bool,
     /// No line of the others holds 0: see [`MARKED_MEMBERS_MAX`].
@@ -50,11 +55,16 @@ impl Team {
         members: Box<[PeId]>,
         rank: usize,
     ) -> Result<Self> {
+        let tree = match members.len() > NEIGHBOURS_MAX {
+            true => Tree::of(&members, rank, |pe| attachment.nodes().node_of(pe)),
+            false => None,
+        };
         let marks_lines = attachment.marks_words() && members.len() <= MARKED_MEMBERS_MAX;
         let team = Self {
             number,
             marks_lines,
             slot: attachment.layout().slot(number),
+            tree: tree.map(Box::new),
             has_stages: Slot::has_stages(attachment.pes()),
             is_mapped: are_mapped(attachment, &members),
             base,
@@ -255,24 +265,43 @@ impl Knowledge {
             is_contended: self.is_contended,
         };
         let last = [newest, u64::from(self.is_contended)];
-        let words = [slots[0], slots[1], slots[2], slots[3], last[0], last[1]];
+        let mut words = [slots[0], slots[1], slots[2], slots[3], last[0], last[1]];
         let tag = Tag::new(Kind::Split, 0);
-        team.exchange(caller, tag, &words, |_, theirs| {
-            for (ours, theirs) in agreed.used.iter_mut().zip(theirs) {
-                *ours |= theirs;
+        match team.tree() {
+            Some(tree) => {
+                team.fold_words(caller, (tree, tag), &mut words, combine)?;
+                agreed.hear(&words);
             }
-            // A stamp that no team reaches is not from a correct peer.
-            agreed.newest = agreed.newest.max(theirs[4] & STAMPS);
-            agreed.is_contended |= theirs[5] != 0;
-        })?;
+            None => team.exchange(caller, tag, &words, |_, theirs| agreed.hear(theirs))?,
+        }
         Ok(agreed)
     }
 }
 
 /// Leaves room for later operations, and for the arrivals that a barrier counts below its stamp.
-const STAMPS: u64 = (1 << 48) - 1;
+const STAMPS: u64 = (1 << 46) - 1;
+
+/// What two members say, as one.
+fn combine(ours: &mut [u64; 6], theirs: &[u64; 6]) {
+    for (at, (ours, theirs)) in ours.iter_mut().zip(theirs).enumerate() {
+        *ours = match at {
+            4 => (*ours & STAMPS).max(theirs & STAMPS),
+            _ => *ours | theirs,
+        };
+    }
+}
 
 impl Agreed {
+    /// What a member says.
+    fn hear(&mut self, theirs: &[u64; 6]) {
+        for (ours, theirs) in self.used.iter_mut().zip(theirs) {
+            *ours |= theirs;
+        }
+        // A stamp that no team reaches is not from a correct peer.
+        self.newest = self.newest.max(theirs[4] & STAMPS);
+        self.is_contended |= theirs[5] != 0;
+    }
+
     /// The first free slot from `start` on.
     fn free_from(&self, start: usize) -> Option<usize> {
         (start..SLOTS + start)

@@ -2,7 +2,7 @@
 //!
 //! | in each segment, per slot | written by | |
 //! |---|---|---|
-//! | flag of round `k` | the member `2^k` ranks before | the number of the barrier |
+//! | flag of round `k` | one member, see [`GATHER`] | the number of the barrier |
 //! | counter | all members, at rank 0 | stamp of the barrier and arrivals, where PEs share cores |
 //! | release | the last to arrive | the number of the barrier |
 //! | line `entry`, `rank` | that member | stamp, tag, 48 bytes |
@@ -12,11 +12,17 @@
 
 use super::{LINE, PES_MAX};
 
-/// Rounds of a barrier of [`PES_MAX`] PEs.
-pub(crate) const ROUNDS: usize = PES_MAX.ilog2() as usize;
-const COUNTER: usize = ROUNDS;
-const RELEASE: usize = ROUNDS + 1;
-const FIRST: usize = ROUNDS + 2;
+/// Rounds of a barrier of [`PES_MAX`] PEs. In a barrier among all, the flag of round `k` is that of the member `2^k` ranks before.
+const ROUNDS: usize = PES_MAX.ilog2() as usize;
+/// The flags of the three parts of a barrier by hosts, in a job of more than [`STAGED_PES_MAX`] PEs: of the rounds within a host, of those
+/// among hosts, and that of the way back. Each has one writer in a team.
+pub(crate) const GATHER: usize = 0;
+/// See [`GATHER`].
+pub(crate) const ACROSS: usize = ROUNDS;
+/// See [`GATHER`].
+pub(crate) const BACK: usize = 2 * ROUNDS;
+/// Flags in a smaller job. More than its barriers need.
+const FEW_FLAGS: usize = 12;
 
 /// Operations that a member may be ahead of another.
 pub(crate) const ENTRIES: u64 = 4;
@@ -36,6 +42,8 @@ const LONG_STAGES_BYTES: usize = 128 << 10;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Slot {
     begin: usize,
+    /// Where its lines begin.
+    lines: usize,
     pes: usize,
     /// Where its long stages begin, and bytes of each; 0 if there are none.
     long: usize,
@@ -47,8 +55,10 @@ impl Slot {
     /// begin at `long`.
     pub(super) fn new((first, long): (usize, usize), pes: u32, number: usize) -> Self {
         let each = Self::long_stage_bytes(pes);
+        let begin = first + number * Self::bytes(pes);
         Self {
-            begin: first + number * Self::bytes(pes),
+            begin,
+            lines: begin + Self::before_lines(pes),
             pes: pes as usize,
             long: long + number * ENTRIES as usize * pes as usize * each,
             long_bytes: if number < LONG_SLOTS { each } else { 0 },
@@ -78,7 +88,19 @@ impl Slot {
             true => entries * STAGE_BYTES,
             false => 0,
         };
-        (FIRST + entries) * LINE + stages
+        Self::before_lines(pes) + entries * LINE + stages
+    }
+
+    /// Bytes of the flags, and of the counter and the release behind them.
+    fn before_lines(pes: u32) -> usize {
+        (Self::flags(pes) + 2) * LINE
+    }
+
+    fn flags(pes: u32) -> usize {
+        match Self::has_stages(pes) {
+            true => FEW_FLAGS,
+            false => BACK + 1,
+        }
     }
 
     /// Whether a job of so many PEs has stages.
@@ -89,18 +111,18 @@ impl Slot {
     /// The flag of a round of a barrier.
     #[inline(always)]
     pub(crate) fn flag(&self, round: usize) -> usize {
-        debug_assert!(round < ROUNDS);
+        debug_assert!(self.begin + (round + 2) * LINE < self.lines);
         self.begin + round * LINE
     }
 
     /// The counter of a barrier.
     pub(crate) fn counter(&self) -> usize {
-        self.begin + COUNTER * LINE
+        self.lines - 2 * LINE
     }
 
     /// The word by which a barrier ends.
     pub(crate) fn release(&self) -> usize {
-        self.begin + RELEASE * LINE
+        self.lines - LINE
     }
 
     #[inline(always)]
@@ -112,13 +134,13 @@ impl Slot {
     /// The line of `rank` for the operation with this number.
     #[inline(always)]
     pub(crate) fn line(&self, number: u64, rank: usize) -> usize {
-        self.begin + (FIRST + self.entry(number, rank)) * LINE
+        self.lines + self.entry(number, rank) * LINE
     }
 
     /// The stage that belongs to that line.
     pub(crate) fn stage(&self, number: u64, rank: usize) -> usize {
-        let stages = (FIRST + ENTRIES as usize * self.pes) * LINE;
-        self.begin + stages + self.entry(number, rank) * STAGE_BYTES
+        let stages = self.lines + ENTRIES as usize * self.pes * LINE;
+        stages + self.entry(number, rank) * STAGE_BYTES
     }
 
     /// Bytes of a long stage; 0 if there are none.
@@ -150,7 +172,11 @@ mod tests {
         for pes in [1, 2, 64, 65] {
             let slot = Slot::new((4096, 1 << 40), pes, 3);
             let last = pes as usize - 1;
-            let mut starts = vec![slot.flag(0), slot.flag(ROUNDS - 1), slot.counter()];
+            let mut starts = vec![
+                slot.flag(0),
+                slot.flag(Slot::flags(pes) - 1),
+                slot.counter(),
+            ];
             starts.push(slot.release());
             starts.extend(
                 (0..ENTRIES).flat_map(|entry| [slot.line(entry, 0), slot.line(entry, last)]),

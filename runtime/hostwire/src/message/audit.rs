@@ -39,20 +39,24 @@ impl Messages {
     fn say_again(&mut self) {
         let own = self.wire.pe();
         // Who cannot be told is lost, or told next time.
-        for peer in self
-            .peers
-            .iter_mut()
-            .filter(|peer| peer.pe != own && !peer.shut)
-        {
+        let Self {
+            peers,
+            wire,
+            layout,
+            ..
+        } = self;
+        peers.for_each(|peer| {
+            if peer.pe == own || peer.shut {
+                return;
+            }
             let _ = peer.receiver.return_all_credit();
             let lines = peer.sender.lines_stored();
             if lines > 0 {
-                let number = self.wire.number_at(peer.pe);
-                let sent_at = self.layout.mail(number, Mail::Sent);
-                let _ = self.wire.store_word(peer.pe, sent_at, lines);
-                let _ = say_that_it_talks(&*self.wire, &self.layout, peer.pe);
+                let sent_at = layout.mail(wire.number_at(peer.pe), Mail::Sent);
+                let _ = wire.store_word(peer.pe, sent_at, lines);
+                let _ = say_that_it_talks(&**wire, layout, peer.pe);
             }
-        }
+        });
     }
 
     fn check_lines(&self) -> Result<()> {
@@ -68,11 +72,16 @@ impl Messages {
 /// Tells `to` that this PE uses the ring to it, if that has to be said.
 pub(super) fn say_that_it_talks(wire: &dyn Wire, layout: &Layout, to: PeId) -> Result<()> {
     // A segment to which no window leads is coherent memory of its host.
-    let route = wire.route(to).filter(|_| layout.has_talks());
+    if !layout.has_talks() {
+        return Ok(());
+    }
+    let route = wire.route(to);
     let window = route.as_ref().and_then(Route::window);
     let contract = window.map_or(Visibility::Coherent, Window::visibility);
-    if let Some(at) = layout.talk(wire.number_at(to), contract) {
-        wire.store_word(to, at, TALKS)?;
+    let number = wire.number_at(to);
+    match layout.talks(contract) {
+        Some(talks) => talks.say(number, |at, value| wire.store_word(to, at, value))?,
+        None => wire.store_word(to, layout.mail(number, Mail::Talks), TALKS)?,
     }
     Ok(())
 }

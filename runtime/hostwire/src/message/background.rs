@@ -169,7 +169,7 @@ impl Messages {
         // Otherwise it is another thread that takes the lines which are on their way.
         let from = receiving.peer().filter(|_| receiving.takes_lines());
         let ticket = self.requests.add(0, Work::Receive(receiving));
-        if let Some(peer) = from.and_then(|pe| self.peers.get_mut(pe as usize))
+        if let Some(peer) = from.and_then(|pe| self.peers.get_mut(pe))
             && matches!(peer.arriving, Arriving::Caller)
         {
             peer.arriving = Arriving::Request(ticket);
@@ -182,7 +182,7 @@ impl Messages {
         let (to, number) = (sending.to(), sending.unanswered());
         let ticket = self.requests.add(0, Work::Send(sending));
         if let Some(number) = number
-            && let Some(peer) = self.peers.get_mut(to as usize)
+            && let Some(peer) = self.peers.get_mut(to)
         {
             peer.far().unaccepted.hand_to(number, ticket);
         }

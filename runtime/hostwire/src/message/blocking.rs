@@ -73,7 +73,7 @@ impl Inner {
         match self.messages_at_once() {
             Some(mut messages) if self.lost.is_empty() => messages
                 .peers
-                .get_mut(to as usize)
+                .get_mut(to)
                 .map_or(Sent::No, |peer| store(peer, Kind::User.whole())),
             _ => Sent::No,
         }

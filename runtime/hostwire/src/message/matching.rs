@@ -68,7 +68,7 @@ impl Messages {
     }
 
     fn find_anywhere(&mut self, inner: &Inner, pattern: &Pattern) -> Result<Option<Found>> {
-        if self.listens && self.talking.len() + 1 < self.peers.len() {
+        if self.listens && self.talking.len() + 1 < self.peers.known() as usize {
             self.listen()?;
         }
         for index in 0..self.talking.len() {

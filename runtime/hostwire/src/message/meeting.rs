@@ -33,11 +33,11 @@ impl Messages {
 
     /// Knows the first `pes` PEs from now on. Sends to one that it has not met wait.
     pub(crate) fn know(&mut self, pes: u32) -> Result<()> {
-        for pe in self.peers.len() as PeId..pes {
+        for pe in self.peers.known()..pes {
             let mut peer = Peer::new(&self.wire, &self.layout, pe, &self.rooms)?;
             peer.shut = true;
             peer.settle();
-            self.peers.push(peer);
+            self.peers.keep(peer);
             self.talking.push(pe);
             self.talks.push(true);
         }
@@ -46,7 +46,7 @@ impl Messages {
 
     /// How many it knows, itself included.
     pub(crate) fn known(&self) -> u32 {
-        self.peers.len() as u32
+        self.peers.known()
     }
 
     /// There is a way to `pe` now.
@@ -57,7 +57,7 @@ impl Messages {
         }
         let (wire, layout) = (Arc::clone(&self.wire), self.layout);
         let Self { peers, rooms, .. } = self;
-        let peer = peers.get_mut(pe as usize);
+        let peer = peers.get_mut(pe);
         if let Some(peer) = peer.filter(|peer| peer.shut) {
             peer.connect(&wire, &layout, rooms)?;
             self.meet_room(pe)?;
@@ -135,11 +135,12 @@ impl Messages {
 
     /// Tells all peers what it has taken of theirs, before it ends.
     pub(crate) fn say_what_was_taken(&mut self) {
-        let peers = self.peers.iter_mut();
-        for peer in peers.filter(|peer| !peer.own && !peer.shut) {
-            // Who cannot be told is lost.
-            let _ = peer.receiver.return_all_credit();
-        }
+        self.peers.for_each(|peer| {
+            if !peer.own && !peer.shut {
+                // Who cannot be told is lost.
+                let _ = peer.receiver.return_all_credit();
+            }
+        });
     }
 
     /// Takes the message that a receive with this pattern would get now, for one that names it.

@@ -21,6 +21,7 @@ mod matching;
 mod meeting;
 mod pattern;
 mod peer;
+mod peers;
 mod probe;
 mod receive;
 mod remote;
@@ -40,6 +41,7 @@ use hostwire_transport::{PeId, TransportError, Wire};
 pub(crate) use pattern::Pattern;
 pub use pattern::{Envelope, Source, Tag};
 use peer::{Arriving, Inbound, Peer};
+use peers::Peers;
 pub(crate) use receive::Receiving;
 pub(crate) use remote::{ATOMIC_BYTES_MAX, Asking, KEPT_BYTES_MAX, PLACES_MAX};
 pub use remote::{Deed, Event, Use};
@@ -56,7 +58,7 @@ pub(crate) use target::Target;
 
 use crate::error::{Error, Result};
 use crate::inner::Inner;
-use crate::layout::Layout;
+use crate::layout::{Layout, Mail};
 
 /// The longest message of two lines.
 const PAIR_BYTES: usize = 2 * PAYLOAD_BYTES;
@@ -107,7 +109,7 @@ const TALKING_MAX: usize = 16;
 
 /// All rings of a PE.
 pub(crate) struct Messages {
-    peers: Vec<Peer>,
+    peers: Peers,
     /// Those whose rings may have something in them; never this PE itself.
     talking: Vec<PeId>,
     /// By PE, whether it is one of those: for a scan that touches little memory.
@@ -158,11 +160,10 @@ impl Messages {
         let is_known = !layout.has_talks();
         let others = (wire.pes() as usize).saturating_sub(1).max(1);
         let lines = layout.slots().count() as usize;
-        // At once as large as it gets: growing would touch as many pages again.
-        let mut peers = Vec::with_capacity(pes as usize);
+        let mut peers = Peers::of(pes);
         let rooms = Rooms::new(layout, wire.pes(), is_station);
-        for pe in 0..pes {
-            peers.push(Peer::new(wire, layout, pe, &rooms)?);
+        for pe in (0..pes).filter(|pe| is_known || *pe == own) {
+            peers.keep(Peer::new(wire, layout, pe, &rooms)?);
         }
         Ok(Self {
             peers,
@@ -196,10 +197,26 @@ impl Messages {
 
     #[inline]
     fn peer(&mut self, pe: PeId) -> Result<&mut Peer> {
-        let pes = self.peers.len() as u32;
+        if self.peers.get(pe).is_none() {
+            self.begin_peer(pe)?;
+        }
+        let pes = self.peers.known();
         self.peers
-            .get_mut(pe as usize)
+            .get_mut(pe)
             .ok_or_else(|| TransportError::NoSuchPe { pe, pes }.into())
+    }
+
+    /// Keeps something of `pe` from now on, if there is such a PE. Both of a pair may begin at the same time: each makes only its
+    /// own ends of the two rings, which begin with empty memory.
+    #[cold]
+    #[inline(never)]
+    fn begin_peer(&mut self, pe: PeId) -> Result<()> {
+        if pe < self.peers.known() {
+            let mut peer = Peer::new(&self.wire, &self.layout, pe, &self.rooms)?;
+            peer.sender.store_mut().set_order(self.order);
+            self.peers.keep(peer);
+        }
+        Ok(())
     }
 
     /// The short way out: `bytes` as one message, if the ring takes it now.
@@ -209,11 +226,7 @@ impl Messages {
         (kind, tag, data): (Kind, u64, Option<u64>),
         bytes: &[u8],
     ) -> Result<bool> {
-        let Some(peer) = self
-            .peers
-            .get_mut(to as usize)
-            .filter(|peer| peer.sender.is_open())
-        else {
+        let Some(peer) = self.peers.get_mut(to).filter(|peer| peer.sender.is_open()) else {
             return Ok(false);
         };
         let (kind, prefix) = header::entry(kind, tag, data);
@@ -228,7 +241,7 @@ impl Messages {
         if self.requests.has_posted() {
             return None;
         }
-        let peer = self.peers.get_mut(from as usize)?;
+        let peer = self.peers.get_mut(from)?;
         peer.plain.then_some(&mut peer.receiver)
     }
 
@@ -236,7 +249,7 @@ impl Messages {
     /// now. A look at one line: what is damaged there, [`progress`](Self::progress) finds.
     #[inline(always)]
     fn is_idle(&self, from: PeId) -> bool {
-        let peer = self.peers.get(from as usize);
+        let peer = self.peers.get(from);
         peer.is_some_and(|peer| peer.plain && !peer.receiver.has_arrived())
     }
 
@@ -274,32 +287,42 @@ impl Messages {
     /// Tells `to`, before the first message, that this PE uses its ring from now on. Returns whether
     /// there is a ring yet.
     fn open(&mut self, to: PeId) -> Result<bool> {
-        if let Some(peer) = self.peers.get_mut(to as usize)
-            && !peer.told
-            && !peer.own
-        {
-            if peer.shut {
-                return Ok(false);
-            }
-            audit::say_that_it_talks(&*self.wire, &self.layout, to)?;
-            peer.told = true;
-            peer.settle();
+        let peer = self.peer(to)?;
+        if peer.told || peer.own {
+            return Ok(true);
         }
+        if peer.shut {
+            return Ok(false);
+        }
+        audit::say_that_it_talks(&*self.wire, &self.layout, to)?;
+        let peer = self.peer(to)?;
+        peer.told = true;
+        peer.settle();
         Ok(true)
     }
 
     /// Finds those that have begun to talk.
     fn listen(&mut self) -> Result<()> {
+        if !self.layout.has_talks() {
+            return Ok(());
+        }
+        let Self { talks, talking, .. } = self;
         let segment = self.wire.segment();
-        let contract = segment.visibility();
-        for (pe, talks) in (0..).zip(&mut self.talks) {
-            // Whatever is there: nothing but its PE writes it, and it is a hint where to look.
-            if let Some(at) = self.layout.talk(pe, contract)
-                && segment.load_word(at)? != 0
-                && !*talks
+        // Whatever is there: it is a hint where to look.
+        let mut found = |pe: PeId| {
+            if let Some(talks) = talks.get_mut(pe as usize)
+                && !core::mem::replace(talks, true)
             {
-                *talks = true;
-                self.talking.push(pe);
+                talking.push(pe);
+            }
+        };
+        if let Some(words) = self.layout.talks(segment.visibility()) {
+            let take_back = |at, value| segment.put_word_unannounced(at, value);
+            return Ok(words.look(|at| segment.load_word(at), take_back, found)?);
+        }
+        for pe in 0..self.peers.known() {
+            if segment.load_word(self.layout.mail(pe, Mail::Talks))? != 0 {
+                found(pe);
             }
         }
         Ok(())
@@ -316,9 +339,8 @@ impl Messages {
 
     /// How messages leave from now on.
     pub(crate) fn set_order(&mut self, order: SendOrder) {
-        for peer in &mut self.peers {
-            peer.sender.store_mut().set_order(order);
-        }
+        self.peers
+            .for_each(|peer| peer.sender.store_mut().set_order(order));
         self.order = order;
     }
 
@@ -330,7 +352,7 @@ impl Messages {
     /// Makes room in the rings, and goes on with what is in the background.
     #[cold]
     pub(crate) fn progress(&mut self, inner: &Inner) -> Result<()> {
-        if self.listens && self.talking.len() + 1 < self.peers.len() {
+        if self.listens && self.talking.len() + 1 < self.peers.known() as usize {
             self.listen()?;
         }
         for index in 0..self.talking.len() {

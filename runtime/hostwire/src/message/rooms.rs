@@ -170,7 +170,7 @@ impl Messages {
             return Ok(());
         };
         let silent = room.pe;
-        let peer = self.peers.get(silent as usize);
+        let peer = self.peers.get(silent);
         let brought = peer.map_or(0, |peer| peer.receiver.eager_messages());
         if brought != room.brought {
             // Since then.
@@ -189,7 +189,7 @@ impl Messages {
     fn look_who_talks(&mut self) {
         let Self { rooms, peers, .. } = self;
         for room in &mut rooms.open {
-            let peer = peers.get(room.pe as usize);
+            let peer = peers.get(room.pe);
             let brought = peer.map_or(0, |peer| peer.receiver.eager_messages());
             if brought != room.brought {
                 (room.brought, room.since) = (brought, rooms.asks);

@@ -49,11 +49,7 @@ impl Messages {
         (kind, tag, data): (Kind, u64, Option<u64>),
         bytes: &[u8],
     ) -> Sent {
-        let Some(peer) = self
-            .peers
-            .get_mut(to as usize)
-            .filter(|peer| peer.sender.is_open())
-        else {
+        let Some(peer) = self.peers.get_mut(to).filter(|peer| peer.sender.is_open()) else {
             return Sent::No;
         };
         if !peer.is_answer() {
@@ -74,7 +70,7 @@ impl Messages {
     /// What has to follow [`Sent::Ring`].
     #[cold]
     pub(crate) fn ring_peer(&mut self, to: PeId) {
-        if let Some(peer) = self.peers.get(to as usize) {
+        if let Some(peer) = self.peers.get(to) {
             // The bell of mapped memory is a word there: nothing fails.
             let _ = peer.sender.ring();
         }
@@ -90,7 +86,7 @@ impl Messages {
         if self.requests.has_posted() {
             return None;
         }
-        let peer = self.peers.get_mut(pe as usize)?;
+        let peer = self.peers.get_mut(pe)?;
         if !peer.plain {
             return None;
         }
@@ -134,7 +130,7 @@ impl Messages {
             return Glance::More;
         }
         for pe in &self.talking {
-            let Some(peer) = self.peers.get_mut(*pe as usize) else {
+            let Some(peer) = self.peers.get_mut(*pe) else {
                 return Glance::More;
             };
             if peer.is_idle() {
@@ -165,7 +161,7 @@ impl Messages {
     /// Gives the message at hand in the ring of `pe` to the receive that was posted first of all, if that takes
     /// it and has memory that it fits. Whether it has done so.
     pub(super) fn hand_over(&mut self, pe: PeId) -> bool {
-        let Some(peer) = self.peers.get_mut(pe as usize) else {
+        let Some(peer) = self.peers.get_mut(pe) else {
             return false;
         };
         let Some((ticket, receiving)) = self.requests.first_of_posted() else {

@@ -34,12 +34,12 @@ fn run(pes: u32, program: impl Fn(&Job) + Sync) {
 
 /// What `job` keeps of `pe`.
 fn kept(job: &Job, pe: PeId) -> usize {
-    job.messages(|messages| messages.peers[pe as usize].aside_bytes)
+    job.messages(|messages| messages.peers.get(pe).unwrap().aside_bytes)
 }
 
 /// How many messages are announced by `pe` and not received, and how many in all.
 fn waiting(job: &Job, pe: PeId) -> usize {
-    job.messages(|messages| messages.peers[pe as usize].aside.len())
+    job.messages(|messages| messages.peers.get(pe).unwrap().aside.len())
 }
 
 fn assert_bounded(job: &Job, pe: PeId) {
@@ -97,7 +97,7 @@ fn a_sender_that_nobody_receives_from_is_slowed_and_loses_nothing() {
             // The sender is through, and sends at once again.
             let mut one = [0u8; 1];
             assert_eq!(job.recv(1, 9, &mut one), Ok(1));
-            assert!(!job.messages(|messages| messages.peers[1].held));
+            assert!(!job.messages(|messages| messages.peers.get(1).unwrap().held));
         }
         1 => {
             for number in 0..MANY {

@@ -244,27 +244,45 @@ impl Inner {
     }
 }
 
+/// Agrees with all PEs on the requested size. Returns the fewest and the most objects that a PE has dropped.
+fn agree(world: &Team, len_bytes: usize, dropped: usize) -> Result<(u64, u64)> {
+    let (len, dropped) = (len_bytes as u64, dropped as u64);
+    let own = u64::from(world.inner.pe);
+    // The shortest and the longest, each with its PE.
+    let mut all = [[len, own, len, own, dropped, dropped]];
+    world.all_reduce(&mut all, |one: [u64; 6], other: [u64; 6]| {
+        let shorter = if other[0] < one[0] { other } else { one };
+        let longer = if other[2] > one[2] { other } else { one };
+        [
+            shorter[0],
+            shorter[1],
+            longer[2],
+            longer[3],
+            one[4].min(other[4]),
+            one[5].max(other[5]),
+        ]
+    })?;
+    let [[shortest, shortest_at, longest, longest_at, fewest, most]] = all;
+    for (theirs, pe) in [(shortest, shortest_at), (longest, longest_at)] {
+        if theirs != len {
+            return Err(Error::CollectiveMismatch {
+                operation: "alloc",
+                pe: u32::try_from(pe).unwrap_or(u32::MAX),
+                theirs: format!("{theirs} bytes"),
+                ours: format!("{len_bytes} bytes"),
+            });
+        }
+    }
+    Ok((fewest, most))
+}
+
 /// Agrees with all PEs on the requested size, and frees the objects that all have
 /// dropped.
 fn release_dropped(world: &Team, len_bytes: usize) -> Result<()> {
     let inner = &world.inner;
     let mut dropped: Vec<u64> = inner.dropped().iter().map(|o| *o as u64).collect();
     dropped.sort_unstable();
-    let mine = [len_bytes as u64, dropped.len() as u64];
-    let mut all = vec![0; 2 * world.size() as usize];
-    world.all_gather(&mine, &mut all)?;
-    for (pe, asked) in (0..).zip(all.chunks_exact(2)) {
-        if asked[0] != len_bytes as u64 {
-            return Err(Error::CollectiveMismatch {
-                operation: "alloc",
-                pe,
-                theirs: format!("{} bytes", asked[0]),
-                ours: format!("{len_bytes} bytes"),
-            });
-        }
-    }
-    let fewest = all.chunks_exact(2).map(|one| one[1]).min().unwrap_or(0);
-    let most = all.chunks_exact(2).map(|one| one[1]).max().unwrap_or(0);
+    let (fewest, most) = agree(world, len_bytes, dropped.len())?;
     if fewest == 0 {
         return Ok(()); // somebody still holds everything
     }

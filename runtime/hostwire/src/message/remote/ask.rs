@@ -358,7 +358,7 @@ const _: () = assert!(HEADER_BYTES + super::PLACES_MAX * PLACE_BYTES < 1024);
 impl Messages {
     /// Whether an operation may go to `to`: the two have met, and it is there.
     fn can_open(&self, to: PeId) -> bool {
-        let peer = self.peers.get(to as usize);
+        let peer = self.peers.get(to);
         peer.is_some_and(|peer| !peer.shut && peer.told)
     }
 

@@ -326,7 +326,7 @@ impl Messages {
 
     /// The next piece of what `pe` is owed. False if there is none, or no room.
     fn answer_one(&mut self, pe: PeId) -> Result<bool> {
-        let peer = self.peers.get_mut(pe as usize).filter(|peer| !peer.shut);
+        let peer = self.peers.get_mut(pe).filter(|peer| !peer.shut);
         let Some(peer) = peer else {
             return Ok(false);
         };
@@ -342,7 +342,7 @@ impl Messages {
             return Ok(false);
         }
         let flags = self.answer_flags(pe)?;
-        let Some(peer) = self.peers.get_mut(pe as usize) else {
+        let Some(peer) = self.peers.get_mut(pe) else {
             return Ok(false);
         };
         let Some(mut answer) = peer.far().remote.serving.answers.pop_front() else {

@@ -51,11 +51,11 @@ fn touched(job: &Job) -> usize {
 }
 
 fn is_open(job: &Job, from: PeId) -> bool {
-    job.messages(|messages| messages.peers[from as usize].receiver.is_eager_open())
+    job.messages(|messages| messages.peers.get(from).unwrap().receiver.is_eager_open())
 }
 
 fn brought(job: &Job, from: PeId) -> u32 {
-    job.messages(|messages| messages.peers[from as usize].receiver.eager_messages())
+    job.messages(|messages| messages.peers.get(from).unwrap().receiver.eager_messages())
 }
 
 const MANY: usize = 80;
