@@ -81,7 +81,7 @@ build_one() {
         --top-module "$top" --prefix "V$top" --Mdir "$folder" "${files[@]}"
     ports_of "$folder/V$top.h" >"$folder/ports.inc"
     make -s -C "$folder" -f "V$top.mk" OPT_FAST='-O2' OPT_SLOW='-O1' OPT_GLOBAL='-O2' \
-        USER_CPPFLAGS=-fPIC "V${top}__ALL.a" verilated.o \
+        USER_CPPFLAGS=-fPIC "V${top}__ALL.a" verilated.o verilated_threads.o \
         $([[ $kind == waves ]] && echo verilated_vcd_c.o) $([[ $kind == coverage ]] && echo verilated_cov.o) >/dev/null
     local root
     root=$(verilator --getenv VERILATOR_ROOT)

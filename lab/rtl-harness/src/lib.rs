@@ -5,4 +5,5 @@
 
 pub mod ht;
 pub mod model;
+pub mod pcie;
 pub mod random;
