@@ -87,4 +87,8 @@ module pcie_credit_rx #(
     end
   end
 
+`ifdef FORMAL
+  `include "pcie_credit_rx.svh"
+`endif
+
 endmodule

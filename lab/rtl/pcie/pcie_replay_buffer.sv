@@ -10,9 +10,12 @@
 module pcie_replay_buffer #(
   // Bits of a beat, without the mark of the last one.
   parameter int unsigned Width = 33,
-  // Beats and TLPs that may wait for an Ack; powers of two, no more than 2,048 TLPs.
+  // Beats and TLPs that may wait for an Ack; powers of two. TLPs: less than half of the
+  // circle of sequence numbers.
   parameter int unsigned Words = 512,
-  parameter int unsigned Tlps  = 32
+  parameter int unsigned Tlps  = 32,
+  // Bits of a sequence number; 12, except in proofs.
+  parameter int unsigned SeqW  = 12
 ) (
   input  logic             clk_i,
   input  logic             rst_ni,
@@ -27,11 +30,11 @@ module pcie_replay_buffer #(
   input  logic             rready_i,
   output logic [Width-1:0] rdata_o,
   output logic             rlast_o,
-  output logic [11:0]      rseq_o,
+  output logic [SeqW-1:0]  rseq_o,
 
   // Ack or Nak: everything up to this number has arrived.
   input  logic             ack_valid_i,
-  input  logic [11:0]      ack_seq_i,
+  input  logic [SeqW-1:0]  ack_seq_i,
   // Send everything again that is not acknowledged, after the TLP that is being sent.
   input  logic             replay_i,
   // The same, and break off the TLP that is being sent.
@@ -52,22 +55,22 @@ module pcie_replay_buffer #(
   logic [AddrW:0] begins [Tlps];
 
   // The TLP that is being written, the first that was never sent, the first without an Ack.
-  logic [11:0]    write_seq_q, unsent_seq_q, acked_seq_q;
+  logic [SeqW-1:0] write_seq_q, unsent_seq_q, acked_seq_q;
   logic [AddrW:0] wptr_q, write_begin_q;
   // What is not free: from this TLP, from this beat.
-  logic [11:0]    keep_seq, keep_seq_q;
+  logic [SeqW-1:0] keep_seq, keep_seq_q;
   logic [AddrW:0] keep_ptr_q;
 
   // Beat at the output; the beat after it is at `rptr_q`.
   logic           rvalid_q, rfirst_q;
   logic [Width:0] rword_q;
-  logic [11:0]    rseq_q, next_seq;
+  logic [SeqW-1:0] rseq_q, next_seq;
   logic [AddrW:0] rptr_q;
   logic           replay_q;
 
   // Write side.
   logic write;
-  assign wready_o = (wptr_q - keep_ptr_q != (AddrW+1)'(Words)) && (write_seq_q - keep_seq_q != 12'(Tlps));
+  assign wready_o = (wptr_q - keep_ptr_q != (AddrW+1)'(Words)) && (write_seq_q - keep_seq_q != SeqW'(Tlps));
   assign write    = wvalid_i & wready_o;
 
   always_ff @(posedge clk_i) begin
@@ -81,7 +84,7 @@ module pcie_replay_buffer #(
   // After this cycle a TLP begins.
   assign at_end    = !rvalid_q | (take & rlast_o);
   assign untouched = rvalid_q & rfirst_q & !take;
-  assign next_seq  = (rvalid_q & !untouched) ? rseq_q + 12'd1 : rseq_q;
+  assign next_seq  = (rvalid_q & !untouched) ? rseq_q + SeqW'(1) : rseq_q;
   // The TLP to be sent next has its Ack already.
   assign behind    = is_before(next_seq, acked_seq_q);
   assign jump      = abort_i | ((replay_q | behind) & (at_end | untouched));
@@ -97,8 +100,8 @@ module pcie_replay_buffer #(
   assign rseq_o   = rseq_q;
 
   // Acks.
-  logic [11:0] newly_acked;
-  assign newly_acked = ack_seq_i + 12'd1 - acked_seq_q;
+  logic [SeqW-1:0] newly_acked;
+  assign newly_acked = ack_seq_i + SeqW'(1) - acked_seq_q;
   assign waiting_o   = (unsent_seq_q != acked_seq_q);
   assign progress_o  = ack_valid_i && newly_acked != '0 && newly_acked <= unsent_seq_q - acked_seq_q;
   assign bad_ack_o   = ack_valid_i && newly_acked > unsent_seq_q - acked_seq_q;
@@ -121,15 +124,15 @@ module pcie_replay_buffer #(
     end else begin
       if (write) wptr_q <= wptr_q + 1'b1;
       if (write & wlast_i) begin
-        write_seq_q   <= write_seq_q + 12'd1;
+        write_seq_q   <= write_seq_q + SeqW'(1);
         write_begin_q <= wptr_q + 1'b1;
       end
 
-      if (progress_o) acked_seq_q <= ack_seq_i + 12'd1;
+      if (progress_o) acked_seq_q <= ack_seq_i + SeqW'(1);
       keep_seq_q <= keep_seq;
       keep_ptr_q <= (keep_seq == write_seq_q) ? write_begin_q : begins[keep_seq[TlpW-1:0]];
 
-      if (take & rfirst_q & (rseq_q == unsent_seq_q)) unsent_seq_q <= unsent_seq_q + 12'd1;
+      if (take & rfirst_q & (rseq_q == unsent_seq_q)) unsent_seq_q <= unsent_seq_q + SeqW'(1);
       replay_q <= replay_i | (replay_q & !jump);
       if (jump) begin
         rvalid_q <= 1'b0;
@@ -147,10 +150,14 @@ module pcie_replay_buffer #(
   end
 
   // Sequence numbers lie less than half of the circle apart.
-  function automatic logic is_before(input logic [11:0] seq, input logic [11:0] other);
-    logic [11:0] ahead;
+  function automatic logic is_before(input logic [SeqW-1:0] seq, input logic [SeqW-1:0] other);
+    logic [SeqW-1:0] ahead;
     ahead = other - seq;
-    is_before = (ahead != '0) & (ahead < 12'd2048);
+    is_before = (ahead != '0) & !ahead[SeqW-1];
   endfunction
+
+`ifdef FORMAL
+  `include "pcie_replay_buffer.svh"
+`endif
 
 endmodule

@@ -85,4 +85,8 @@ module pcie_rx_buffer #(
     end
   end
 
+`ifdef FORMAL
+  `include "pcie_rx_buffer.svh"
+`endif
+
 endmodule

@@ -55,4 +55,8 @@ module fifo #(
     end
   end
 
+`ifdef FORMAL
+  `include "fifo.svh"
+`endif
+
 endmodule
