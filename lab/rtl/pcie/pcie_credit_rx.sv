@@ -8,8 +8,8 @@
 module pcie_credit_rx #(
   // Credits at first: headers, and units of 16 bytes of data, for P, NP and Cpl from the lowest bits up.
   // 0 is without limit.
-  parameter logic [3*8-1:0]  Header  = {8'd8, 8'd8, 8'd8},
-  parameter logic [3*12-1:0] Data    = {12'd32, 12'd8, 12'd64},
+  parameter logic [3*8-1:0]  Header  = {8'd8, 8'd8, 8'd16},
+  parameter logic [3*12-1:0] Data    = {12'd32, 12'd8, 12'd128},
   // Cycles until an update goes before TLPs, and between times that everything is told again.
   parameter int unsigned     Latency = 64,
   parameter int unsigned     Refresh = 4096

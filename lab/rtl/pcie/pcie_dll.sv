@@ -13,11 +13,11 @@ module pcie_dll #(
   // Framing of generation 3 can be chosen while it runs.
   parameter bit              Gen3          = 1'b1,
   // Credits that this end gives, see pcie_credit_rx, and beats of the buffer behind them.
-  parameter logic [3*8-1:0]  RxHeader      = {8'd8, 8'd8, 8'd8},
-  parameter logic [3*12-1:0] RxData        = {12'd32, 12'd8, 12'd64},
+  parameter logic [3*8-1:0]  RxHeader      = {8'd8, 8'd8, 8'd16},
+  parameter logic [3*12-1:0] RxData        = {12'd32, 12'd8, 12'd128},
   parameter int unsigned     RxWords       = 1024,
   // What may wait for an Ack.
-  parameter int unsigned     ReplayWords   = 512,
+  parameter int unsigned     ReplayWords   = 1024,
   parameter int unsigned     ReplayTlps    = 32,
   // Cycles.
   parameter int unsigned     AckLatency    = 64,

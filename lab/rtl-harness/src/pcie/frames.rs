@@ -11,6 +11,16 @@ pub enum Framing {
     Tokens,
 }
 
+impl Framing {
+    /// The one that it is not.
+    pub fn other(self) -> Self {
+        match self {
+            Self::Symbols => Self::Tokens,
+            Self::Tokens => Self::Symbols,
+        }
+    }
+}
+
 const K: u16 = 0x100;
 const STP: u16 = K | 0xfb;
 const SDP: u16 = K | 0x5c;

@@ -16,6 +16,10 @@ use super::tlp::Tlp;
 const STUCK_CYCLES: u64 = 200_000;
 /// Cycles that a link retrains.
 const RECOVERY_CYCLES: u64 = 20;
+/// Cycles from one outage to the next, and how long one is.
+const OUTAGE_CYCLES: (u64, u64) = (30_000, 8_000);
+/// Cycles from one change of generation to the next.
+const CHANGE_CYCLES: u64 = 5_000;
 
 /// A run. The same setup gives the same run.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +36,10 @@ pub struct Setup {
     pub pauses: u64,
     /// Dwords of data of all TLPs, which are memory writes; 0 for random TLPs.
     pub write_dwords: u64,
+    /// Whether the link falls silent now and then, for longer than four replays take; only of a pair.
+    pub outages: bool,
+    /// Whether the link changes its generation now and then; only of a pair.
+    pub changes: bool,
     /// What is random.
     pub seed: u64,
 }
@@ -155,6 +163,7 @@ impl Side {
         cycle: u64,
         symbols: Option<Beat>,
         recovery: bool,
+        framing: Framing,
         arrive: &mut Underway,
     ) -> Result<(Option<Beat>, bool), Failure> {
         if cycle.is_multiple_of(1000) {
@@ -166,7 +175,7 @@ impl Side {
             symbol_ready: !recovery && !self.random.chance(setup.pauses),
             rx_ready: self.random.chance(self.ready),
             recovery,
-            gen3: setup.framing == Framing::Tokens,
+            gen3: framing == Framing::Tokens,
             pauses: setup.pauses,
         };
         let offer = self.end.cycle(&pins);
@@ -204,16 +213,23 @@ pub fn pair(setup: &Setup) -> Result<Report, Failure> {
     let mut lines = [setup.line(1), setup.line(2)];
     let mut watch = Watch::default();
     let mut symbols = [None; 2];
+    let mut framing = setup.framing;
     let mut cycle = 0;
     while !watch.is_over(setup, cycle, &sides[0].underway, &sides[1].underway)? {
+        if setup.changes && cycle % CHANGE_CYCLES == CHANGE_CYCLES - 1 {
+            watch.retrain(cycle, true);
+            framing = framing.other();
+        }
         let recovery = watch.recovery(cycle);
-        if recovery {
+        if recovery || (setup.outages && cycle % OUTAGE_CYCLES.0 < OUTAGE_CYCLES.1) {
             lines.iter_mut().for_each(Line::clear);
         }
         let [a, b] = &mut sides;
         let [to_a, to_b] = symbols;
-        let (from_a, retrain_a) = a.cycle(setup, cycle, to_a, recovery, &mut b.underway)?;
-        let (from_b, retrain_b) = b.cycle(setup, cycle, to_b, recovery, &mut a.underway)?;
+        let (from_a, retrain_a) =
+            a.cycle(setup, cycle, to_a, recovery, framing, &mut b.underway)?;
+        let (from_b, retrain_b) =
+            b.cycle(setup, cycle, to_b, recovery, framing, &mut a.underway)?;
         symbols = [lines[0].carry(from_b), lines[1].carry(from_a)];
         watch.retrain(cycle, (retrain_a || retrain_b) && !recovery);
         cycle += 1;
@@ -260,7 +276,8 @@ pub fn against_partner(setup: &Setup, habits: Habits) -> Result<Report, Failure>
         }
         let pause = recovery || random.chance(setup.pauses);
         let from_partner = (!pause).then(|| partner.produce(frees));
-        let (from_side, retrain) = side.cycle(setup, cycle, symbols, recovery, &mut back)?;
+        let (from_side, retrain) =
+            side.cycle(setup, cycle, symbols, recovery, setup.framing, &mut back)?;
         symbols = lines[0].carry(from_partner);
         if let Some(beat) = lines[1].carry(from_side) {
             partner.consume(&beat);
