@@ -148,7 +148,9 @@ fn outages_and_changes_of_generation() {
 #[test]
 fn honest_partner() {
     all("an honest partner", NO_ERRORS, |setup| {
-        against_partner(&setup, Habits::honest())
+        let report = against_partner(&setup, Habits::honest())?;
+        assert_eq!(report.repeats, 0, "{setup:?}: nothing has to be sent again");
+        Ok(report)
     });
 }
 

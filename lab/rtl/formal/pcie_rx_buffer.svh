@@ -3,8 +3,10 @@
 logic f_started = 1'b0;
 always @(posedge clk_i) f_started <= 1'b1;
 always @* if (!f_started) assume (!rst_ni);
-// The last beat of a good TLP finds room, see pcie_rx_path; a TLP is not dropped and complete at once.
-always @* assume (!(wvalid_i && wlast_i) || (write && !wdrop_i));
+// The last beat of a good TLP finds room, see pcie_rx_path.
+always @* assume (!(wvalid_i && wlast_i) || write);
+logic f_drop;
+assign f_drop = wdrop_i && !(wvalid_i && wlast_i);
 
 logic [AddrW:0] f_used, f_complete;
 assign f_used     = wptr_q - rptr_q;
@@ -23,7 +25,7 @@ always @(posedge clk_i) begin
     f_known <= 1'b0;
     f_out   <= 1'b0;
   end else begin
-    if (wdrop_i && f_place - rptr_q >= f_complete) f_known <= 1'b0;
+    if (f_drop && f_place - rptr_q >= f_complete) f_known <= 1'b0;
     else if (write && wptr_q == f_place) begin
       f_known <= 1'b1;
       f_beat  <= {wlast_i, wkeep_i, wdata_i};

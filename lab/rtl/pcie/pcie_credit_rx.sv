@@ -87,8 +87,4 @@ module pcie_credit_rx #(
     end
   end
 
-`ifdef FORMAL
-  `include "pcie_credit_rx.svh"
-`endif
-
 endmodule

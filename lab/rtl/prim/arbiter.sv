@@ -50,8 +50,4 @@ module arbiter #(
     above = ~(bit_set | (bit_set - Count'(1)));
   endfunction
 
-`ifdef FORMAL
-  `include "arbiter.svh"
-`endif
-
 endmodule

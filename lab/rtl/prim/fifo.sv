@@ -55,8 +55,4 @@ module fifo #(
     end
   end
 
-`ifdef FORMAL
-  `include "fifo.svh"
-`endif
-
 endmodule

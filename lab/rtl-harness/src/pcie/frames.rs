@@ -104,6 +104,8 @@ pub struct Decoder {
     framing: Framing,
     lanes: usize,
     state: State,
+    /// A frame has ended in this cycle: PAD follows, or another frame.
+    ended: bool,
     /// Tokens only: one was wrong, and nothing can be read until [`restart`](Self::restart).
     pub stuck: bool,
 }
@@ -124,6 +126,7 @@ impl Decoder {
             framing,
             lanes,
             state: State::Between,
+            ended: false,
             stuck: false,
         }
     }
@@ -150,6 +153,8 @@ impl Decoder {
 
     fn take_symbol(&mut self, symbol: u16, lane: usize) -> Option<Packet> {
         let state = core::mem::replace(&mut self.state, State::Between);
+        let unpadded = self.ended && lane > 0 && symbol == 0;
+        self.ended = matches!(symbol, END | EDB | PAD);
         match (state, symbol) {
             (state, STP | SDP) => {
                 let was_open = !matches!(state, State::Between);
@@ -168,7 +173,7 @@ impl Decoder {
                 None
             }
             (State::Frame(..), _) => Some(Packet::Broken),
-            (_, 0 | PAD) => None,
+            (_, 0 | PAD) if !unpadded => None,
             (..) => Some(Packet::Broken),
         }
     }

@@ -76,6 +76,8 @@ pub struct Partner {
     nak_owed: bool,
     nak_sent: bool,
 
+    /// Naks, and TLPs that came again: none if nothing goes wrong.
+    pub repeats: u64,
     /// The hardware did what it must not do.
     pub fault: Option<String>,
     /// The link has to retrain.
@@ -109,6 +111,7 @@ impl Partner {
             ack_since: None,
             nak_owed: false,
             nak_sent: false,
+            repeats: 0,
             fault: None,
             retrain: false,
         }
@@ -175,7 +178,9 @@ impl Partner {
         };
         if let Some(packet) = packet {
             let mut symbols = encode(&packet, self.framing);
-            if matches!(packet, Packet::Tlp(..)) && self.random.chance(self.habits.damage_tlps) {
+            if matches!(packet, Packet::Tlp(_, false))
+                && self.random.chance(self.habits.damage_tlps)
+            {
                 self.damage(&mut symbols);
             }
             self.symbols.extend(symbols);
@@ -308,6 +313,7 @@ impl Partner {
             self.delivered.push_back(tlp);
         } else if self.expected.ahead_of(sequence) <= 2048 {
             self.ack_since = Some(0);
+            self.repeats += 1;
         } else {
             self.refuse();
         }
@@ -324,6 +330,7 @@ impl Partner {
             Ok(DllpRepr::Nak { sequence }) => {
                 self.acknowledged(sequence);
                 self.send_from = 0;
+                self.repeats += 1;
             }
             Ok(DllpRepr::FlowControl {
                 phase,

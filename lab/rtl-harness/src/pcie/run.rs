@@ -57,6 +57,8 @@ pub struct Report {
     pub retrains: u64,
     /// Errors that the hardware counted; see `pcie::end::ERRORS`.
     pub errors: [u64; 6],
+    /// Naks and TLPs that came again, as a partner has seen them.
+    pub repeats: u64,
 }
 
 /// Why a run failed: the hardware's fault, or nobody has built it.
@@ -293,12 +295,16 @@ pub fn against_partner(setup: &Setup, habits: Habits) -> Result<Report, Failure>
         cycle += 1;
     }
     let damaged = lines[0].damaged + lines[1].damaged;
-    Ok(watch.report(
+    let report = watch.report(
         cycle,
         damaged,
         [&side.underway, &back],
         [side.end.errors, [0; 6]],
-    ))
+    );
+    Ok(Report {
+        repeats: partner.repeats,
+        ..report
+    })
 }
 
 /// Progress of a run, and retraining.
@@ -363,6 +369,7 @@ impl Watch {
             damaged,
             retrains: self.retrains,
             errors: sum,
+            repeats: 0,
         }
     }
 }
