@@ -81,11 +81,11 @@ build_one() {
         --top-module "$top" --prefix "V$top" --Mdir "$folder" "${files[@]}"
     ports_of "$folder/V$top.h" >"$folder/ports.inc"
     make -s -C "$folder" -f "V$top.mk" OPT_FAST='-O2' OPT_SLOW='-O1' OPT_GLOBAL='-O2' \
-        USER_CPPFLAGS=-fPIC "V${top}__ALL.a" verilated.o \
+        USER_CPPFLAGS=-fPIC "V${top}__ALL.a" verilated.o verilated_threads.o \
         $([[ $kind == waves ]] && echo verilated_vcd_c.o) $([[ $kind == coverage ]] && echo verilated_cov.o) >/dev/null
     local root
     root=$(verilator --getenv VERILATOR_ROOT)
-    c++ -std=c++17 -O2 -fPIC -shared -I"$folder" -I"$root/include" -I"$root/include/vltstd" \
+    c++ -std=c++17 -O2 -fPIC -shared -Wl,--no-undefined -I"$folder" -I"$root/include" -I"$root/include/vltstd" \
         -DVM_TRACE=$([[ $kind == waves ]] && echo 1 || echo 0) -DVM_COVERAGE=$([[ $kind == coverage ]] && echo 1 || echo 0) \
         -DMODEL_HEADER="\"V$top.h\"" -DMODEL_CLASS="V$top" -DMODEL_PORTS='"ports.inc"' \
         -o "$library.new" lab/rtl-harness/native/model.cpp "$folder"/verilated*.o "$folder/V${top}__ALL.a" -lpthread
@@ -116,6 +116,7 @@ part_lint() {
 
 case ${1:-all} in
     build | lint) "part_$1" ;;
+    waves) each_design build_one waves ;;
     *)
         say "there is no part '$1'"
         exit 2

@@ -193,8 +193,6 @@ module ht_core #(
 
   // What the core takes itself.
   ht_drop u_drop (
-    .clk_i       (core_clk_i),
-    .rst_ni      (core_rst_n),
     .cmd_valid_i (own_cmd_valid[0]),
     .has_data_i  (own_cmd[5:3] == ht_pkg::CmdWritePosted),
     .cmd_pop_o   (own_cmd_pop[0]),

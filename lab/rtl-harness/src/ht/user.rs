@@ -21,12 +21,12 @@ pub struct User {
     random: Random,
     /// How ready it is now.
     pub readiness: Readiness,
-    /// Commands that it has taken and whose data is not there yet, by channel, and their words so far.
-    open: [VecDeque<Command>; 3],
+    /// Commands that it has taken and whose data is not there yet, by channel, each with the time of its edge, and the
+    /// words of the first one so far.
+    open: [VecDeque<(Command, u64)>; 3],
     words: [Vec<u64>; 3],
     /// Whole packets, and the time of the edge at which the command was taken.
     pub received: VecDeque<(Packet, u64)>,
-    times: [VecDeque<u64>; 3],
     /// Packets to be sent, by channel.
     pub outbox: [VecDeque<Packet>; 3],
     /// Words of packets that were offered.
@@ -50,7 +50,6 @@ impl User {
             open: Default::default(),
             words: Default::default(),
             received: VecDeque::new(),
-            times: Default::default(),
             outbox: Default::default(),
             data: Default::default(),
             offered: [false; 3],
@@ -92,20 +91,15 @@ impl User {
                 self.take_data(channel, word, last);
             }
             if cmds >> channel & 1 == 1 {
-                let command = core.cmd(channel);
-                if data_len(command) == 0 {
-                    self.finish(channel, command, &[], core.time());
-                } else {
-                    self.open[channel].push_back(command);
-                    self.times[channel].push_back(core.time());
-                }
+                self.open[channel].push_back((core.cmd(channel), core.time()));
+                self.finish_without_data(channel);
             }
         }
         core.take(cmds, datas);
     }
 
     fn take_data(&mut self, channel: usize, word: u64, last: bool) {
-        let Some(&command) = self.open[channel].front() else {
+        let Some(&(command, time)) = self.open[channel].front() else {
             self.wrong.push(format!("data without a command in channel {channel}"));
             return;
         };
@@ -117,8 +111,18 @@ impl User {
         if whole {
             let words = core::mem::take(&mut self.words[channel]);
             self.open[channel].pop_front();
-            let time = self.times[channel].pop_front().unwrap_or(0);
             self.finish(channel, command, &words, time);
+            self.finish_without_data(channel);
+        }
+    }
+
+    /// Commands without data are whole when those before them are.
+    fn finish_without_data(&mut self, channel: usize) {
+        while let Some(&(command, time)) = self.open[channel].front()
+            && data_len(command) == 0
+        {
+            self.open[channel].pop_front();
+            self.finish(channel, command, &[], time);
         }
     }
 
