@@ -135,7 +135,10 @@ impl Model {
         let eval: Eval = unsafe { core::mem::transmute(eval) };
         // SAFETY: as above.
         let free: Free = unsafe { core::mem::transmute(free) };
-        let waves = files.waves.as_ref().map_or(core::ptr::null(), |w| w.as_ptr());
+        let waves = files
+            .waves
+            .as_ref()
+            .map_or(core::ptr::null(), |w| w.as_ptr());
         // SAFETY: null or a terminated string that outlives the call.
         let handle = unsafe { new(waves) };
         let handle = NonNull::new(handle).ok_or_else(|| refused("no memory".to_owned()))?;
@@ -294,7 +297,11 @@ mod tests {
     #[test]
     fn a_library_that_nobody_built_is_named() {
         let error = Model::new("there-is-none", Files::default()).err().unwrap();
-        assert!(error.to_string().contains("libhostwire_rtl_there-is-none.so"));
+        assert!(
+            error
+                .to_string()
+                .contains("libhostwire_rtl_there-is-none.so")
+        );
         assert!(matches!(error, Error::NotBuilt { .. }));
     }
 

@@ -36,6 +36,8 @@ pub struct Options {
     pub seed: u64,
     /// Moves of the partner's clock, in percent of its edges.
     pub wander: u64,
+    /// How much later than the core's clocks the partner's is, in eighths; random if `None`.
+    pub phase: Option<u64>,
     /// Another library of the same design, and files that it writes.
     pub kind: &'static str,
     /// File for waves.
@@ -52,6 +54,7 @@ impl Options {
             wide,
             seed,
             wander: 3,
+            phase: None,
             kind: "",
             waves: None,
             coverage: None,
@@ -62,7 +65,7 @@ impl Options {
 /// A bit that is flipped on the way to the core.
 #[derive(Clone, Copy, Debug)]
 pub struct Fault {
-    /// Bit-times from now.
+    /// Bit-times from now, or from the fault before it.
     pub after: u64,
     /// Bit of CAD; 16 is CTL.
     pub bit: u32,
@@ -135,13 +138,24 @@ impl Bench {
     /// Without the library; inside, what went wrong while the link came up.
     pub fn new(options: &Options) -> Result<Result<Self, Failure>, model::Error> {
         let mut random = Random::new(options.seed);
-        let text = |name: &Option<String>| name.as_ref().and_then(|name| CString::new(name.as_str()).ok());
+        let text = |name: &Option<String>| {
+            name.as_ref()
+                .and_then(|name| CString::new(name.as_str()).ok())
+        };
         let files = Files {
             waves: text(&options.waves),
             coverage: text(&options.coverage),
         };
         let design = format!("{}{}", options.width.design(), options.kind);
-        let core = Core::new(options.width, &design, random.below(8), files)?;
+        let core = {
+            let phase = random.below(8);
+            Core::new(
+                options.width,
+                &design,
+                options.phase.unwrap_or(phase),
+                files,
+            )?
+        };
         let partner = Partner::new(Random::new(0), habits(&mut random, (false, false), 0));
         let mut bench = Self {
             core,
@@ -181,6 +195,7 @@ impl Bench {
         self.partner = Partner::new(Random::new(self.random.next()), habits);
         self.user = User::new(Random::new(self.random.next()));
         self.expected = Expected::default();
+        self.drops = 0;
         self.buffered.clear();
         self.core.reset(!cold, false);
         self.idle(10);
@@ -254,8 +269,14 @@ impl Bench {
         let packet = config_packet(unit, at, Some(value))?;
         let answer = self.ask(packet)?;
         match ResponseRepr::parse(&answer.bytes) {
-            Ok(response) if response.status == ResponseStatus::Normal && answer.bytes.len() == 4 => Ok(()),
-            _ => Err(format!("a write of register {at:#x} is answered with {answer:x?}")),
+            Ok(response)
+                if response.status == ResponseStatus::Normal && answer.bytes.len() == 4 =>
+            {
+                Ok(())
+            }
+            _ => Err(format!(
+                "a write of register {at:#x} is answered with {answer:x?}"
+            )),
         }
     }
 
@@ -268,8 +289,12 @@ impl Bench {
         let answer = self.ask(config_packet(unit, at, None)?)?;
         let response = ResponseRepr::parse(&answer.bytes);
         match (response, <[u8; 4]>::try_from(answer.data())) {
-            (Ok(response), Ok(data)) if response.status == ResponseStatus::Normal => Ok(u32::from_le_bytes(data)),
-            _ => Err(format!("a read of register {at:#x} is answered with {answer:x?}")),
+            (Ok(response), Ok(data)) if response.status == ResponseStatus::Normal => {
+                Ok(u32::from_le_bytes(data))
+            }
+            _ => Err(format!(
+                "a read of register {at:#x} is answered with {answer:x?}"
+            )),
         }
     }
 
@@ -363,7 +388,8 @@ impl Bench {
         let own = self.random.below(100);
         if channel == 1 && own < 4 {
             let unit = if own < 2 { UNIT } else { UNIT + 1 };
-            let packet = config_packet(unit, 0, None).unwrap_or_else(|_| source.packet(1, Targets::Blocks(&blocks)));
+            let packet = config_packet(unit, 0, None)
+                .unwrap_or_else(|_| source.packet(1, Targets::Blocks(&blocks)));
             self.expected.answers.extend(answer_to(&packet, own >= 2));
             return packet;
         }
@@ -386,7 +412,9 @@ impl Bench {
         while let Some((packet, _)) = self.user.received.pop_front() {
             let expected = self.expected.at_user[packet.channel].pop_front();
             if expected.as_ref() != Some(&packet) {
-                return Err(format!("at the user: expected {expected:x?}, got {packet:x?}"));
+                return Err(format!(
+                    "at the user: expected {expected:x?}, got {packet:x?}"
+                ));
             }
             self.counts.to_core += 1;
         }
@@ -426,7 +454,9 @@ impl Bench {
             }
             other => {
                 let answer = self.expected.answers.front();
-                Err(format!("at the partner: expected {other:x?} or {answer:x?}, got {packet:x?}"))
+                Err(format!(
+                    "at the partner: expected {other:x?} or {answer:x?}, got {packet:x?}"
+                ))
             }
         }
     }
@@ -440,8 +470,11 @@ impl Bench {
         let mut down = Source::new(Random::new(self.random.next()), 0, true);
         let mut up = Source::new(Random::new(self.random.next()), UNIT - 1, false);
         let begin = self.partner.bit_times();
-        let first = faults.iter().map(|fault| fault.after).min().unwrap_or(0);
-        self.partner.flips = faults.iter().map(|fault| (fault.after, fault.bit)).collect();
+        let first = faults.first().map_or(0, |fault| fault.after);
+        self.partner.flips = faults
+            .iter()
+            .map(|fault| (fault.after, fault.bit))
+            .collect();
         loop {
             self.fill(&mut down, &mut up);
             let found = self.clock();
@@ -458,6 +491,29 @@ impl Bench {
                 return Err(format!("no error is reported after {faults:?}"));
             }
         }
+    }
+
+    /// Flips a bit in the next CRC that the partner sends.
+    pub fn flip_in_crc(&mut self, bit: u32) {
+        self.partner.flip_in_crc = Some(bit);
+    }
+
+    /// Random packets until the core reports an error; what is received is not compared.
+    ///
+    /// # Errors
+    /// If it reports none.
+    pub fn traffic_until_reported(&mut self) -> Result<Reported, Failure> {
+        let mut down = Source::new(Random::new(self.random.next()), 0, true);
+        let mut up = Source::new(Random::new(self.random.next()), UNIT - 1, false);
+        for _ in 0..PATIENCE {
+            self.fill(&mut down, &mut up);
+            self.clock()?;
+            self.compare()?;
+            if self.reported != Reported::default() {
+                return Ok(self.reported);
+            }
+        }
+        Err("no error is reported".to_owned())
     }
 
     /// What partner and core do after an error: the core floods, or goes on.
@@ -488,8 +544,11 @@ fn needs_target(packet: &Packet) -> bool {
     packet.control > 4 && code != hostwire_packet::ht::Command::Broadcast.encode()
 }
 
-/// A read or write of a register of a device.
-fn config_packet(unit: u8, at: u64, value: Option<u32>) -> Result<Packet, Failure> {
+/// A read of a register of a device, or a write if there is a value.
+///
+/// # Errors
+/// If there is no such register.
+pub fn config_packet(unit: u8, at: u64, value: Option<u32>) -> Result<Packet, Failure> {
     let text = |error: hostwire_packet::Error| error.to_string();
     let address = 0xfd_fe00_0000 | u64::from(unit) << 11 | at;
     let src_tag = SrcTag::new(at as u8 / 4 % 32).map_err(text)?;
@@ -538,7 +597,11 @@ fn answer_to(packet: &Packet, abort: bool) -> Option<Packet> {
                 ReadSize::Dwords(dwords) => dwords,
                 ReadSize::Bytes(_) => Dwords::new(1).ok()?,
             };
-            (ResponseKind::Read { dwords }, read.src_tag, read.response_pass_pw)
+            (
+                ResponseKind::Read { dwords },
+                read.src_tag,
+                read.response_pass_pw,
+            )
         }
         RequestKind::Atomic {
             src_tag,
@@ -562,7 +625,11 @@ fn answer_to(packet: &Packet, abort: bool) -> Option<Packet> {
         bridge: false,
         pass_pw,
         isoc: false,
-        status: if abort { ResponseStatus::MasterAbort } else { ResponseStatus::Normal },
+        status: if abort {
+            ResponseStatus::MasterAbort
+        } else {
+            ResponseStatus::Normal
+        },
     };
     let data = match kind {
         ResponseKind::Read { dwords } if abort => vec![0xff; dwords.len_bytes()],

@@ -1,12 +1,11 @@
 //! Random packets, and packets as the queues of the core have them.
 
+use hostwire_packet::Error;
 use hostwire_packet::ht::{
     Address, AtomicOperation, ByteEnables, Command as Code, ControlRepr, Dwords, MaskedDwords,
-    PacketRepr, Read, ReadSize, RequestKind, RequestRepr, ResponseKind,
-    ResponseRepr, ResponseStatus, RqUid, SeqId, SrcTag, UnitId, VirtualChannel, Write, WriteMode,
-    WriteSize,
+    PacketRepr, Read, ReadSize, RequestKind, RequestRepr, ResponseKind, ResponseRepr,
+    ResponseStatus, RqUid, SeqId, SrcTag, UnitId, VirtualChannel, Write, WriteMode, WriteSize,
 };
-use hostwire_packet::Error;
 
 use super::core::Command;
 use crate::random::Random;
@@ -120,7 +119,8 @@ pub fn data_len(command: Command) -> usize {
 fn control_bytes(command: Command) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(PACKET_LEN_MAX_BYTES);
     if command.rest >> 24 & 1 == 1 {
-        let extension = (command.rest & 0xff_ffff) << 8 | u32::from(Code::AddressExtension.encode());
+        let extension =
+            (command.rest & 0xff_ffff) << 8 | u32::from(Code::AddressExtension.encode());
         bytes.extend(extension.to_le_bytes());
     }
     let long = Code::decode(command.dwords as u8 & 0x3f).is_ok_and(Code::has_address);
@@ -217,7 +217,11 @@ impl Source {
         let (size, data) = if self.random.chance(70) {
             let room = in_block(64);
             // Whole lines are what matters most.
-            let count = if self.random.chance(40) { room } else { 1 + self.random.below(room) };
+            let count = if self.random.chance(40) {
+                room
+            } else {
+                1 + self.random.below(room)
+            };
             let count = Dwords::new(count as u8).ok()?;
             (WriteSize::Dwords(count), self.data(count.len_bytes()))
         } else {
@@ -319,7 +323,11 @@ impl Source {
             ResponseStatus::TargetAbort,
             ResponseStatus::MasterAbort,
         ];
-        let at = if self.random.chance(80) { 0 } else { self.random.below(4) };
+        let at = if self.random.chance(80) {
+            0
+        } else {
+            self.random.below(4)
+        };
         let response = ResponseRepr {
             kind,
             unit_id: UnitId::new(self.unit).ok()?,

@@ -113,6 +113,8 @@ pub struct Partner {
     pub told: [[u32; 2]; 3],
     /// Flips a bit in some bit-times: (bit-times from now, bit; 16 is CTL).
     pub flips: VecDeque<(u64, u32)>,
+    /// Flips this bit in the first bit-time of the next CRC.
+    pub flip_in_crc: Option<u32>,
     wander: i64,
     bit_times: u64,
 }
@@ -152,6 +154,7 @@ impl Partner {
             syncs: 0,
             told: [[0; 2]; 3],
             flips: VecDeque::new(),
+            flip_in_crc: None,
             wander: 0,
             bit_times: 0,
         }
@@ -173,6 +176,11 @@ impl Partner {
         self.habits.insert = insert;
     }
 
+    /// Sends as if the core had very many buffers.
+    pub fn cheat(&mut self) {
+        self.granted = [[1 << 20; 2]; 3];
+    }
+
     /// Whether both directions are initialised.
     pub fn is_up(&self) -> bool {
         self.tx.state == State::Run && self.rx.state == State::Run
@@ -185,7 +193,9 @@ impl Partner {
 
     /// Whether nothing is left to send.
     pub fn is_idle(&self) -> bool {
-        self.tx.control.is_empty() && self.tx.data.is_empty() && self.outbox.iter().all(VecDeque::is_empty)
+        self.tx.control.is_empty()
+            && self.tx.data.is_empty()
+            && self.outbox.iter().all(VecDeque::is_empty)
     }
 
     /// A packet of the core has left its buffers.
@@ -294,6 +304,9 @@ impl Partner {
             pins.cad |= u16::from(bit_time.cad) << (8 * lane);
             pins.ctl = bit_time.ctl;
         }
+        if due && let Some(bit) = self.flip_in_crc.take() {
+            pins.cad ^= 1 << bit;
+        }
         if !due {
             self.tx.dword.2 -= lanes as u32;
         }
@@ -399,7 +412,8 @@ impl Partner {
             return;
         }
         if self.rx.ctl != pins.ctl {
-            self.wrong.push(Wrong::Protocol("CTL changes in a dword".to_owned()));
+            self.wrong
+                .push(Wrong::Protocol("CTL changes in a dword".to_owned()));
         }
         if let Ok(bytes) = <[u8; 4]>::try_from(self.rx.bytes.as_slice()) {
             self.rx.bytes.clear();

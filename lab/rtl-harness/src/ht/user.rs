@@ -73,7 +73,9 @@ impl User {
         if percent >= 100 {
             return 7;
         }
-        (0..3).fold(0, |bits, at| bits | u64::from(self.random.chance(percent)) << at)
+        (0..3).fold(0, |bits, at| {
+            bits | u64::from(self.random.chance(percent)) << at
+        })
     }
 
     fn take(&mut self, core: &mut Core) {
@@ -100,13 +102,15 @@ impl User {
 
     fn take_data(&mut self, channel: usize, word: u64, last: bool) {
         let Some(&(command, time)) = self.open[channel].front() else {
-            self.wrong.push(format!("data without a command in channel {channel}"));
+            self.wrong
+                .push(format!("data without a command in channel {channel}"));
             return;
         };
         self.words[channel].push(word);
         let whole = 8 * self.words[channel].len() >= data_len(command);
         if whole != last {
-            self.wrong.push(format!("the end of data is wrong in channel {channel}"));
+            self.wrong
+                .push(format!("the end of data is wrong in channel {channel}"));
         }
         if whole {
             let words = core::mem::take(&mut self.words[channel]);
@@ -130,7 +134,9 @@ impl User {
         match Packet::of_queue(command, words) {
             Ok(packet) if packet.channel == channel => self.received.push_back((packet, time)),
             Ok(packet) => self.wrong.push(format!("{packet:?} in channel {channel}")),
-            Err(error) => self.wrong.push(format!("{command:x?}, {words:x?}: {error}")),
+            Err(error) => self
+                .wrong
+                .push(format!("{command:x?}, {words:x?}: {error}")),
         }
     }
 
