@@ -10,7 +10,12 @@ use hostwire_rtl_harness::ht::Options;
 
 fn packets() -> u64 {
     let number = std::env::var("HOSTWIRE_RTL_PACKETS").ok();
-    number.map_or(100_000, |text| {
+    let usual = if cfg!(debug_assertions) {
+        10_000
+    } else {
+        100_000
+    };
+    number.map_or(usual, |text| {
         text.parse().expect("HOSTWIRE_RTL_PACKETS is a number")
     })
 }

@@ -6,6 +6,7 @@
 // commands before it; entries are free from the front on, so one pointer says how many are.
 
 module ht_tx_cmd_queue #(
+  parameter int unsigned Width   = ht_pkg::TxCmdW,
   parameter int unsigned Depth   = 32,
   parameter bit          Ordered = 1'b0,
   localparam int unsigned AddrW  = $clog2(Depth)
@@ -14,14 +15,14 @@ module ht_tx_cmd_queue #(
   input  logic                      rst_ni,
   input  logic                      valid_i,
   output logic                      ready_o,
-  input  logic [ht_pkg::TxCmdW-1:0] cmd_i,
+  input  logic [Width-1:0] cmd_i,
   output logic                      valid_o,
-  output logic [ht_pkg::TxCmdW-1:0] cmd_o,
+  output logic [Width-1:0] cmd_o,
   input  logic                      pop_i,
   input  logic [AddrW+1:0]          posted_given_i,  // posted commands handed over, with the one of this clock
   input  logic [AddrW+1:0]          posted_sent_i
 );
-  logic [ht_pkg::TxCmdW-1:0] mem [Depth];
+  logic [Width-1:0] mem [Depth];
   logic [AddrW:0] wptr_q, rptr_q;
   logic push, some, front_free;
 
