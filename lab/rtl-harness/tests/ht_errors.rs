@@ -54,6 +54,21 @@ fn each_flipped_bit_is_reported() {
     }
 }
 
+/// CTL that changes inside a dword is seen at once, not only by the CRC.
+#[test]
+fn a_flipped_ctl_is_reported_at_once() {
+    for (width, wide) in LINKS {
+        for after in 0..24 {
+            let Some(mut bench) = bench(&Options::new(width, wide, after)) else {
+                return;
+            };
+            bench.partner.flips.push_back((after, 16));
+            bench.let_pass(30);
+            assert!(bench.reported.protocol, "{}, {after}", name(width, wide));
+        }
+    }
+}
+
 fn flooded(bench: &mut Bench) -> bool {
     bench.let_pass(300);
     let before = bench.partner.syncs;

@@ -41,7 +41,7 @@ fn from_the_pins_to_the_user() {
                 let packet = source.packet(index % 3, Targets::Blocks(&[BAR0]));
                 bench.partner.outbox[packet.channel].push_back(packet);
                 let from = bench.user.received.len();
-                for _ in 0..60 {
+                for _ in 0..61 {
                     bench.clock().unwrap();
                 }
                 assert_eq!(bench.user.received.len(), from + 1);
@@ -85,7 +85,7 @@ fn from_the_user_to_the_pins() {
             let packet = source.packet(index % 3, Targets::Anywhere);
             bench.user.outbox[packet.channel].push_back(packet);
             let mut arrived = VecDeque::new();
-            for _ in 0..60 {
+            for _ in 0..61 {
                 bench.clock().unwrap();
                 arrived.append(&mut bench.partner.inbox);
             }

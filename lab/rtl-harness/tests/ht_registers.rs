@@ -2,10 +2,12 @@
 
 mod common;
 
-use common::{LINKS, bench};
+use common::{LINKS, bench, name};
 use hostwire_packet::ht::{ResponseRepr, ResponseStatus};
 use hostwire_rtl_harness::ht::bench::{BAR0, UNIT, config_packet};
+use hostwire_rtl_harness::ht::packets::{Source, Targets};
 use hostwire_rtl_harness::ht::{Options, Width};
+use hostwire_rtl_harness::random::Random;
 
 #[test]
 fn the_core_tells_of_all_its_buffers() {
@@ -17,6 +19,38 @@ fn the_core_tells_of_all_its_buffers() {
             bench.clock().unwrap();
         }
         assert_eq!(bench.partner.told, [[32, 32]; 3]);
+    }
+}
+
+/// Also while the core sends without a break, so that no NOP is due for itself.
+#[test]
+fn one_free_buffer_is_told_of_soon() {
+    for (width, wide) in LINKS {
+        let mut options = Options::new(width, wide, 6);
+        options.buffers = Some(200);
+        let Some(mut bench) = bench(&options) else {
+            return;
+        };
+        let mut source = Source::new(Random::new(1), UNIT - 1, false);
+        bench.partner.change(40, 0);
+        for clock in 0..400 {
+            while bench.user.outbox[0].len() < 3 {
+                bench.user.outbox[0].push_back(source.packet(0, Targets::Anywhere));
+            }
+            if clock == 250 {
+                bench.partner.outbox[2].push_back(source.packet(2, Targets::Anywhere));
+            }
+            bench.clock().unwrap();
+            for (packet, _) in std::mem::take(&mut bench.partner.inbox) {
+                bench.partner.free(&packet);
+            }
+        }
+        assert_eq!(
+            bench.partner.granted(),
+            [[32; 2]; 3],
+            "{}",
+            name(width, wide)
+        );
     }
 }
 

@@ -38,6 +38,8 @@ pub struct Options {
     pub wander: u64,
     /// How much later than the core's clocks the partner's is, in eighths; random if `None`.
     pub phase: Option<u64>,
+    /// Buffers of the partner of each kind and channel; random if `None`.
+    pub buffers: Option<u32>,
     /// Another library of the same design, and files that it writes.
     pub kind: &'static str,
     /// File for waves.
@@ -55,6 +57,7 @@ impl Options {
             seed,
             wander: 3,
             phase: None,
+            buffers: None,
             kind: "",
             waves: None,
             coverage: None,
@@ -191,7 +194,10 @@ impl Bench {
     /// # Errors
     /// If it does not come up.
     pub fn reset(&mut self, cold: bool, wide: (bool, bool)) -> Result<(), Failure> {
-        let habits = habits(&mut self.random, wide, self.options.wander);
+        let mut habits = habits(&mut self.random, wide, self.options.wander);
+        if let Some(buffers) = self.options.buffers {
+            habits.buffers = [[buffers; 2]; 3];
+        }
         self.partner = Partner::new(Random::new(self.random.next()), habits);
         self.user = User::new(Random::new(self.random.next()));
         self.expected = Expected::default();
@@ -531,7 +537,7 @@ impl Bench {
 fn habits(random: &mut Random, wide: (bool, bool), wander: u64) -> Habits {
     Habits {
         wide,
-        buffers: 1 + random.below(12) as u8,
+        buffers: [(); 3].map(|()| [(); 2].map(|()| 1 + random.below(12) as u32)),
         idle: 10,
         insert: 5,
         wander,

@@ -32,8 +32,8 @@ pub enum Wrong {
 pub struct Habits {
     /// 16 bits are in use, towards the core and from it.
     pub wide: (bool, bool),
-    /// Buffers of each kind and channel.
-    pub buffers: u8,
+    /// Buffers for commands, and for data, of each channel.
+    pub buffers: [[u32; 2]; 3],
     /// NOPs where a packet could be, in percent.
     pub idle: u64,
     /// Control packets in data, in percent of its dwords.
@@ -145,7 +145,7 @@ impl Partner {
             },
             granted: [[0; 2]; 3],
             used: [[0; 2]; 3],
-            untold: [[habits.buffers.into(); 2]; 3],
+            untold: habits.buffers,
             outbox: Default::default(),
             sent: VecDeque::new(),
             sending: None,
@@ -174,6 +174,11 @@ impl Partner {
     pub fn change(&mut self, idle: u64, insert: u64) {
         self.habits.idle = idle;
         self.habits.insert = insert;
+    }
+
+    /// Buffers of the core for commands, and for data, of each channel, that are told and not used.
+    pub const fn granted(&self) -> [[u32; 2]; 3] {
+        self.granted
     }
 
     /// Sends as if the core had very many buffers.
@@ -369,7 +374,9 @@ impl Partner {
                 for kind in 0..kinds {
                     let used = &mut self.used[packet.channel][kind];
                     *used += 1;
-                    if *used + self.untold[packet.channel][kind] > self.habits.buffers.into() {
+                    if *used + self.untold[packet.channel][kind]
+                        > self.habits.buffers[packet.channel][kind]
+                    {
                         self.wrong.push(Wrong::Credit(packet.channel));
                     }
                 }

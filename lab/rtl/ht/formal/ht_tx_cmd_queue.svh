@@ -45,6 +45,7 @@ end
 
 always @* if (f_started) begin
   assert ((AddrW+1)'(wptr_q - rptr_q) <= (AddrW+1)'(Depth));
+  assert ((AddrW+2)'(f_given - f_sent) <= (AddrW+2)'(Depth));
   if (f_follow) begin
     assert ((AddrW+1)'(f_place - rptr_q) < (AddrW+1)'(wptr_q - rptr_q));
     assert (mem[f_place[AddrW-1:0]] == f_cmd);
@@ -55,4 +56,35 @@ always @* if (f_started) begin
   end
   cover (f_follow && rptr_q == f_place && f_before == (AddrW+2)'(2));
   cover (!ready_o && f_follow && valid_o);
+end
+
+// Needed by the induction: entry k behind the pointer waits for f_wait(k) posted commands, or is that many too late.
+if (Ordered) begin : f_ordered
+  logic [AddrW:0] waiting;
+  assign waiting = wptr_q - gen_ordered.fptr_q;
+  logic [(AddrW+2)*Depth-1:0] waits;
+  for (genvar k = 0; k < Depth; k++) begin : f_entry
+    logic [AddrW-1:0] at;
+    logic signed [AddrW+1:0] wait_k;
+    assign at     = gen_ordered.fptr_q[AddrW-1:0] + AddrW'(k);
+    assign wait_k = gen_ordered.given[at] - f_sent;
+    assign waits[(AddrW+2)*k+:AddrW+2] = wait_k;
+    always @* if (f_started && (AddrW+1)'(k) < waiting) begin
+      assert (wait_k >= -$signed((AddrW+2)'(Depth - 1 - k)));
+      assert (wait_k <= $signed({1'b0, f_given - f_sent}));
+      if (f_follow && f_place == gen_ordered.fptr_q + (AddrW+1)'(k)) begin
+        assert (f_before == '0 ? wait_k <= 0 : wait_k == $signed(f_before));
+      end
+    end
+  end
+  for (genvar k = 1; k < Depth; k++) begin : f_pair
+    always @* if (f_started && (AddrW+1)'(k) < waiting) begin
+      assert ($signed(waits[(AddrW+2)*(k-1)+:AddrW+2]) <= $signed(waits[(AddrW+2)*k+:AddrW+2]));
+    end
+  end
+  always @* if (f_started) begin
+    assert (waiting <= (AddrW+1)'(wptr_q - rptr_q));
+    assert (f_before <= (AddrW+2)'(Depth) || !f_follow);
+    if (f_follow && (AddrW+1)'(f_place - rptr_q) < (AddrW+1)'(gen_ordered.fptr_q - rptr_q)) assert (f_before == '0);
+  end
 end
