@@ -66,6 +66,8 @@ build_one() {
         parameters+=("$1")
         shift
     done
+    # The tests of these write neither.
+    [[ $kind == plain || $name != pcie_* ]] || return 0
     case $kind in
         waves) options=(--trace --trace-structs) name=$name-waves ;;
         coverage) options=(--coverage-line --coverage-user) name=$name-coverage ;;
@@ -85,7 +87,7 @@ build_one() {
         $([[ $kind == waves ]] && echo verilated_vcd_c.o) $([[ $kind == coverage ]] && echo verilated_cov.o) >/dev/null
     local root
     root=$(verilator --getenv VERILATOR_ROOT)
-    c++ -std=c++17 -O2 -fPIC -shared -I"$folder" -I"$root/include" -I"$root/include/vltstd" \
+    c++ -std=c++17 -O2 -fPIC -shared -Wl,--no-undefined -I"$folder" -I"$root/include" -I"$root/include/vltstd" \
         -DVM_TRACE=$([[ $kind == waves ]] && echo 1 || echo 0) -DVM_COVERAGE=$([[ $kind == coverage ]] && echo 1 || echo 0) \
         -DMODEL_HEADER="\"V$top.h\"" -DMODEL_CLASS="V$top" -DMODEL_PORTS='"ports.inc"' \
         -o "$library.new" lab/rtl-harness/native/model.cpp "$folder"/verilated*.o "$folder/V${top}__ALL.a" -lpthread
@@ -114,8 +116,95 @@ part_lint() {
     each_design lint_one
 }
 
+# The harness, with what it has seen as lines for the table.
+part_test() {
+    local packets=${PACKETS:-100000} folders=()
+    rm -f "$out/figures"
+    if [[ -n ${WAVES:-} ]]; then
+        each_design build_one waves
+        folders+=(HOSTWIRE_RTL_WAVES="$out")
+    fi
+    if [[ -n ${COVERAGE:-} ]]; then
+        each_design build_one coverage
+        rm -f "$out"/*.dat
+        folders+=(HOSTWIRE_RTL_COVERAGE="$out")
+    fi
+    env "${folders[@]}" HOSTWIRE_RTL="$out" HOSTWIRE_RTL_PACKETS="$packets" HOSTWIRE_RTL_FIGURES="$out/figures" \
+        "$cargo" test --release --locked --package hostwire-rtl-harness
+    [[ -z ${WAVES:-} ]] || say "signals are in $(cd "$out" && echo *.vcd), folder $out"
+    [[ -z ${COVERAGE:-} ]] || count_coverage
+}
+
+# Lines that the tests have run.
+count_coverage() {
+    local total
+    total=$(verilator_coverage --annotate "$out/annotated" "$out"/*.dat | sed -nE 's/.*Total coverage \((.*)\) (.*)%/\2 % of lines (\1)/p')
+    printf 'coverage | HT-Core | %s; those never run have %%000000 in %s\n' "$total" target/rtl/annotated >>"$out/figures"
+}
+
+part_prove() {
+    need yosys z3
+    lab/rtl/ht/formal/run.sh | tee -a "$out/figures"
+    OUT=$out/formal/pcie lab/rtl/formal/run.sh | tee -a "$out/figures"
+}
+
+# Slices of the paper's HT-Core (Table I), by design. The others have none to be compared with.
+declare -A paper_slices=([ht8]=2699 [ht16]=4123)
+
+# Virtex-4, as the paper's board has. A slice has two tables of 4 inputs and two registers. The rule: slices are full, so half as
+# many as the larger number; a 16 x 1 dual-port memory takes two tables, and inverters of resets are part of slices.
+synth_one() {
+    local name=$1 top=$2 parameters=() files
+    shift 2
+    while [[ ${1:-} == -* ]]; do
+        parameters+=(-chparam "$(sed -E 's/-G(.*)=(.*)/\1 \2/' <<<"$1")")
+        shift
+    done
+    mapfile -t files < <(sources "$@")
+    mkdir -p "$out"
+    yosys -q -l "$out/$name-yosys.log" -p "read_verilog -sv ${files[*]}; hierarchy -check -top $top ${parameters[*]}; proc;
+        select -assert-none t:\$dlatch; synth_xilinx -family xc4v -flatten -top $top; select -assert-none t:LD*;
+        tee -o $out/$name-stat.txt stat" 2>&1 | grep -v '^Warning: \(Resizing\|Shift\)' || true
+    awk -v name="$name" -v paper="${paper_slices[$name]:-0}" '
+        $1 ~ /^LUT[1-4]$/ { tables += $2 }
+        $1 == "RAM16X1D" { tables += 2 * $2 }
+        $1 ~ /^FD/ { registers += $2 }
+        $1 ~ /^RAMB16|^FIFO16/ { blocks += $2 }
+        $1 == "DSP48" { multipliers += $2 }
+        END {
+            slices = int(((tables > registers ? tables : registers) + 1) / 2)
+            printf "synthesis | %s | %d LUTs, %d registers, %d block RAMs, %d DSPs\n", name, tables, registers, blocks, multipliers
+            if (paper) printf "synthesis | %s | %d slices if all are full (paper: %d, %+.0f %%)\n", name, slices, paper, 100 * (slices / paper - 1)
+        }' "$out/$name-stat.txt" | tee -a "$out/figures"
+}
+
+part_synth() {
+    need yosys
+    each_design synth_one
+}
+
+table() {
+    printf '\n'
+    awk -F ' [|] ' '{ printf "%-11s %-62s %s\n", $1, $2, $3 }' "$out/figures"
+}
+
+mkdir -p "$out"
 case ${1:-all} in
-    build | lint) "part_$1" ;;
+    build | lint | test | prove | synth) "part_$1" ;;
+    quick)
+        part_lint
+        part_build
+        part_test
+        table
+        ;;
+    all)
+        part_lint
+        part_build
+        COVERAGE=1 part_test
+        part_prove
+        part_synth
+        table
+        ;;
     *)
         say "there is no part '$1'"
         exit 2

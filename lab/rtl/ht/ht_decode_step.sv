@@ -75,6 +75,11 @@ module ht_decode_step #(
   assign in_bar0      = memory_i && address[63:Bar0Bits] == bar0_i;
   assign in_bar1      = memory_i && address[63:Bar1Bits] == bar1_i;
 
+  // Both base addresses are multiples of a page, at least.
+  localparam int unsigned Low = Bar0Bits < Bar1Bits ? Bar0Bits : Bar1Bits;
+  logic unused_address;
+  assign unused_address = &address[Low-1:0];
+
   always_comb begin
     taker = ht_pkg::ForUser;
     if (needs_target && to_config) taker = ht_pkg::ForConfig;

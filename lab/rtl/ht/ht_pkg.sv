@@ -5,7 +5,6 @@
 
 package ht_pkg;
   // Virtual channels, as indices.
-  localparam int unsigned Channels = 3;
   localparam int unsigned Posted = 0;
   localparam int unsigned NonPosted = 1;
   localparam int unsigned Response = 2;

@@ -20,7 +20,7 @@ module ht_receiver #(
   output logic [Width/8-1:0] ctl_o,
   output logic [4*Width-1:0] dword_o,
   output logic [Width/8-1:0] crc_error_o,  // of each lane, for one clock
-  output logic               ctl_error_o,  // CTL has changed inside a dword
+  output logic               ctl_error_o,  // CTL has changed inside a dword, or is not set in a CRC
   output logic               overflow_o    // words have come faster than the core's clock
 );
   localparam int unsigned Lanes = Width / 8;
@@ -123,13 +123,13 @@ module ht_receiver #(
     assign dword_o     = word_q[31:0];
     assign ctl_o       = ctl[0];
     assign valid_o     = valid_q && !slot;
-    assign ctl_error_o = valid_q && !slot && ctl != 4'h0 && ctl != 4'hf;
+    assign ctl_error_o = valid_q && ctl != 4'hf && (slot || ctl != 4'h0);
   end else begin : gen_dwords
     assign dword_o     = wide_i ? word_q[63:0] :
                          {32'd0, word_q[55:48], word_q[39:32], word_q[23:16], word_q[7:0]};
     assign ctl_o       = {ctl[2], ctl[0]};
     assign valid_o     = {wide_i, 1'b1} & {2{valid_q && !slot}};
-    assign ctl_error_o = valid_q && !slot &&
-                         (ctl[0] != ctl[1] || ctl[2] != ctl[3] || (!wide_i && ctl[0] != ctl[2]));
+    assign ctl_error_o = valid_q && (slot ? ctl != 4'hf :
+                         (ctl[0] != ctl[1] || ctl[2] != ctl[3] || (!wide_i && ctl[0] != ctl[2])));
   end
 endmodule

@@ -25,7 +25,7 @@ module async_fifo #(
 );
   localparam int unsigned AddrW = $clog2(Depth);
 
-  logic [Width-1:0] mem [Depth];
+  (* ram_style = "distributed" *) logic [Width-1:0] mem [Depth];
 
   logic [AddrW:0] wptr_q, wptr_d, wgray_q, wgray_seen;
   logic [AddrW:0] rptr_q, rptr_d, rgray_q, rgray_seen;
