@@ -143,6 +143,8 @@ count_coverage() {
 part_prove() {
     need yosys z3
     lab/rtl/ht/formal/run.sh | tee -a "$out/figures"
+    # Those of what designs share, and of other designs.
+    [[ ! -x lab/rtl/formal/run.sh ]] || lab/rtl/formal/run.sh
 }
 
 # Slices of the paper's HT-Core (Table I), by design.
