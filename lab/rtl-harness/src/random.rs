@@ -11,6 +11,10 @@ impl Random {
     }
 
     /// 64 random bits.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "it never ends, and nobody collects it"
+    )]
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;

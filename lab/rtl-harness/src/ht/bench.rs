@@ -332,7 +332,7 @@ impl Bench {
         let (mut last, mut last_clock) = (0, self.counts.clocks);
         loop {
             let done = self.counts.to_core + self.counts.from_core;
-            if self.counts.clocks % 2048 == 0 {
+            if self.counts.clocks.is_multiple_of(2048) {
                 self.change_habits();
             }
             if done < end {
@@ -379,7 +379,7 @@ impl Bench {
     fn fill(&mut self, down: &mut Source, up: &mut Source) {
         for channel in 0..3 {
             while self.partner.outbox[channel].len() < 3 {
-                let packet = self.to_core(channel, down);
+                let packet = self.packet_to_core(channel, down);
                 self.partner.outbox[channel].push_back(packet);
             }
             while self.user.outbox[channel].len() < 3 {
@@ -389,7 +389,7 @@ impl Bench {
     }
 
     /// A packet for the core, after which the right end of it is expected.
-    fn to_core(&mut self, channel: usize, source: &mut Source) -> Packet {
+    fn packet_to_core(&mut self, channel: usize, source: &mut Source) -> Packet {
         let blocks = [BAR0, BAR1];
         let own = self.random.below(100);
         if channel == 1 && own < 4 {

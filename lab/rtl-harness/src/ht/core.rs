@@ -199,7 +199,8 @@ impl Core {
             let tx = now == tx_next;
             if tx {
                 let half = (now - self.time) / BIT_TIME;
-                self.model.set(self.inputs.tx_clk, u64::from(half % 2 == 0));
+                self.model
+                    .set(self.inputs.tx_clk, u64::from(half.is_multiple_of(2)));
                 self.model.set(self.inputs.core_clk, u64::from(half < 2));
                 tx_next += BIT_TIME;
             }

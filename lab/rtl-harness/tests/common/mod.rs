@@ -1,6 +1,7 @@
 //! What the tests of the HT-Core share.
 
 #![allow(dead_code, reason = "each test program uses a part")]
+#![allow(clippy::print_stdout, reason = "for those who run the tests")]
 
 use std::fs::OpenOptions;
 use std::io::Write as _;

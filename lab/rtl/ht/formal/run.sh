@@ -20,15 +20,16 @@ prove() {
     cat "$formal/$module.svh" >>"$work/$module.sv"
     echo endmodule >>"$work/$module.sv"
     mapfile -t files < <(ls lab/rtl/ht/ht_pkg.sv lab/rtl/prim/*.sv lab/rtl/ht/ht_*.sv | grep -v "/$module.sv" | sort -u)
-    # Only what is used: the properties say `ht_pkg`, so the package is first.
+    # The package is first. Only the module itself is read with its properties.
     [[ $clocks == many ]] && settle=clk2fflogic
     yosys -q -l "$work/yosys.log" -p "
-        read_verilog -sv -formal lab/rtl/ht/ht_pkg.sv $(printf '%s ' "${files[@]}" | sed 's|lab/rtl/ht/ht_pkg.sv||') $work/$module.sv
+        read_verilog -sv lab/rtl/ht/ht_pkg.sv $(printf '%s ' "${files[@]}" | sed 's|lab/rtl/ht/ht_pkg.sv||')
+        read_verilog -sv -formal $work/$module.sv
         chparam $* $module
         hierarchy -check -top $module; proc; opt_clean; flatten; memory -nordff; opt_clean
         $settle; opt_clean; setundef -undriven -anyseq; dffunmap; write_smt2 -wires $work/$module.smt2" 2>&1 |
         grep -v '^Warning' || true
-    local begin=$SECONDS log=$work/smt.log
+    local parameters=" $*" begin=$SECONDS log=$work/smt.log
     if ! timeout 500 yosys-smtbmc -s z3 --unroll --noprogress -t "$steps" "$work/$module.smt2" >"$log" 2>&1; then
         tail -5 "$log" >&2
         printf 'formal: %s %s: FAILED, see %s\n' "$module" "$*" "$log" >&2
@@ -39,7 +40,7 @@ prove() {
         printf 'formal: %s %s: the induction FAILED, see %s\n' "$module" "$*" "$log" >&2
         return 1
     fi
-    printf 'proof | %s %s | %s, %d steps, %d s\n' "$module" "${*//-set /}" "$how" "$steps" $((SECONDS - begin))
+    printf 'proof | %s%s | %s, %d steps, %d s\n' "$module" "${parameters//-set / }" "$how" "$steps" $((SECONDS - begin))
 }
 
 while read -r module rest; do
