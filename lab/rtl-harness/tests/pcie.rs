@@ -8,6 +8,7 @@ use std::io::Write as _;
 
 use hostwire_rtl_harness::model;
 use hostwire_rtl_harness::pcie::{Failure, Framing, Habits, Report, Setup, against_partner, pair};
+use hostwire_testing::{left_out, need};
 
 const WIDTHS: [usize; 4] = [1, 2, 4, 8];
 const FRAMINGS: [Framing; 2] = [Framing::Symbols, Framing::Tokens];
@@ -56,7 +57,7 @@ fn report(result: Result<Report, Failure>) -> Option<Report> {
     match result {
         Ok(report) => Some(report),
         Err(Failure::Model(error @ model::Error::NotBuilt { .. })) => {
-            println!("skipped: {error}");
+            left_out(&need::RTL_MODELS, error);
             None
         }
         Err(failure) => panic!("{failure}"),
@@ -64,6 +65,7 @@ fn report(result: Result<Report, Failure>) -> Option<Report> {
 }
 
 /// A line for the table of `scripts/rtl.sh`.
+#[expect(clippy::print_stdout, reason = "who runs the tests should read it")]
 fn figure(line: &str) {
     println!("{line}");
     let Some(path) = std::env::var_os("HOSTWIRE_RTL_FIGURES") else {
@@ -81,7 +83,6 @@ fn all(what: &str, shows: Shows, run: impl Fn(Setup) -> Result<Report, Failure>)
             let Some(report) = report(run(setup)) else {
                 return;
             };
-            println!("{what}, x{lanes}, {framing:?}: {report:?}");
             for (count, shown) in report.errors.iter().zip(shows) {
                 let enough = setup.packets >= 4_000 || shown == Some(false);
                 assert!(

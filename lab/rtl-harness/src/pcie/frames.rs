@@ -250,7 +250,7 @@ mod tests {
                     .zip(lanes)
                     .filter_map(|(symbol, lane)| decoder.take(*symbol, lane))
                     .collect();
-                assert_eq!(got, [packet.clone()], "{framing:?}");
+                assert_eq!(got, std::slice::from_ref(packet), "{framing:?}");
             }
         }
     }

@@ -40,7 +40,7 @@ impl Tlp {
 
     /// A memory write of so many dwords, with a header of four dwords.
     pub fn write(dwords: u64, random: &mut Random) -> Option<Self> {
-        let address = 1 << 40 | random.below(1 << 20) << 12;
+        let address = (1 << 40) | (random.below(1 << 20) << 12);
         let len = dwords as usize * 4;
         let header = MemoryRepr::covering(Operation::Write, RoutingId(1), address, len).ok()?;
         Self::of(HeaderRepr::Memory(header), random)
@@ -72,7 +72,7 @@ fn memory(random: &mut Random, operation: Operation, dwords: u64) -> Option<Head
     } else {
         0
     };
-    let address = high | page | random.below(256) * 4;
+    let address = high | page | (random.below(256) * 4);
     let id = RoutingId(random.next() as u16);
     let mut repr = MemoryRepr::covering(operation, id, address, dwords as usize * 4).ok()?;
     repr.tag = random.next() as u8;
