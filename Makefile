@@ -1,7 +1,7 @@
 # The chores of this repository. The work is in scripts/; see CONTRIBUTING.md.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long test-arm vm-demo bench install uninstall
+.PHONY: help run test test-long test-arm rtl vm-demo bench install uninstall
 
 help: ## Say what there is to make
 	@echo 'make TARGET, where TARGET is one of'
@@ -18,6 +18,9 @@ test-long: ## Slow suites: ignored tests, many more cases for the random ones
 
 test-arm: ## The lower crates, the examples and libshmem on 64-bit Arm, emulated elsewhere
 	@scripts/test-arm.sh
+
+rtl: ## The hardware in lab/rtl: lint, tests, proofs, synthesis, one table; see scripts/rtl.sh
+	@scripts/rtl.sh
 
 vm-demo: ## A message between two virtual machines that share memory (wire window); see scripts/vm-demo.sh
 	@scripts/vm-demo.sh $(VM)

@@ -33,6 +33,7 @@ suites=(
     machines:6
     packages:3
     load:9
+    rtl:5
 )
 
 # All tests of these packages, in release mode: those that are ignored otherwise, and all numbers of PEs.
@@ -79,6 +80,9 @@ suite_openshmem_fabric() {
 suite_provider() { tests_of hostwire-fabric-provider hostwire-tca; }
 
 # By its command, which says how far it is.
+# 10 million packets for each core. Without Verilator it fails: that is what it is for.
+suite_rtl() { PACKETS=${PACKETS:-10000000} scripts/rtl.sh all; }
+
 suite_fuzz() { "$cargo" run --locked --release --package hostwire-fuzzing -- run; }
 
 suite_model() {

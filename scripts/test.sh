@@ -72,11 +72,20 @@ step_loom() { scripts/loom.sh; }
 
 step_model() { scripts/model.sh --quick; }
 
+# The hardware in lab/rtl. Its proofs and its synthesis: `make rtl`.
+step_rtl() {
+    if command -v verilator >/dev/null; then
+        scripts/rtl.sh quick
+    else
+        echo "skipped: verilator is not installed (make rtl installs it)"
+    fi
+}
+
 step_sanitize() { scripts/sanitize.sh address miri; }
 
 steps=("$@")
 if ((${#steps[@]} == 0)); then
-    steps=(fmt scripts tidy licences headers clippy codegen instructions test python doc portable loom model sanitize)
+    steps=(fmt scripts tidy licences headers clippy codegen instructions test python doc portable loom model rtl sanitize)
 fi
 for step in "${steps[@]}"; do
     if ! declare -F "step_$step" >/dev/null; then

@@ -1,0 +1,58 @@
+//! What the tests of the HT-Core share.
+
+#![allow(dead_code, reason = "each test program uses a part")]
+#![allow(clippy::print_stdout, reason = "for those who run the tests")]
+
+use std::fs::OpenOptions;
+use std::io::Write as _;
+
+use hostwire_rtl_harness::ht::{Bench, Options, Width};
+use hostwire_rtl_harness::model::Error;
+
+/// Each core with each width that can be negotiated: towards it, and from it.
+pub const LINKS: [(Width, (bool, bool)); 5] = [
+    (Width::Eight, (false, false)),
+    (Width::Sixteen, (true, true)),
+    (Width::Sixteen, (false, false)),
+    (Width::Sixteen, (true, false)),
+    (Width::Sixteen, (false, true)),
+];
+
+/// A link that is up; `None` if the models were not built.
+pub fn bench(options: &Options) -> Option<Bench> {
+    match Bench::new(options) {
+        Ok(bench) => {
+            Some(bench.unwrap_or_else(|failure| panic!("seed {}: {failure}", options.seed)))
+        }
+        Err(error @ Error::NotBuilt { .. }) => {
+            println!("skipped: {error}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// A line for the table of `scripts/rtl.sh`.
+pub fn figure(line: &str) {
+    println!("{line}");
+    let Some(path) = std::env::var_os("HOSTWIRE_RTL_FIGURES") else {
+        return;
+    };
+    let mut file = OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(path)
+        .unwrap();
+    writeln!(file, "{line}").unwrap();
+}
+
+/// Name of a link in the table.
+pub fn name(width: Width, wide: (bool, bool)) -> String {
+    let bits = |wide| if wide { 16 } else { 8 };
+    format!(
+        "{} bit core, link of {} and {} bit",
+        width.bits(),
+        bits(wide.0),
+        bits(wide.1)
+    )
+}

@@ -1,0 +1,212 @@
+#!/bin/bash
+# The hardware in lab/rtl: checks, tests and proves it, and prints what was seen. See docs/rtl.md.
+#
+#     scripts/rtl.sh          all of it: lint, build, test, prove, synth, then one table
+#     scripts/rtl.sh quick    what belongs to `make test`: lint, build, test, without the rest
+#     scripts/rtl.sh build    only libraries for the harness: target/rtl/libhostwire_rtl_*.so
+#     scripts/rtl.sh lint | test | prove | synth     one part
+#
+# PACKETS=10000000  packets of the random tests, for each design (default 100000)
+# WAVES=1           writes the signals of a short run to target/rtl/*.vcd
+#
+# It needs verilator, yosys and z3. As root on Debian or Ubuntu it installs them, otherwise it says which are missing.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cargo=${CARGO:-cargo}
+out=$PWD/target/rtl
+
+say() { printf 'rtl: %s\n' "$*" >&2; }
+
+# Installs what is missing, or says what it is.
+need() {
+    local tool missing=()
+    for tool in "$@"; do
+        command -v "$tool" >/dev/null || missing+=("$tool")
+    done
+    ((${#missing[@]})) || return 0
+    if [[ $(id -u) == 0 ]] && command -v apt-get >/dev/null && apt-get install -y "${missing[@]}" >/dev/null; then
+        return 0
+    fi
+    say "missing: ${missing[*]} (Debian and Ubuntu: apt-get install ${missing[*]})"
+    return 1
+}
+
+# The sources in the folders of a design, packages first.
+sources() {
+    local folder
+    for folder in "$@"; do
+        ls lab/rtl/"$folder"/*_pkg.sv 2>/dev/null || true
+    done
+    for folder in "$@"; do
+        ls lab/rtl/"$folder"/*.sv | grep -v _pkg.sv || true
+    done
+}
+
+# Calls a function with each line of lab/rtl/designs.
+each_design() {
+    local line
+    while read -r line; do
+        [[ -z $line || $line == '#'* ]] && continue
+        # shellcheck disable=SC2086
+        "$@" ${line/ - / }
+    done <lab/rtl/designs
+}
+
+# The ports of a model, from the macros in its header.
+ports_of() {
+    sed -nE 's/^ *VL_(IN|OUT)(8|16|64|W|)\(&([a-z0-9_]+),([0-9]+),0.*/\1 \3 \4/p' "$1" |
+        awk '{ printf "PORT(%s, %d, %s)\n", $2, $3 + 1, $1 == "IN" ? "true" : "false" }'
+}
+
+# `build_one KIND NAME TOP [PARAMETER...] FOLDER...`, where KIND adds waves or coverage to the name and to the model.
+build_one() {
+    local kind=$1 name=$2 top=$3 parameters=() options=() folder
+    shift 3
+    while [[ ${1:-} == -* ]]; do
+        parameters+=("$1")
+        shift
+    done
+    # The tests of these write neither.
+    [[ $kind == plain || $name != pcie_* ]] || return 0
+    case $kind in
+        waves) options=(--trace --trace-structs) name=$name-waves ;;
+        coverage) options=(--coverage-line --coverage-user) name=$name-coverage ;;
+    esac
+    folder=$out/$name
+    local library=$out/libhostwire_rtl_$name.so files
+    mapfile -t files < <(sources "$@")
+    if [[ -e $library && -z $(find "${files[@]}" lab/rtl-harness/native scripts/rtl.sh lab/rtl/designs -newer "$library") ]]; then
+        return 0
+    fi
+    mkdir -p "$folder"
+    verilator --cc -O3 --x-assign fast --x-initial fast -Wno-fatal "${options[@]}" "${parameters[@]}" \
+        --top-module "$top" --prefix "V$top" --Mdir "$folder" "${files[@]}"
+    ports_of "$folder/V$top.h" >"$folder/ports.inc"
+    make -s -C "$folder" -f "V$top.mk" OPT_FAST='-O2' OPT_SLOW='-O1' OPT_GLOBAL='-O2' \
+        USER_CPPFLAGS=-fPIC "V${top}__ALL.a" verilated.o verilated_threads.o \
+        $([[ $kind == waves ]] && echo verilated_vcd_c.o) $([[ $kind == coverage ]] && echo verilated_cov.o) >/dev/null
+    local root
+    root=$(verilator --getenv VERILATOR_ROOT)
+    c++ -std=c++17 -O2 -fPIC -shared -Wl,--no-undefined -I"$folder" -I"$root/include" -I"$root/include/vltstd" \
+        -DVM_TRACE=$([[ $kind == waves ]] && echo 1 || echo 0) -DVM_COVERAGE=$([[ $kind == coverage ]] && echo 1 || echo 0) \
+        -DMODEL_HEADER="\"V$top.h\"" -DMODEL_CLASS="V$top" -DMODEL_PORTS='"ports.inc"' \
+        -o "$library.new" lab/rtl-harness/native/model.cpp "$folder"/verilated*.o "$folder/V${top}__ALL.a" -lpthread
+    mv "$library.new" "$library"
+}
+
+part_build() {
+    need verilator c++
+    each_design build_one plain
+}
+
+lint_one() {
+    local name=$1 top=$2 parameters=() files
+    shift 2
+    while [[ ${1:-} == -* ]]; do
+        parameters+=("$1")
+        shift
+    done
+    mapfile -t files < <(sources "$@")
+    verilator --lint-only -Wall "${parameters[@]}" --top-module "$top" "${files[@]}"
+    printf '%s: lint clean\n' "$name"
+}
+
+part_lint() {
+    need verilator
+    each_design lint_one
+}
+
+# The harness, with what it has seen as lines for the table.
+part_test() {
+    local packets=${PACKETS:-100000} folders=()
+    rm -f "$out/figures"
+    if [[ -n ${WAVES:-} ]]; then
+        each_design build_one waves
+        folders+=(HOSTWIRE_RTL_WAVES="$out")
+    fi
+    if [[ -n ${COVERAGE:-} ]]; then
+        each_design build_one coverage
+        rm -f "$out"/*.dat
+        folders+=(HOSTWIRE_RTL_COVERAGE="$out")
+    fi
+    env "${folders[@]}" HOSTWIRE_RTL="$out" HOSTWIRE_RTL_PACKETS="$packets" HOSTWIRE_RTL_FIGURES="$out/figures" \
+        "$cargo" test --release --locked --package hostwire-rtl-harness
+    [[ -z ${WAVES:-} ]] || say "signals are in $(cd "$out" && echo *.vcd), folder $out"
+    [[ -z ${COVERAGE:-} ]] || count_coverage
+}
+
+# Lines that the tests have run.
+count_coverage() {
+    local total
+    total=$(verilator_coverage --annotate "$out/annotated" "$out"/*.dat | sed -nE 's/.*Total coverage \((.*)\) (.*)%/\2 % of lines (\1)/p')
+    printf 'coverage | HT-Core | %s; those never run have %%000000 in %s\n' "$total" target/rtl/annotated >>"$out/figures"
+}
+
+part_prove() {
+    need yosys z3
+    lab/rtl/ht/formal/run.sh | tee -a "$out/figures"
+    OUT=$out/formal/pcie lab/rtl/formal/run.sh | tee -a "$out/figures"
+}
+
+# Slices of the paper's HT-Core (Table I), by design. The others have none to be compared with.
+declare -A paper_slices=([ht8]=2699 [ht16]=4123)
+
+# Virtex-4, as the paper's board has. A slice has two tables of 4 inputs and two registers. The rule: slices are full, so half as
+# many as the larger number; a 16 x 1 dual-port memory takes two tables, and inverters of resets are part of slices.
+synth_one() {
+    local name=$1 top=$2 parameters=() files
+    shift 2
+    while [[ ${1:-} == -* ]]; do
+        parameters+=(-chparam "$(sed -E 's/-G(.*)=(.*)/\1 \2/' <<<"$1")")
+        shift
+    done
+    mapfile -t files < <(sources "$@")
+    mkdir -p "$out"
+    yosys -q -l "$out/$name-yosys.log" -p "read_verilog -sv ${files[*]}; hierarchy -check -top $top ${parameters[*]}; proc;
+        select -assert-none t:\$dlatch; synth_xilinx -family xc4v -flatten -top $top; select -assert-none t:LD*;
+        tee -o $out/$name-stat.txt stat" 2>&1 | grep -v '^Warning: \(Resizing\|Shift\)' || true
+    awk -v name="$name" -v paper="${paper_slices[$name]:-0}" '
+        $1 ~ /^LUT[1-4]$/ { tables += $2 }
+        $1 == "RAM16X1D" { tables += 2 * $2 }
+        $1 ~ /^FD/ { registers += $2 }
+        $1 ~ /^RAMB16|^FIFO16/ { blocks += $2 }
+        $1 == "DSP48" { multipliers += $2 }
+        END {
+            slices = int(((tables > registers ? tables : registers) + 1) / 2)
+            printf "synthesis | %s | %d LUTs, %d registers, %d block RAMs, %d DSPs\n", name, tables, registers, blocks, multipliers
+            if (paper) printf "synthesis | %s | %d slices if all are full (paper: %d, %+.0f %%)\n", name, slices, paper, 100 * (slices / paper - 1)
+        }' "$out/$name-stat.txt" | tee -a "$out/figures"
+}
+
+part_synth() {
+    need yosys
+    each_design synth_one
+}
+
+table() {
+    printf '\n'
+    awk -F ' [|] ' '{ printf "%-11s %-62s %s\n", $1, $2, $3 }' "$out/figures"
+}
+
+mkdir -p "$out"
+case ${1:-all} in
+    build | lint | test | prove | synth) "part_$1" ;;
+    quick)
+        part_lint
+        part_build
+        part_test
+        table
+        ;;
+    all)
+        part_lint
+        part_build
+        COVERAGE=1 part_test
+        part_prove
+        part_synth
+        table
+        ;;
+    *)
+        say "there is no part '$1'"
+        exit 2
+        ;;
+esac
