@@ -44,6 +44,7 @@ mod opening;
 #[cfg(not(loom))]
 mod place;
 mod receiver;
+mod receiver_at_once;
 mod receiver_eager;
 mod sender;
 mod sender_eager;
