@@ -21,6 +21,9 @@ use crate::slots::UNUSED;
 /// The stamp of a team's first barrier.
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) const FIRST_STAMP: u64 = UNUSED + 1;
+/// How many members a member informs that a barrier is over, where PEs share cores. In a larger team those inform others. If the
+/// last one informed all, every PE would in the end have page tables for a page of every other: 10 GiB for 1,024 PEs.
+const INFORMED_MAX: usize = 64;
 /// Number of low bits of the counter in which a barrier counts arrivals; the stamp is above them.
 const ARRIVALS_BITS: u32 = crate::layout::PES_MAX.ilog2() + 1;
 
@@ -196,7 +199,7 @@ impl Team {
     }
 
     /// If PEs share cores, each of them should be scheduled only once: all count themselves at
-    /// rank 0, and the last one to arrive informs the others.
+    /// rank 0, and the last one to arrive informs the others, or in a larger team the root of a tree.
     #[cold]
     fn meet_crowded<C: Caller>(
         &self,
@@ -220,10 +223,11 @@ impl Team {
                 Some(count.max(nobody) + 1)
             });
         if before.max(nobody) + 1 == all {
-            for rank in (0..size).filter(|rank| *rank != self.rank) {
-                self.put_word(caller, rank, self.slot.release(), stamp)?;
+            if size <= INFORMED_MAX {
+                return self.inform(caller, 0..size, stamp);
             }
-            return Ok(());
+            self.inform(caller, 0..1, stamp)?;
+            return self.inform(caller, self.below(), stamp);
         }
         let word = Awaited {
             offset: self.slot.release(),
@@ -232,6 +236,9 @@ impl Team {
             step: self.barrier_step(&[]),
         };
         let met = word.meets(caller, |got| Ok(got >= stamp));
+        if size > INFORMED_MAX && (met.is_ok() || counter.load(Ordering::Acquire) >= all) {
+            self.inform(caller, self.below(), stamp)?;
+        }
         match met {
             // A member that has passed may leave before this one is informed. But then all members
             // have counted themselves. If a member leaves while some are still missing, the barrier
@@ -246,6 +253,26 @@ impl Team {
             }
             Ok(()) => Ok(()),
         }
+    }
+
+    /// The ranks below this one in the tree.
+    fn below(&self) -> std::ops::Range<usize> {
+        let first = self.rank * INFORMED_MAX + 1;
+        first.min(self.size())..(first + INFORMED_MAX).min(self.size())
+    }
+
+    /// Tells these members, without the own one, that the barrier is over. A word is written by the member above and by those that
+    /// arrive last; it grows, because the one above has written the last one before it arrives here.
+    fn inform<C: Caller>(
+        &self,
+        caller: &C,
+        ranks: std::ops::Range<usize>,
+        stamp: u64,
+    ) -> Result<()> {
+        for rank in ranks.filter(|rank| *rank != self.rank) {
+            self.put_word(caller, rank, self.slot.release(), stamp)?;
+        }
+        Ok(())
     }
 
     fn barrier_step<'a>(&'a self, next: &'a [usize]) -> Step<'a> {

@@ -18,8 +18,8 @@ use super::team::LEAVING;
 use super::{Caller, Team};
 use crate::error::{Error, Result};
 
-/// Up to so many members, each tells all others. In a larger team, it tells only those that it waits for,
-/// if they are known.
+/// Up to so many members, each tells all others. In a larger team, it tells only those that it waits for, or
+/// so many after it where they are not known: a member that has called something else is told by one before it.
 const TOLD_MEMBERS_MAX: usize = 64;
 
 /// Up to so many members, each looks at the words of all others. Each word that is looked at needs memory.
@@ -231,7 +231,7 @@ impl Step<'_> {
         let (team, offset) = (self.team, self.team.slot.wait(self.team.rank));
         let put = |rank| team.put_word(caller, rank, offset, word);
         match self.next.is_empty() || team.size() <= TOLD_MEMBERS_MAX {
-            true => team.others().try_for_each(put),
+            true => team.others().take(TOLD_MEMBERS_MAX).try_for_each(put),
             false => self.next.iter().try_for_each(|rank| put(*rank)),
         }
     }

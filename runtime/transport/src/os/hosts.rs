@@ -66,8 +66,16 @@ impl Hosts {
                 let netlink = Netlink::open()?;
                 netlink.set_up("lo")?;
                 netlink.set_mtu(INTERFACE, mtu_bytes)?;
+                netlink.set_hardware_address(INTERFACE, hardware_address(number))?;
                 netlink.add_address(INTERFACE, Self::address(number), PREFIX_BITS)?;
-                netlink.set_up(INTERFACE)
+                netlink.set_up(INTERFACE)?;
+                // All namespaces share one table of at most 1,024 neighbours that are asked for (gc_thresh3). Hosts that were
+                // told of them have no entries there: 64 hosts would need 4,032.
+                let index = netlink.index(INTERFACE)?;
+                let mut others = (0..count).filter(|other| *other != number);
+                others.try_for_each(|other| {
+                    netlink.add_neighbour(index, Self::address(other), hardware_address(other))
+                })
             };
             inside(host.as_fd(), set_up).map_err(failed)?;
         }
@@ -119,6 +127,12 @@ impl HostPlace {
         unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWUTS) }?;
         Ok(rustix::system::sethostname(self.name.as_bytes())?)
     }
+}
+
+/// The hardware address of a host's interface: one of those that belong to no maker.
+fn hardware_address(host: u32) -> [u8; 6] {
+    let [a, b, c, d] = Hosts::address(host).octets();
+    [2, 0, a, b, c, d]
 }
 
 /// Joins hosts by a bridge in a namespace of its own.

@@ -11,7 +11,7 @@ use rustix::net::{
     socket_with,
 };
 
-// linux/netlink.h, linux/rtnetlink.h, linux/if_link.h, linux/veth.h, linux/if_addr.h.
+// linux/netlink.h, linux/rtnetlink.h, linux/if_link.h, linux/veth.h, linux/if_addr.h, linux/neighbour.h.
 const NLMSG_ERROR: u16 = 2;
 const NLM_F_REQUEST: u16 = 0x1;
 const NLM_F_ACK: u16 = 0x4;
@@ -20,6 +20,8 @@ const NLM_F_CREATE: u16 = 0x400;
 const RTM_NEWLINK: u16 = 16;
 const RTM_SETLINK: u16 = 19;
 const RTM_NEWADDR: u16 = 20;
+const RTM_NEWNEIGH: u16 = 28;
+const IFLA_ADDRESS: u16 = 1;
 const IFLA_IFNAME: u16 = 3;
 const IFLA_MTU: u16 = 4;
 const IFLA_MASTER: u16 = 10;
@@ -30,6 +32,9 @@ const IFLA_INFO_DATA: u16 = 2;
 const VETH_INFO_PEER: u16 = 1;
 const IFA_ADDRESS: u16 = 1;
 const IFA_LOCAL: u16 = 2;
+const NDA_DST: u16 = 1;
+const NDA_LLADDR: u16 = 2;
+const NUD_PERMANENT: u16 = 0x80;
 const IFF_UP: u32 = 1;
 const HEADER_BYTES: usize = 16;
 
@@ -83,7 +88,7 @@ impl Netlink {
 
     /// Puts an interface into a bridge.
     pub(super) fn set_master(&self, name: &str, bridge: &str) -> io::Result<()> {
-        let bridge = netdevice::name_to_index(&self.0, bridge)?;
+        let bridge = self.index(bridge)?;
         self.set(name, 0, 0, IFLA_MASTER, &bridge.to_ne_bytes())
     }
 
@@ -110,13 +115,40 @@ impl Netlink {
         address: Ipv4Addr,
         prefix_bits: u8,
     ) -> io::Result<()> {
-        let index = netdevice::name_to_index(&self.0, name)?;
+        let index = self.index(name)?;
         // struct ifaddrmsg: family, prefix, flags, scope, index.
         let mut body = vec![AddressFamily::INET.as_raw() as u8, prefix_bits, 0, 0];
         body.extend(index.to_ne_bytes());
         attribute(&mut body, IFA_LOCAL, &address.octets());
         attribute(&mut body, IFA_ADDRESS, &address.octets());
         self.request(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, &body)
+    }
+
+    /// Gives an interface that is down a hardware address.
+    pub(super) fn set_hardware_address(&self, name: &str, address: [u8; 6]) -> io::Result<()> {
+        self.set(name, 0, 0, IFLA_ADDRESS, &address)
+    }
+
+    /// Notes for good which hardware address a host behind an interface has.
+    pub(super) fn add_neighbour(
+        &self,
+        index: u32,
+        host: Ipv4Addr,
+        address: [u8; 6],
+    ) -> io::Result<()> {
+        // struct ndmsg: family, padding, index, state, flags, type.
+        let mut body = vec![AddressFamily::INET.as_raw() as u8, 0, 0, 0];
+        body.extend(index.to_ne_bytes());
+        body.extend(NUD_PERMANENT.to_ne_bytes());
+        body.extend([0; 2]);
+        attribute(&mut body, NDA_DST, &host.octets());
+        attribute(&mut body, NDA_LLADDR, &address);
+        self.request(RTM_NEWNEIGH, NLM_F_CREATE, &body)
+    }
+
+    /// The number of an interface.
+    pub(super) fn index(&self, name: &str) -> io::Result<u32> {
+        Ok(netdevice::name_to_index(&self.0, name)?)
     }
 
     /// Sends one request and waits for the answer.

@@ -175,7 +175,7 @@ impl Ether {
 
         let addresses = Addresses::new(roster.host_of.len() as u32, segment.memory())?;
         let windows = members.iter().copied().zip(segments);
-        let own = Own::new(windows, ended.clone(), addresses.map().clone())?;
+        let own = Own::new(windows, ended.clone(), *addresses.map())?;
         let alarm = Alarm::new()
             .map_err(|e| TransportError::environment("making the timer of the agent", e))?;
         let mut core = FramesCore::new(endpoint, socket, alarm, own, seals);

@@ -132,7 +132,7 @@ impl Ether {
         };
         let endpoint = Endpoint::new(config, identity, wall_clock_ns()).map_err(no_link)?;
         let addresses = Addresses::of_stations(segment.memory())?;
-        let own = Own::of_station(segment.clone(), addresses.map().clone())?;
+        let own = Own::of_station(segment.clone(), *addresses.map())?;
         let alarm = Alarm::new()
             .map_err(|e| TransportError::environment("making the timer of the agent", e))?;
         let mut core = FramesCore::new(endpoint, socket, alarm, own, seals).that_meets(meets);

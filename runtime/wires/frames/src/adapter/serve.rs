@@ -112,7 +112,7 @@ impl Server {
             guests: guests.collect::<Result<_, TransportError>>()?,
             announcements: Announcements::default(),
             is_closed: vec![false; adapter_memory.hosts() as usize],
-            map: ether.addresses.map().clone(),
+            map: *ether.addresses.map(),
             deadline,
             looked_around: Instant::now(),
             room: Box::new([0; PIECE_BYTES]),
