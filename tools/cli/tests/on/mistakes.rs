@@ -86,7 +86,7 @@ fn machines_that_differ_are_both_named() {
     refused(
         &format!(
             "cd /run/ssh
-            printf '#!/bin/sh\\nprintf \"{greeting}\"; cat\\n' >arm; chmod +x arm; replace arm; run h2,h3"
+            printf '#!/bin/sh\\nprintf \"{greeting}\"; cat >/dev/null\\n' >arm; chmod +x arm; replace arm; run h2,h3"
         ),
         // Which of the two was asked first is open.
         &["aarch64 with pages of 65536 bytes"],
