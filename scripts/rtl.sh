@@ -163,8 +163,10 @@ synth_one() {
     mapfile -t files < <(sources "$@")
     mkdir -p "$out"
     yosys -q -l "$out/$name-yosys.log" -p "read_verilog -sv ${files[*]}; hierarchy -check -top $top ${parameters[*]}; proc;
-        select -assert-none t:\$dlatch; synth_xilinx -family xc4v -flatten -top $top; select -assert-none t:LD*;
+        select -assert-none t:\$dlatch; design -push-copy; flatten; opt_clean; write_json $out/$name.json; design -pop;
+        synth_xilinx -family xc4v -flatten -top $top; select -assert-none t:LD*;
         tee -o $out/$name-stat.txt stat" 2>&1 | grep -v '^Warning: \(Resizing\|Shift\)' || true
+    python3 lab/rtl/clocks.py "$out/$name.json"
     awk -v name="$name" -v paper="${paper_slices[$name]:-0}" '
         $1 ~ /^LUT[1-4]$/ { tables += $2 }
         $1 == "RAM16X1D" { tables += 2 * $2 }
