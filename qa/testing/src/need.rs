@@ -35,10 +35,10 @@ pub const CUDA: Need = Need::excused(
     "a GPU of CUDA",
     "the machines of continuous integration have no accelerator",
 );
-/// Libraries of the hardware in `lab/rtl`.
+/// Verilator models of `lab/rtl`, which `scripts/rtl.sh build` makes.
 pub const RTL_MODELS: Need = Need::excused(
     "models of the hardware in lab/rtl",
-    "the step `rtl` of `make test` builds them, and runs their tests again",
+    "the step `rtl` of `make test` makes them, and runs these tests",
 );
 /// `cc`, and `libc.a` for programs that are linked statically.
 pub const C: Need = Need::tool("a C compiler", "gcc, libc6-dev");

@@ -8,6 +8,7 @@ use std::io::Write as _;
 
 use hostwire_rtl_harness::ht::{Bench, Options, Width};
 use hostwire_rtl_harness::model::Error;
+use hostwire_testing::{left_out, need};
 
 /// Each core with each width that can be negotiated: towards it, and from it.
 pub const LINKS: [(Width, (bool, bool)); 5] = [
@@ -25,7 +26,7 @@ pub fn bench(options: &Options) -> Option<Bench> {
             Some(bench.unwrap_or_else(|failure| panic!("seed {}: {failure}", options.seed)))
         }
         Err(error @ Error::NotBuilt { .. }) => {
-            println!("skipped: {error}");
+            left_out(&need::RTL_MODELS, error);
             None
         }
         Err(error) => panic!("{error}"),
