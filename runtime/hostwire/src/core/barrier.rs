@@ -131,7 +131,7 @@ impl Team {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn meet_in_rounds<C: Caller>(
         &self,
         caller: &C,
@@ -146,14 +146,15 @@ impl Team {
             let to = if to >= size { to - size } else { to };
             let rank = self.rank + size - (1 << round);
             let rank = if rank >= size { rank - size } else { rank };
-            self.put_word(caller, to, self.slot.flag(round), stamp)?;
-            self.hear_flag(caller, (round, stamp), rank, doing, watch)?;
+            let flag = self.slot.flag(round);
+            self.put_word(caller, to, flag, stamp)?;
+            self.hear_flag(caller, (flag, stamp), rank, doing, watch)?;
             round += 1;
         }
         Ok(())
     }
 
-    /// Waits for the flag of a barrier that `rank` stores.
+    /// Waits for the flag of a barrier that `rank` stores, at this offset.
     #[inline(always)]
     pub(super) fn hear_flag<C: Caller>(
         &self,
@@ -166,7 +167,7 @@ impl Team {
         let from = self.members[rank];
         let next = [rank];
         let word = Awaited {
-            offset: self.slot.flag(flag),
+            offset: flag,
             doing,
             // Other members may have passed and leave. The one whose signal is needed may not.
             watch: match watch {

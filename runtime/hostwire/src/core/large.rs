@@ -41,7 +41,10 @@ impl Team {
         watch: Watch<'_>,
     ) -> Result<()> {
         let stamp = self.stamp(number);
-        let hear = |flag, from| self.hear_flag(caller, (flag, stamp), from, doing, watch);
+        let hear = |flag, from| {
+            let flag = self.slot.flag(flag);
+            self.hear_flag(caller, (flag, stamp), from, doing, watch)
+        };
         let tell = |flag, to| self.put_word(caller, to, self.slot.flag(flag), stamp);
         let meeting = tree.meeting();
         for (round, turn) in meeting.gather {
