@@ -29,6 +29,11 @@ fn resident() -> [usize; 2] {
 }
 
 /// Makes one PE of a job, and prints what that costs this process beside its program.
+#[expect(
+    clippy::print_stdout,
+    clippy::exit,
+    reason = "a process of its own, which says what it costs"
+)]
 fn be_one_pe(pes: u32) -> ! {
     let before = resident();
     let host = Host::new(pes, 1, SIZES);
@@ -66,6 +71,7 @@ fn a_loss_is_told_once_for_each_host() {
 }
 
 /// At most 1 MiB and 64 B for each PE of the job.
+#[expect(clippy::print_stdout, reason = "its figures are for docs/costs.md")]
 #[test]
 fn a_pe_costs_little_at_the_start() {
     if let Ok(pes) = std::env::var(PES) {
