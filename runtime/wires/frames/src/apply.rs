@@ -278,7 +278,7 @@ mod tests {
             || Window::new(Memory::anonymous(SEGMENT_BYTES), Visibility::Coherent).unwrap();
         let windows = [1, 3].map(|pe| (pe, window()));
         let ended = EndedPes::alone(4).unwrap();
-        let own = Own::new(windows.clone(), ended.clone(), map.clone()).unwrap();
+        let own = Own::new(windows.clone(), ended.clone(), map).unwrap();
         let address = |pe: u64| pe * SEGMENT_BYTES as u64 + 4096;
         let mut bells = Bells::default();
         for pe in [1, 3, 3, 1] {
@@ -349,7 +349,7 @@ mod tests {
     fn who_stores_to_a_station_finds_its_segment_and_nothing_else() {
         let window = Window::new(Memory::anonymous(SEGMENT_BYTES), Visibility::Coherent).unwrap();
         let map = JobMap::new(1, SEGMENT_BYTES as u64).unwrap();
-        let own = Own::of_station(window.clone(), map.clone()).unwrap();
+        let own = Own::of_station(window.clone(), map).unwrap();
         assert_eq!(apply_put(&own, 4096, &[7; 64]), Ok(()));
         assert_eq!(window.load_word(4096), Ok(0x0707_0707_0707_0707));
         let table = map.host_table().start.0;
