@@ -131,23 +131,26 @@ fn list() -> io::Result<Vec<Interface>> {
     Ok(interfaces)
 }
 
-/// The IPv4 addresses of this network namespace, each with the name of its interface.
+/// IPv4 addresses, each with the name of its interface.
+type Addresses = Vec<(String, Ipv4Addr)>;
+
+/// The IPv4 addresses of this network namespace.
 ///
 /// # Errors
 /// The error of the system.
-pub(super) fn addresses() -> io::Result<Vec<(String, Ipv4Addr)>> {
+pub(super) fn addresses() -> io::Result<Addresses> {
     list_all().map(|(_, addresses)| addresses)
 }
 
 /// The Ethernet interfaces that are up, without MTUs and addresses, and the addresses of all interfaces.
-fn list_all() -> io::Result<(Vec<Interface>, Vec<(String, Ipv4Addr)>)> {
+fn list_all() -> io::Result<(Vec<Interface>, Addresses)> {
     let mut first = core::ptr::null_mut();
     // SAFETY: writes a pointer to `first`, which outlives the call.
     if unsafe { libc::getifaddrs(&raw mut first) } == -1 {
         return Err(io::Error::last_os_error());
     }
     let mut interfaces: Vec<Interface> = Vec::new();
-    let mut addresses: Vec<(String, Ipv4Addr)> = Vec::new();
+    let mut addresses = Addresses::new();
     let mut next = first;
     // SAFETY: null, or an entry of the list, which lives until it is freed below.
     while let Some(entry) = unsafe { next.as_ref() } {
