@@ -118,17 +118,33 @@ impl Team {
             // A barrier that failed does not count: a member that tries it again must not seem to be
             // ahead of those that still wait in it.
             let number = self.barriers.load(Ordering::Relaxed) + 1;
-            if size > 2 && attachment.is_crowded() && attachment.is_plain() {
-                self.meet_crowded(caller, doing, watch, number)?;
-            } else if let Some(tree) = self.tree_of_hosts() {
-                self.meet_by_hosts(caller, (tree, number), doing, watch)?;
-            } else {
+            if size == 2 || !self.meet_among_many(caller, doing, watch, number)? {
                 self.meet_in_rounds(caller, doing, watch, number)?;
             }
             self.barriers.store(number, Ordering::Relaxed);
         }
         self.all_began(self.operations.load(Ordering::Relaxed) + 1);
         Ok(())
+    }
+
+    /// Meets in another way than in rounds, if there is a better one for three or more members. Whether there was.
+    #[inline(never)]
+    fn meet_among_many<C: Caller>(
+        &self,
+        caller: &C,
+        doing: Activity,
+        watch: Watch<'_>,
+        number: u64,
+    ) -> Result<bool> {
+        let attachment = caller.attachment();
+        if attachment.is_crowded() && attachment.is_plain() {
+            self.meet_crowded(caller, doing, watch, number)?;
+        } else if let Some(tree) = self.tree_of_hosts() {
+            self.meet_by_hosts(caller, (tree, number), doing, watch)?;
+        } else {
+            return Ok(false);
+        }
+        Ok(true)
     }
 
     #[inline(always)]

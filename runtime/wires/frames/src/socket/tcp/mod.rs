@@ -291,6 +291,8 @@ impl FrameSocket for StreamPort {
         Some(from.ip())
     }
 
+    #[cold]
+    #[inline(never)]
     fn follow(&mut self) {
         if let Some(address) = self.following.instead_of(self.address.ip()) {
             // If it fails, it is tried again.
