@@ -76,7 +76,7 @@ fn hashes_are_pinned() {
         "49918626949705e8",
         "238ea3952826a556",
         "f37cb845cc8213f8",
-        "1c5e48b4da4309df",
+        "5e51f495e4b81a23",
     ];
     let hashes = workloads.map(|workload| {
         let plain = result(workload).run.event_hash;
