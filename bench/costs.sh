@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 sizes=("$@")
 [[ ${#sizes[@]} -gt 0 ]] || sizes=(64 256 512 1024)
 if [[ -z ${BIN:-} ]]; then
-    cargo build --quiet --release --package hostwire-cli --package hostwire-bench --bin hostwire --bin costs
+    cargo build --quiet --release
     BIN=${CARGO_TARGET_DIR:-target}/release
 fi
 wire=()

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use hostwire::settings::{self, WireName, page};
 
 /// Variables that are no settings: the launcher passes them to PEs, or they control tests.
-const OTHERS: [&str; 20] = [
+const OTHERS: [&str; 24] = [
     "HOSTWIRE_BLESS",
     "HOSTWIRE_BOARD_FD",
     "HOSTWIRE_MODEL_FDS",
@@ -22,6 +22,10 @@ const OTHERS: [&str; 20] = [
     "HOSTWIRE_MODEL_WITHOUT",
     "HOSTWIRE_NET_PACKETS",
     "HOSTWIRE_NET_SEED",
+    "HOSTWIRE_RTL",
+    "HOSTWIRE_RTL_FIGURES",
+    "HOSTWIRE_RTL_PACKETS",
+    "HOSTWIRE_RTL_SEED",
     "HOSTWIRE_TESTS_DEMAND",
     "HOSTWIRE_TESTS_LONG",
     "HOSTWIRE_TESTS_MPICH",

@@ -98,7 +98,7 @@ fn what_is_no_message_is_told() {
         (|it| it.count = 5) as fn(&mut Description),
         |it| it.count = 0,
         |it| it.first = u32::MAX,
-        |it| (it.pes, it.count) = (4097, 1),
+        |it| (it.pes, it.count) = (crate::PES_MAX + 1, 1),
     ] {
         let text = "a message of the kind 0 with PEs that no job has";
         assert_eq!(problem(change), text);

@@ -278,7 +278,7 @@ mod tests {
             let error = shares(text, Some(pes)).unwrap_err();
             assert!(matches!(error, StartError::Shares { .. }), "{text}");
         }
-        let error = shares("a:4096,b", None).unwrap_err();
-        assert_eq!(error, StartError::TooManyPes { pes: 4097 });
+        let error = shares("a:65536,b", None).unwrap_err();
+        assert_eq!(error, StartError::TooManyPes { pes: 65_537 });
     }
 }

@@ -71,9 +71,10 @@ const PRINTED: [&str; 10] = [
 ];
 
 /// Options of files that are read, or that have tests of their own.
-const OTHERS: [&str; 9] = [
+const OTHERS: [&str; 10] = [
     "borrow --key",
     "borrow --library",
+    "doctor --hostfile",
     "lend --key",
     // A new file, never in the place of another one.
     "lend --new-key",
