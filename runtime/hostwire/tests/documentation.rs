@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use hostwire::settings::{self, WireName, page};
 
 /// Variables that are no settings: the launcher passes them to PEs, or they control tests.
-const OTHERS: [&str; 24] = [
+const OTHERS: [&str; 26] = [
     "HOSTWIRE_BLESS",
     "HOSTWIRE_BOARD_FD",
     "HOSTWIRE_MODEL_FDS",
@@ -23,9 +23,11 @@ const OTHERS: [&str; 24] = [
     "HOSTWIRE_NET_PACKETS",
     "HOSTWIRE_NET_SEED",
     "HOSTWIRE_RTL",
+    "HOSTWIRE_RTL_COVERAGE",
     "HOSTWIRE_RTL_FIGURES",
     "HOSTWIRE_RTL_PACKETS",
     "HOSTWIRE_RTL_SEED",
+    "HOSTWIRE_RTL_WAVES",
     "HOSTWIRE_TESTS_DEMAND",
     "HOSTWIRE_TESTS_LONG",
     "HOSTWIRE_TESTS_MPICH",
