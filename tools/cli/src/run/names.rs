@@ -278,7 +278,8 @@ mod tests {
             let error = shares(text, Some(pes)).unwrap_err();
             assert!(matches!(error, StartError::Shares { .. }), "{text}");
         }
-        let error = shares("a:65536,b", None).unwrap_err();
+        let full: String = (0..16).map(|host| format!("a{host}:4096,")).collect();
+        let error = shares(&(full + "b"), None).unwrap_err();
         assert_eq!(error, StartError::TooManyPes { pes: 65_537 });
     }
 }
