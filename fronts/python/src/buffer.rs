@@ -76,6 +76,8 @@ impl Drop for View {
     }
 }
 
+const NOT_PLAIN: &str = "expected plain data, got references to Python objects";
+
 /// An error if the elements of `object` are, or have, references to Python objects.
 ///
 /// # Errors
@@ -92,10 +94,7 @@ pub(crate) fn check_plain(object: &Bound<'_, PyAny>) -> PyResult<()> {
     };
     match has_objects {
         false => Ok(()),
-        true => Err(errors::caller(
-            py,
-            "expected plain data, got references to Python objects",
-        )),
+        true => Err(errors::caller(py, NOT_PLAIN)),
     }
 }
 
@@ -162,18 +161,18 @@ pub(crate) fn in_place<R>(
     }
 }
 
-/// As [`with_bytes_mut`], of an object whose elements are bytes. It asks for the buffer once.
+/// As [`with_bytes_mut`], of any object with elements that say that they are no references to Python objects. It asks for the buffer once.
 ///
 /// # Errors
-/// `BufferError` or `TypeError` if it is no such object; what `operation` gives.
-pub(crate) fn with_own_bytes_mut<R>(
+/// `CallerError`; `BufferError`, `ValueError` or `TypeError` of an object that has no such bytes; what `operation` gives.
+pub(crate) fn with_plain_bytes_mut<R>(
     object: &Bound<'_, PyAny>,
     operation: impl FnOnce(&mut [u8]) -> PyResult<R>,
 ) -> PyResult<R> {
     let mut view = View::empty();
     view.fill(object, ffi::PyBUF_WRITABLE | ffi::PyBUF_FORMAT)?;
-    if !matches!(view.format(), b"B" | b"<B") {
-        return Err(errors::caller(object.py(), "expected memory of bytes"));
+    if view.format().contains(&b'O') {
+        return Err(errors::caller(object.py(), NOT_PLAIN));
     }
     if view.len() == 0 {
         return operation(&mut []);

@@ -29,7 +29,7 @@ use pyo3::pybacked::PyBackedStr;
 
 use crate::arguments::{Whole, limit};
 use crate::array::Array;
-use crate::buffer::{with_exchanged, with_own_bytes_mut};
+use crate::buffer::{with_exchanged, with_plain_bytes_mut};
 use crate::dtype::Number;
 use crate::errors;
 use crate::reduce::{self, Op, Operation, elements, elements_mut};
@@ -317,7 +317,7 @@ impl Lanes {
         limit_s: Option<f64>,
         how: fn(&mut Members, &mut [u8], &dyn Combine) -> lane::Done,
     ) -> PyResult<()> {
-        with_own_bytes_mut(values, |bytes| {
+        with_plain_bytes_mut(values, |bytes| {
             let (number, op) = combining(py, names, bytes.len())?;
             let what = What::new(kind, Some(number), Some(op));
             self.run(py, Some(what), limit_s, |members| {
