@@ -42,7 +42,7 @@ use crate::status::Status;
 
 /// See the [module text](self).
 ///
-/// In a copy of the process that joined, for example a forked child, operations give [`Error::Copied`].
+/// In a copy of the process that joined, for example a forked child, operations give [`Error::Copied`](crate::Error::Copied).
 /// Dropping the attachment there does not affect the PE.
 pub struct Attachment {
     fork_guard: ForkGuard,
@@ -221,7 +221,7 @@ impl Attachment {
     /// An error if it is a copy.
     ///
     /// # Errors
-    /// [`Error::Copied`].
+    /// [`Error::Copied`](crate::Error::Copied).
     #[inline(always)]
     pub fn check_is_here(&self) -> Result<()> {
         Ok(self.fork_guard.check()?)
