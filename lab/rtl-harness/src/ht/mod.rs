@@ -1,5 +1,5 @@
 //! The HT-Core: its pins and clocks ([`core`]), the partner on the link ([`partner`]), the user's logic behind its
-//! queues ([`user`]), and all of them together ([`bench`]).
+//! queues ([`user`]), and all of them together ([`mod@bench`]).
 
 pub mod bench;
 pub mod core;

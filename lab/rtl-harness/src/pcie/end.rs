@@ -123,7 +123,7 @@ pub struct End {
     streams: [Option<Stream>; 3],
     receiving: Vec<u8>,
     random: Random,
-    /// Pulses of [`ERRORS`].
+    /// Pulses of `ERRORS`.
     pub errors: [u64; 6],
 }
 
