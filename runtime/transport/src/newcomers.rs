@@ -6,7 +6,7 @@
 //! | word | how many | |
 //! |---|---|---|
 //! | of the PE | one each | never taken back |
-//! | of its group | one for [`GROUP`] PEs | taken back by the owner, before it looks at the words of the group |
+//! | of its group | one for 256 PEs | taken back by the owner, before it looks at the words of the group |
 //! | of all | one | taken back by the owner, before it looks at the words of groups |
 //!
 //! The owner looks at one word while nobody begins, however many PEs there are.

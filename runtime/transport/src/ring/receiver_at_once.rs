@@ -111,7 +111,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     }
 
     /// As [`take_front_at_once`](Self::take_front_at_once), of a message of any length, without its first `skip` bytes: none, or
-    /// [`FRONT_BYTES`]. What is wrong with its lines, [`take`](Self::take) says.
+    /// [`FRONT_BYTES`](super::FRONT_BYTES). What is wrong with its lines, [`take`](Self::take) says.
     #[inline(never)]
     pub fn take_whole_at_once(&mut self, head: Head, skip: usize, out: &mut [u8]) -> bool {
         if Header(self.load.header(self.next.slot())).kind() == KIND_CONTINUED {
