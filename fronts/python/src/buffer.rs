@@ -66,6 +66,18 @@ impl View {
             len => unsafe { core::slice::from_raw_parts(self.raw.buf.cast(), len) },
         }
     }
+
+    /// # Safety
+    /// The view was filled as writable; and as of [`with_bytes_mut`]: nothing else reads or writes the bytes while the
+    /// slice is in use.
+    unsafe fn bytes_mut(&mut self) -> &mut [u8] {
+        match self.len() {
+            0 => &mut [],
+            // SAFETY: the exporter keeps so many writable bytes there until the view is given back,
+            // and the caller promises the rest.
+            len => unsafe { core::slice::from_raw_parts_mut(self.raw.buf.cast(), len) },
+        }
+    }
 }
 
 impl Drop for View {
@@ -110,14 +122,9 @@ pub(crate) fn with_bytes<R>(
 ) -> PyResult<R> {
     let mut view = View::empty();
     view.fill(object, ffi::PyBUF_SIMPLE)?;
-    if view.len() == 0 {
-        return operation(&[]);
-    }
-    // SAFETY: the exporter keeps `len` readable bytes at `buf` until the view is given back, which
-    // is after the call. The program promises, as for any extension that works without the
-    // interpreter's lock, that none of its threads writes them meanwhile.
-    let bytes = unsafe { core::slice::from_raw_parts(view.raw.buf.cast(), view.len()) };
-    operation(bytes)
+    // SAFETY: the program promises, as for any extension that works without the interpreter's lock,
+    // that none of its threads writes the bytes during the call.
+    operation(unsafe { view.bytes() })
 }
 
 /// As [`with_bytes`], of an object that may be written.
@@ -128,13 +135,9 @@ pub(crate) fn with_bytes_mut<R>(
 ) -> PyResult<R> {
     let mut view = View::empty();
     view.fill(object, ffi::PyBUF_WRITABLE)?;
-    if view.len() == 0 {
-        return operation(&mut []);
-    }
-    // SAFETY: as above, and asked for as writable; the program promises that none of its threads
-    // reads or writes them meanwhile.
-    let bytes = unsafe { core::slice::from_raw_parts_mut(view.raw.buf.cast(), view.len()) };
-    operation(bytes)
+    // SAFETY: asked for as writable; the program promises, as for any extension that works without the interpreter's lock,
+    // that none of its threads reads or writes them meanwhile.
+    operation(unsafe { view.bytes_mut() })
 }
 
 /// As [`with_bytes_mut`], of any object that a program names for a result.
@@ -174,12 +177,8 @@ pub(crate) fn with_plain_bytes_mut<R>(
     if view.format().contains(&b'O') {
         return Err(errors::caller(object.py(), NOT_PLAIN));
     }
-    if view.len() == 0 {
-        return operation(&mut []);
-    }
     // SAFETY: as in `with_bytes_mut`.
-    let bytes = unsafe { core::slice::from_raw_parts_mut(view.raw.buf.cast(), view.len()) };
-    operation(bytes)
+    operation(unsafe { view.bytes_mut() })
 }
 
 /// Calls `operation` with the bytes of all `values`, which are only read, and of all `outs`.
@@ -204,7 +203,7 @@ pub(crate) fn with_exchanged<R>(
         objects.iter().map(view).collect::<PyResult<Vec<_>>>()
     };
     let read = views(values, ffi::PyBUF_SIMPLE)?;
-    let written = views(outs, ffi::PyBUF_WRITABLE)?;
+    let mut written = views(outs, ffi::PyBUF_WRITABLE)?;
     let mut ranges: Vec<_> = written.iter().map(|view| view.range()).collect();
     ranges.retain(|range| !range.is_empty());
     ranges.sort_unstable_by_key(|range| range.start);
@@ -234,11 +233,8 @@ pub(crate) fn with_exchanged<R>(
         copied.map_or_else(|| unsafe { view.bytes() }, |(_, bytes)| bytes)
     });
     let values: Vec<_> = values.collect();
-    let outs = written.iter().map(|view| match view.len() {
-        0 => Default::default(),
-        // SAFETY: as in `with_bytes_mut`; no two of them overlap.
-        len => unsafe { core::slice::from_raw_parts_mut(view.raw.buf.cast(), len) },
-    });
+    // SAFETY: as in `with_bytes_mut`; no two of them overlap.
+    let outs = written.iter_mut().map(|view| unsafe { view.bytes_mut() });
     let mut outs: Vec<_> = outs.collect();
     operation(&values, &mut outs)
 }
