@@ -41,10 +41,32 @@ impl Team {
         watch: Watch<'_>,
     ) -> Result<()> {
         let stamp = self.stamp(number);
-        let hear = |flag, from| {
+        self.walk_by_hosts(caller, tree, number, |flag, from| {
             let flag = self.slot.flag(flag);
             self.hear_flag(caller, (flag, stamp), from, doing, watch)
-        };
+        })
+    }
+
+    /// What this member tells others in such a barrier, without a wait.
+    #[cold]
+    pub(super) fn tell_by_hosts<C: Caller>(
+        &self,
+        caller: &C,
+        tree: &Tree,
+        number: u64,
+    ) -> Result<()> {
+        self.walk_by_hosts(caller, tree, number, |_, _| Ok(()))
+    }
+
+    /// The steps of such a barrier; `hear` waits for a flag that a rank stores.
+    fn walk_by_hosts<C: Caller>(
+        &self,
+        caller: &C,
+        tree: &Tree,
+        number: u64,
+        hear: impl Fn(usize, usize) -> Result<()>,
+    ) -> Result<()> {
+        let stamp = self.stamp(number);
         let tell = |flag, to| self.put_word(caller, to, self.slot.flag(flag), stamp);
         let meeting = tree.meeting();
         for (round, turn) in meeting.gather {
@@ -59,31 +81,6 @@ impl Team {
         }
         for from in meeting.release.from {
             hear(BACK, from)?;
-        }
-        meeting
-            .release
-            .to
-            .into_iter()
-            .try_for_each(|to| tell(BACK, to))
-    }
-
-    /// What this member tells others in such a barrier, without a wait.
-    #[cold]
-    pub(super) fn tell_by_hosts<C: Caller>(
-        &self,
-        caller: &C,
-        tree: &Tree,
-        number: u64,
-    ) -> Result<()> {
-        let tell = |flag, to| self.put_word(caller, to, self.slot.flag(flag), self.stamp(number));
-        let meeting = tree.meeting();
-        for (round, turn) in meeting.gather {
-            if let Turn::Tell(to) = turn {
-                tell(GATHER + round, to)?;
-            }
-        }
-        for (round, (to, _)) in meeting.across.into_iter().enumerate() {
-            tell(ACROSS + round, to)?;
         }
         meeting
             .release
