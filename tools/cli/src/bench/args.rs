@@ -130,6 +130,9 @@ is noisy or empty."
     )
 }
 
+/// How often a measurement is repeated if nobody says it.
+pub const REPEATS: u32 = 7;
+
 /// Measure hostwire and compare it with the physical limit of this machine.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = after_help())]
@@ -177,7 +180,7 @@ pub struct Args {
     pub pes: Option<u32>,
 
     /// How often to repeat each measurement.
-    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = REPEATS, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeats: u32,
 }
 
@@ -205,7 +208,7 @@ pub struct PeArgs {
     /// Two PEs have a core each.
     #[arg(long)]
     pub two_cores: bool,
-    #[arg(long, default_value_t = 7)]
+    #[arg(long, default_value_t = REPEATS)]
     pub repeats: u32,
     #[arg(long, value_parser = wire_parser(), default_value = WireName::Shm.name())]
     pub wire: WireName,

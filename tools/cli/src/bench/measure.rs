@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use hostwire::Result;
 
+use super::args::REPEATS;
 use super::cores::{self, Cores};
 use super::pe::Context;
 use super::report::{self, Line};
@@ -91,8 +92,10 @@ impl Plan {
     }
 
     /// The same with fewer batches if one of each kind, which takes `batch`, is so slow that all would take longer than a figure may.
+    /// Fewer repeats than usual have no longer ones.
     fn within(self, batch: Duration) -> Self {
-        let fit = FIGURE_MAX.as_nanos() / u128::from(self.repeats.max(1)) / batch.as_nanos().max(1);
+        let repeat_max = FIGURE_MAX / self.repeats.max(REPEATS);
+        let fit = repeat_max.as_nanos() / batch.as_nanos().max(1);
         let fit = u32::try_from(fit).unwrap_or(u32::MAX).max(BATCHES_MIN);
         Self {
             batches: self.batches.min(fit),
