@@ -3,7 +3,7 @@
 
 use std::env;
 use std::process::Command;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use hostwire_testing::{left_out, need, or_long};
 
@@ -52,12 +52,18 @@ pub fn turn() -> MutexGuard<'static, ()> {
 
 /// Whether hosts can be made. The guard is the turn.
 fn may_make_hosts() -> Option<MutexGuard<'static, ()>> {
-    let tried = output(on_hosts(2, 2)?.arg("true"));
-    if !tried.status.success() {
-        let why = format!(
-            "no hosts can be made of this machine: {}",
-            text(&tried).trim()
-        );
+    static REFUSAL: OnceLock<Option<String>> = OnceLock::new();
+    let mut trial = on_hosts(2, 2)?;
+    let refusal = REFUSAL.get_or_init(|| {
+        let tried = output(trial.arg("true"));
+        (!tried.status.success()).then(|| {
+            format!(
+                "no hosts can be made of this machine: {}",
+                text(&tried).trim()
+            )
+        })
+    });
+    if let Some(why) = refusal {
         left_out(&need::NAMESPACES, why);
         return None;
     }

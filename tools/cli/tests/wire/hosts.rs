@@ -1,7 +1,8 @@
 //! Jobs on hosts of this machine, and what is done to those hosts.
 
 use std::process::Stdio;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use hostwire_testing::{is_installed, left_out, need};
 use rustix::process::{Pid, Signal, kill_process};
@@ -9,23 +10,30 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::job::{Ended, Job, hostwire};
 use crate::programs::{all_fine, fault_probe, is_root, run};
 
-/// Whether hosts can be made of this machine. Says so if not. The guard makes jobs run one after
-/// the other: each needs all cores, and repair of lost frames is slow even then.
+/// Whether hosts can be made of this machine. Says so if not. The guard lets two jobs run at a time: each takes all cores, but half
+/// of the tests wait for a host that is silent.
 pub fn may_make_hosts() -> Option<MutexGuard<'static, ()>> {
-    static TURN: Mutex<()> = Mutex::new(());
+    static REFUSAL: LazyLock<Option<String>> = LazyLock::new(refusal);
+    static TURNS: [Mutex<()>; 2] = [const { Mutex::new(()) }; 2];
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
     if !is_root() || !is_installed("nsenter", &need::UTIL_LINUX) || !is_installed("ip", &need::IP) {
         return None;
     }
+    if let Some(why) = &*REFUSAL {
+        left_out(&need::NAMESPACES, why);
+        return None;
+    }
+    let turn = &TURNS[NEXT.fetch_add(1, Ordering::Relaxed) % TURNS.len()];
+    Some(turn.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Why a job gets no hosts, if so.
+fn refusal() -> Option<String> {
     let tried = run(
         env!("CARGO_BIN_EXE_hostwire"),
         &["run", "-n", "2", "--wire", "ether", "true"],
     );
-    if tried.status != 0 {
-        let why = format!("no hosts of this machine: {}", tried.stderr.trim());
-        left_out(&need::NAMESPACES, why);
-        return None;
-    }
-    Some(TURN.lock().unwrap_or_else(PoisonError::into_inner))
+    (tried.status != 0).then(|| format!("no hosts of this machine: {}", tried.stderr.trim()))
 }
 
 /// A job with traffic that goes on until it is ended.
