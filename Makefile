@@ -1,7 +1,7 @@
 # The chores of this repository. The work is in scripts/; see CONTRIBUTING.md.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long test-arm rtl vm-demo bench install uninstall
+.PHONY: help run test test-long test-arm rtl site vm-demo bench install uninstall
 
 help: ## Say what there is to make
 	@echo 'make TARGET, where TARGET is one of'
@@ -21,6 +21,9 @@ test-arm: ## The lower crates, the examples and libshmem on 64-bit Arm, emulated
 
 rtl: ## The hardware in lab/rtl: lint, tests, proofs, synthesis, one table; see scripts/rtl.sh
 	@scripts/rtl.sh
+
+site: ## The documents as pages for a browser: target/site/html; see scripts/site.sh
+	@scripts/site.sh
 
 vm-demo: ## A message between two virtual machines that share memory (wire window); see scripts/vm-demo.sh
 	@scripts/vm-demo.sh $(VM)

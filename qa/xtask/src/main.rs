@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use hostwire_shmem_table::Table;
 use xtask::machine::Machine;
-use xtask::{Error, headers, install, library, man, root, suite, tests, tidy};
+use xtask::{Error, guide, headers, install, library, man, root, site, suite, tests, tidy};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -23,6 +23,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Chore {
+    /// Run the commands of pages, and compare what they print with the pages.
+    Guide(guide::Args),
     /// Write the C headers in include/ from the table of functions.
     Headers {
         /// Write nothing; report whether they agree with the table.
@@ -35,6 +37,9 @@ enum Chore {
         #[arg(long, value_name = "DIR")]
         out: PathBuf,
     },
+    /// Steps of scripts/site.sh: what mdBook takes, and a check of what it makes.
+    #[command(subcommand)]
+    Site(site::Step),
     /// Write the headers that the C programs in fronts/shmem/tests/c include.
     Suite {
         /// The folder that gets them.
@@ -70,9 +75,11 @@ fn main() -> ExitCode {
 fn run(chore: &Chore) -> Result<(), Error> {
     let table = Table::load()?;
     match chore {
+        Chore::Guide(args) => guide::run(args, |line| eprintln!("guide: {line}")),
         Chore::Headers { check: true } => headers::tree(&table).check(&root().join("include")),
         Chore::Headers { check: false } => headers::tree(&table).write(&root().join("include")),
         Chore::Man { out } => man::tree(&table).write(out),
+        Chore::Site(step) => site::run(step, &table),
         Chore::Suite { out } => suite::tree(&table).write(out),
         Chore::Library { target } => {
             let machine = target

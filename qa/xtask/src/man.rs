@@ -1,6 +1,6 @@
 //! Pages of the manual: one for each page of the table, and a link for each function on it.
 
-use hostwire_shmem_table::{Function, Page, Table};
+use hostwire_shmem_table::{Family, Function, Page, Table};
 
 use crate::{Tree, headers};
 
@@ -109,36 +109,45 @@ fn text(table: &Table, page: &Page, functions: &[&Function<'_>]) -> String {
     out
 }
 
-fn synopsis(table: &Table, family: &hostwire_shmem_table::Family) -> String {
-    let mut lines = Vec::new();
+/// What may be called: the type-generic name, the function, and the same with a context.
+pub(crate) fn prototypes(family: &Family) -> Vec<String> {
+    let mut found = Vec::new();
     if let Some(generic) = family.generic.as_ref().filter(|_| family.types.is_some()) {
         let mut prototype = family.prototype.clone();
         prototype.name.clone_from(generic);
-        lines.push(format!("{prototype};"));
+        found.push(prototype.to_string());
         if family.has_ctx {
             let mut with = family.prototype.with_ctx();
             with.name.clone_from(generic);
-            lines.push(format!("{with};"));
+            found.push(with.to_string());
         }
     }
-    lines.push(format!("{};", family.prototype));
+    found.push(family.prototype.to_string());
     if family.has_ctx {
-        lines.push(format!("{};", family.prototype.with_ctx()));
+        found.push(family.prototype.with_ctx().to_string());
     }
+    found
+}
+
+/// The names that TYPENAME of a family stands for, with commas, if it is in the prototype.
+pub(crate) fn type_names(table: &Table, family: &Family) -> Option<String> {
+    let list = table.list(family.types.as_ref()?);
+    let names: Vec<&str> = list.iter().map(|of| of.name.as_str()).collect();
+    Some(names.join(", "))
+}
+
+fn synopsis(table: &Table, family: &Family) -> String {
     let mut out = String::from(".PP\n.nf\n");
-    for text in lines {
-        out.push_str(&format!(".B \"{}\"\n", text.replace('"', "\\(dq")));
+    for text in prototypes(family) {
+        out.push_str(&format!(
+            ".B \"{text};\"\n",
+            text = text.replace('"', "\\(dq")
+        ));
     }
     out.push_str(".fi\n");
-    if let Some(list) = &family.types {
-        let names = table
-            .list(list)
-            .iter()
-            .map(|of| of.name.clone())
-            .collect::<Vec<_>>();
+    if let Some(names) = type_names(table, family) {
         out.push_str(&format!(
-            "where TYPENAME is one of {}, and TYPE the C type of that name.\n",
-            names.join(", ")
+            "where TYPENAME is one of {names}, and TYPE the C type of that name.\n"
         ));
     }
     if let Some(sizes) = &family.sizes {
@@ -149,30 +158,30 @@ fn synopsis(table: &Table, family: &hostwire_shmem_table::Family) -> String {
     out
 }
 
-fn arguments(table: &Table, page: &Page) -> String {
-    let mut names: Vec<&str> = Vec::new();
+/// The arguments of a page that the table explains, with what it says.
+pub(crate) fn meanings<'a>(table: &'a Table, page: &'a Page) -> Vec<(&'a str, &'a str)> {
+    let mut found: Vec<(&str, &str)> = Vec::new();
     for family in &page.families {
         let ctx = family.has_ctx.then_some("ctx");
-        let own = family
-            .prototype
-            .parameters
-            .iter()
-            .map(|of| of.name.as_str());
-        for name in ctx.into_iter().chain(own) {
-            if !names.contains(&name) && !table.meaning(name).is_empty() {
-                names.push(name);
+        let own = &family.prototype.parameters;
+        for name in ctx.into_iter().chain(own.iter().map(|of| of.name.as_str())) {
+            let meaning = table.meaning(name);
+            if !meaning.is_empty() && !found.contains(&(name, meaning)) {
+                found.push((name, meaning));
             }
         }
     }
-    if names.is_empty() {
+    found
+}
+
+fn arguments(table: &Table, page: &Page) -> String {
+    let found = meanings(table, page);
+    if found.is_empty() {
         return String::new();
     }
     let mut out = String::from(".SH ARGUMENTS\n");
-    for name in names {
-        out.push_str(&format!(
-            ".TP\n.I {name}\n{}",
-            sentence(table.meaning(name))
-        ));
+    for (name, meaning) in found {
+        out.push_str(&format!(".TP\n.I {name}\n{}", sentence(meaning)));
     }
     out
 }
@@ -225,11 +234,12 @@ fn line(text: &str) -> String {
 
 /// The same, as a sentence.
 fn sentence(text: &str) -> String {
+    line(&sentence_of(text))
+}
+
+/// With a capital and a full stop.
+pub(crate) fn sentence_of(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|first| first.to_uppercase().to_string());
-    line(&format!(
-        "{}{}.",
-        first.unwrap_or_default(),
-        letters.as_str()
-    ))
+    format!("{}{}.", first.unwrap_or_default(), letters.as_str())
 }
