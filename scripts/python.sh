@@ -110,11 +110,20 @@ pytest() {
         tee >(sed -nE 's/^ *([0-9.]+)s (call|setup) +(.*)$/\1\t\3/p' >>"${HOSTWIRE_TEST_TIMES:-/dev/null}")
 }
 
+# As its readers do.
+guide() { (cd "$sources" && PATH=$work/$tests/bin:$PATH "$cargo" xtask guide --home "$work/guides" "docs/guides/$1.md"); }
+
 # Those that need more lie below the others.
 others=$sources/fronts/python/tests
 case $tests in
-    torch) pytest "$others/backend" ;;
-    warehouse) pytest "$others/warehouse" ;;
+    torch)
+        pytest "$others/backend"
+        guide pytorch
+        ;;
+    warehouse)
+        pytest "$others/warehouse"
+        guide tables
+        ;;
     test)
         # Two at a time: most of them wait for jobs to start.
         pytest "$others/warehouse" --ignore "$others/warehouse/test_polars.py" \

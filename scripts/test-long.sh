@@ -15,7 +15,7 @@ cargo=${CARGO:-cargo}
 # Each with the minutes that it is expected to take on two cores; parts are made by them.
 suites=(
     lints:3
-    protocols:10
+    protocols:14
     wires:15
     sim:6
     command:15
@@ -32,6 +32,7 @@ suites=(
     foreign:4
     machines:6
     packages:3
+    guides:6
     load:9
     rtl:5
 )
@@ -117,6 +118,9 @@ suite_machines() { [[ $(uname -m) != x86_64 ]] || scripts/vm-demo.sh all; }
 
 # Builds each package from what would be uploaded.
 suite_packages() { "$cargo" publish --locked --workspace --dry-run --allow-dirty; }
+
+# The pages for users, word by word.
+suite_guides() { scripts/guides.sh; }
 
 # The tests that a busy machine could make fail, beside two compilers.
 suite_load() { scripts/under-load.sh; }

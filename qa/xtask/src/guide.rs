@@ -107,7 +107,7 @@ impl Page {
 
     /// A script for bash. What the n-th command prints goes to `$GUIDE_OUTPUT/n`.
     fn script(&self) -> String {
-        let mut script = "set -euo pipefail\n".to_owned();
+        let mut script = "set -euo pipefail\ncd \"$GUIDE_OUTPUT/..\"\n".to_owned();
         for (number, (_, text, _)) in self.commands().enumerate() {
             script += &format!("{{\n{text}\n}} >\"$GUIDE_OUTPUT/{number}\" 2>&1\n");
         }

@@ -63,7 +63,7 @@ fn write(table: &Table, out: &Path) -> Result<(), Error> {
     sources::copy(&docs, &src)?;
     let chapters = reference::tree(table);
     chapters.write(&src.join("reference"))?;
-    let summary = docs.join("site/summary.md");
+    let summary = docs.join("site/contents.txt");
     let summary = fs::read_to_string(&summary).map_err(Error::file(&summary))?;
     let summary = sources::summary(&summary, &docs, &chapters)?;
     crate::tree::write(&src.join("SUMMARY.md"), &summary)?;

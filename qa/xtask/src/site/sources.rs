@@ -164,6 +164,24 @@ mod tests {
     }
 
     #[test]
+    fn the_contents_have_every_page() {
+        let docs = root().join("docs");
+        let contents = fs::read_to_string(docs.join("site/contents.txt")).unwrap();
+        let mut folders = vec![docs.clone()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                let name = path.strip_prefix(&docs).unwrap().display().to_string();
+                if path.is_dir() && name != "decisions" {
+                    folders.push(path);
+                } else if name.ends_with(".md") && name != "README.md" {
+                    assert!(contents.contains(&format!("({name})")), "{name}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn names_of_files_are_shown_and_remarks_are_not() {
         let text = "<!-- within: x -->\n```c ring.c\nint a[](b);\n```\n";
         let site = "`ring.c`\n\n```c\nint a[](b);\n```\n";
