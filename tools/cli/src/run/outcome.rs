@@ -299,14 +299,6 @@ mod tests {
             Ending::Failed(killed).line(3).unwrap(),
             "PE 3 was killed by SIGKILL; it was last in a barrier; ended the other 3 PEs"
         );
-        let crashed = Failure {
-            core: Some("core file: /tmp/core".to_owned()),
-            ..failure(Cause::Signal(4))
-        };
-        assert_eq!(
-            crashed.to_string(),
-            "PE 3 was killed by SIGILL (an instruction that this processor does not have; core file: /tmp/core)"
-        );
         let behind = Failure {
             last: Some(Record {
                 activity: Activity::Finished,
@@ -367,6 +359,18 @@ mod tests {
         assert_eq!(
             Ending::Interrupted(2).line(1).unwrap(),
             "interrupted by SIGINT; ended 1 PE"
+        );
+    }
+
+    #[test]
+    fn a_crash_says_where_its_memory_is() {
+        let crashed = Failure {
+            core: Some("core file: /tmp/core".to_owned()),
+            ..failure(Cause::Signal(4))
+        };
+        assert_eq!(
+            crashed.to_string(),
+            "PE 3 was killed by SIGILL (an instruction that this processor does not have; core file: /tmp/core)"
         );
     }
 
