@@ -9,6 +9,8 @@
 //! | [`machine`] | | for which machine: this one or another |
 //! | [`install`] | `install`, `uninstall` | that tree below a prefix |
 //! | [`interposer`] | | a profiling tool, for tests |
+//! | [`package`] | `package` | packages of distributions |
+//! | [`release`] | `release` | a version: where it is named, what is uploaded |
 //! | [`suite`] | `suite` | headers that the C test suite includes |
 //! | [`tests`] | `test` | runs the programs of tests, several at a time |
 //! | [`tidy`] | `tidy` | rules that no compiler checks, on all files of the repository |
@@ -20,6 +22,8 @@ pub mod interposer;
 pub mod library;
 pub mod machine;
 pub mod man;
+pub mod package;
+pub mod release;
 pub mod suite;
 pub mod tests;
 pub mod tidy;
