@@ -31,7 +31,7 @@ suites=(
     warehouse:15
     foreign:4
     machines:6
-    packages:3
+    packages:10
     guides:6
     load:9
     rtl:5
@@ -116,8 +116,11 @@ suite_foreign() { scripts/suites.sh; }
 # Two virtual machines that share memory.
 suite_machines() { [[ $(uname -m) != x86_64 ]] || scripts/vm-demo.sh all; }
 
-# Builds each package from what would be uploaded.
-suite_packages() { "$cargo" publish --locked --workspace --dry-run --allow-dirty; }
+# Builds each crate from what would be uploaded, and packages of distributions; installs these into empty systems.
+suite_packages() {
+    "$cargo" publish --locked --workspace --dry-run --allow-dirty
+    scripts/packages.sh
+}
 
 # The pages for users, word by word.
 suite_guides() { scripts/guides.sh; }

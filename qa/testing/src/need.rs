@@ -105,6 +105,12 @@ pub const CHROMIUM: Need = Need {
     ..Need::tool("a browser", "chromium")
 };
 
+/// Core files in the folder of a program.
+pub const CORE_FILES: Need = Need::excused(
+    "core files where a program runs",
+    "where they go is a setting of the machine's kernel",
+);
+
 /// The rights of root.
 pub const ROOT: Need = Need::excused("root", "tests may run as anybody");
 /// Namespaces, mounts and network interfaces of a test's own.

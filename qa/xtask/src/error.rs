@@ -55,6 +55,12 @@ pub enum Error {
         /// How many findings there are.
         found: usize,
     },
+    /// A version cannot be released yet.
+    #[error("release: {found} to mend first")]
+    NotReady {
+        /// How many things.
+        found: usize,
+    },
     /// An argument cannot be used.
     #[error("{0}")]
     Argument(String),

@@ -10,6 +10,8 @@
 //! | [`machine`] | | for which machine: this one or another |
 //! | [`install`] | `install`, `uninstall` | that tree below a prefix |
 //! | [`interposer`] | | a profiling tool, for tests |
+//! | [`package`] | `package` | packages of distributions |
+//! | [`release`] | `release` | a version: where it is named, what is uploaded |
 //! | [`site`] | `site` | the documents as pages for a browser |
 //! | [`suite`] | `suite` | headers that the C test suite includes |
 //! | [`tests`] | `test` | runs the programs of tests, several at a time |
@@ -23,6 +25,8 @@ pub mod interposer;
 pub mod library;
 pub mod machine;
 pub mod man;
+pub mod package;
+pub mod release;
 pub mod site;
 pub mod suite;
 pub mod tests;

@@ -93,7 +93,7 @@ impl Machine {
 }
 
 /// Where cargo puts what it builds, for all machines.
-fn cargo_dir() -> PathBuf {
+pub(crate) fn cargo_dir() -> PathBuf {
     let root = root();
     env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |dir| root.join(dir))
 }

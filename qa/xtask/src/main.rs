@@ -8,7 +8,9 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use hostwire_shmem_table::Table;
 use xtask::machine::Machine;
-use xtask::{Error, guide, headers, install, library, man, root, site, suite, tests, tidy};
+use xtask::{
+    Error, guide, headers, install, library, man, package, release, root, site, suite, tests, tidy,
+};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -54,6 +56,10 @@ enum Chore {
     },
     /// Install headers, libraries, wrappers, man pages, pkg-config files and a CMake package.
     Install(install::Args),
+    /// Build packages of distributions.
+    Package(package::Args),
+    /// Check that a version is ready, build what is uploaded, and make its tag.
+    Release(release::Args),
     /// Build and run tests, several programs at a time; arguments are those of `cargo test`.
     Test(tests::Args),
     /// Report files that break a rule that no compiler checks; see tidy.toml.
@@ -89,6 +95,8 @@ fn run(chore: &Chore) -> Result<(), Error> {
             eprintln!("{}", built.display());
             Ok(())
         }
+        Chore::Package(args) => package::run(&table, args),
+        Chore::Release(args) => release::run(&table, args),
         Chore::Test(args) => tests::run(args),
         Chore::Tidy => tidy::check(&root()),
         Chore::Install(args) => install::install(&table, args),

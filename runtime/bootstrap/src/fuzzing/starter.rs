@@ -25,6 +25,7 @@ pub(super) const ORDERS: Target = Target {
                 folder: b"/tmp".to_vec(),
                 may_be_elsewhere: true,
                 bind: "auto".to_owned(),
+                front: vec![b"wrap".to_vec(), b"time".to_vec()],
                 command: vec![b"prog".to_vec(), b"-x".to_vec()],
                 environment: vec![(b"A".to_vec(), b"b".to_vec())],
             }),
@@ -83,8 +84,9 @@ pub(super) const REPORTS: Target = Target {
                 bytes: b"hello\n".to_vec(),
             },
             Report::Ended {
-                how: How::Exited(1),
+                how: How::Signal(11),
                 last,
+                core: "core file: /tmp/core".to_owned(),
             },
             Report::Seen {
                 is_dying: true,

@@ -19,6 +19,8 @@ pub struct Description {
     pub may_be_elsewhere: bool,
     /// `--bind`, as text.
     pub bind: String,
+    /// What is put before the program, in words of the launcher's; nothing if there are none.
+    pub front: Vec<Vec<u8>>,
     /// The program and its arguments.
     pub command: Vec<Vec<u8>>,
     /// Variables of the PEs, besides those that the starter has: names and values in turn.
@@ -35,6 +37,7 @@ impl Description {
             folder,
             may_be_elsewhere,
             bind,
+            front,
             command,
             environment,
         } = self;
@@ -50,6 +53,7 @@ impl Description {
             .bytes(folder)
             .flag(*may_be_elsewhere)
             .bytes(bind.as_bytes())
+            .list(front.iter())
             .list(command.iter())
             .list(pairs.iter())
     }
@@ -62,7 +66,7 @@ impl Description {
         }
         let lost_after_s = reader.number()?;
         let (folder, may_be_elsewhere, bind) = (reader.bytes()?, reader.flag()?, reader.text()?);
-        let command = reader.list()?;
+        let (front, command) = (reader.list()?, reader.list()?);
         let pairs = reader.list()?;
         if command.is_empty() || !pairs.len().is_multiple_of(2) {
             return Err("no program, or a variable without a value");
@@ -70,7 +74,8 @@ impl Description {
         let (pairs, _) = pairs.as_chunks::<2>();
         let is_name = |name: &[u8]| !name.is_empty() && !name.contains(&b'=');
         let has_end = |bytes: &Vec<u8>| bytes.contains(&0);
-        let wrong = pairs.iter().flatten().any(has_end) || command.iter().any(has_end);
+        let wrong = pairs.iter().flatten().any(has_end);
+        let wrong = wrong || front.iter().chain(&command).any(has_end);
         if wrong || has_end(&folder) || !pairs.iter().all(|[name, _]| is_name(name)) {
             return Err("a name that the system does not take");
         }
@@ -83,6 +88,7 @@ impl Description {
             folder,
             may_be_elsewhere,
             bind,
+            front,
             command,
             environment: environment.collect(),
         })

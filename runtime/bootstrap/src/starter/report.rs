@@ -76,6 +76,8 @@ pub enum Report {
         how: How,
         /// What it was doing.
         last: Look,
+        /// Where its memory was written, if a signal ended it; else nothing.
+        core: String,
     },
     /// What a PE that has not ended is doing.
     Seen {
@@ -181,7 +183,9 @@ impl Message for Report {
                 (5, writer.number(*pe).byte(stream.code()).rest(bytes))
             }
             Self::Closed { pe, stream } => (6, writer.number(*pe).byte(stream.code())),
-            Self::Ended { how, last } => (7, last.write(how.write(writer))),
+            Self::Ended { how, last, core } => {
+                (7, last.write(how.write(writer)).bytes(core.as_bytes()))
+            }
             Self::Seen { is_dying, last } => (8, last.write(writer.flag(*is_dying))),
             Self::Looked => (9, writer),
             Self::Took(bytes) => (10, writer.number(*bytes)),
@@ -221,6 +225,7 @@ impl Message for Report {
                 7 => Self::Ended {
                     how: How::read(reader)?,
                     last: Look::read(reader)?,
+                    core: reader.text()?,
                 },
                 8 => Self::Seen {
                     is_dying: reader.flag()?,

@@ -18,6 +18,7 @@ fn description() -> Description {
         folder: b"/home/me".to_vec(),
         may_be_elsewhere: true,
         bind: "0,2-5".to_owned(),
+        front: vec![b"gdb".to_vec(), b"5".to_vec()],
         command: vec![b"./prog".to_vec(), Vec::new()],
         environment: vec![
             (b"A".to_vec(), b"b=c".to_vec()),
@@ -41,10 +42,11 @@ fn literal_frames() {
     let ended = Report::Ended {
         how: How::Signal(9),
         last: LAST,
+        core: "x".to_owned(),
     };
     assert_eq!(
         ended.emit(),
-        b"\x1a\0\0\0\x07\x01\x09\0\0\0\x03\0\0\0\x04\0\0\0\x01\0\0\0\x02\0\0\0\0\0\0\0"
+        b"\x1f\0\0\0\x07\x01\x09\0\0\0\x03\0\0\0\x04\0\0\0\x01\0\0\0\x02\0\0\0\0\0\0\0\x01\0\0\0x"
     );
 }
 

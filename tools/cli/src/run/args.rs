@@ -7,6 +7,7 @@ use std::time::Duration;
 use hostwire::settings::{LOST_AFTER, SSH, Setting, TABLE, WIRE, WireName};
 
 use super::bind::Bind;
+use super::front;
 use super::given::Given;
 use super::mark::VARIABLE as JOB;
 use super::names::{self, HostNames};
@@ -30,6 +31,11 @@ EXAMPLES
     Four PEs on each of two machines, and the program reads a file:
 
         hostwire run --on node1:4,node2:4 ./heat2d <input
+
+    PE 2 under gdb, at the terminal; and memory errors of all PEs, in a file each:
+
+        hostwire run -n 4 --gdb 2 ./heat2d
+        hostwire run -n 4 --wrap 'valgrind -q --log-file={pe}.log' ./heat2d
 
     The same where neither hostwire nor the program is installed:
 
@@ -86,6 +92,10 @@ folder in which hostwire is started have to be there, too. With --copy none of t
 without a passphrase): {SSH} names another command. The job takes the fastest wire that all hosts can use \
 ({WIRE}={between} names one). PEs end with their host's hostwire; that one ends with the connection, or if it hears \
 nothing for {LOST_AFTER} seconds. So a job ends on all hosts after kill -9 of any part, or a cable that is pulled.
+
+CRASHES
+    If a PE gets SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSYS or SIGTRAP, the line that says so tells where its core file is, or \
+why there is none. --backtrace prints where each of its threads was, --gdb PE lets you look.
 
 OTHER LAUNCHERS
     The same program starts under mpiexec.hydra, mpirun of Open MPI and srun \
@@ -187,6 +197,9 @@ pub struct Args {
     #[arg(long)]
     pub keep_going: bool,
 
+    #[command(flatten)]
+    pub front: front::Options,
+
     /// Print what the wire has counted, at the end, on standard error.
     ///
     /// While the job runs, see hostwire stats.
@@ -222,6 +235,7 @@ impl Args {
             timeout: None,
             label: false,
             keep_going: false,
+            front: front::Options::default(),
             stats: false,
             grace: Duration::from_secs(2),
             command,

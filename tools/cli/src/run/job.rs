@@ -1,6 +1,7 @@
 //! A running job: one loop that waits for signals, sockets, output and deadlines, and
 //! for nothing else.
 
+mod debugger;
 mod far;
 mod modelled;
 mod start;
@@ -16,6 +17,7 @@ use rustix::process::{Signal, getpid, kill_process};
 use signal_hook::consts::{SIGCHLD, SIGTSTP};
 
 use super::crew::Crew;
+use super::front::terminal::Loan;
 use super::hosts::{Hosts, Side};
 use super::outcome::{Cause, Ending, Failure, OUTPUT_STATUS};
 use super::output::Sink;
@@ -47,6 +49,8 @@ pub struct Job {
     stdout: Sink,
     stderr: Sink,
     stdin: Option<Pump>,
+    /// The terminal, if a debugger has it.
+    terminal: Option<Loan>,
     /// The simulator of the hardware, if that is a model.
     model: Option<Simulator>,
     /// Whether the simulator has sent its last report, or there is none.
@@ -291,7 +295,10 @@ impl Job {
     fn handle_signals(&mut self) {
         for signal in self.signals.pending() {
             match signal {
-                SIGCHLD => self.notice_ends(),
+                SIGCHLD => {
+                    self.notice_ends();
+                    self.look_after_terminal();
+                }
                 SIGTSTP => self.pause(),
                 signal if PASSED_ON.contains(&signal) => self.pass_on(signal),
                 // Only output is left, and the user does not want to wait for it.
@@ -320,8 +327,14 @@ impl Job {
         if let Some(hosts) = &mut self.hosts {
             hosts.pause();
         }
+        if let Some(terminal) = &self.terminal {
+            terminal.take();
+        }
         let _ = kill_process(getpid(), Signal::STOP);
         self.signal_running(Signal::CONT);
+        if let Some(terminal) = &self.terminal {
+            terminal.give();
+        }
     }
 
     /// Reads and answers all requests of a PE.
@@ -360,6 +373,7 @@ impl Job {
                         pe,
                         cause,
                         last: self.crew.board.last(pe),
+                        core: None,
                     };
                     if let Some(pe) = self.pes.get(pe as usize) {
                         pe.signal(Signal::KILL);
@@ -438,7 +452,13 @@ impl Job {
 
     fn suspect(&mut self, pe: u32, cause: Cause) {
         let last = self.crew.board.last(pe);
-        let failure = Failure { pe, cause, last };
+        let core = self.pes.get(pe as usize).and_then(|pe| pe.core());
+        let failure = Failure {
+            pe,
+            cause,
+            last,
+            core,
+        };
         self.suspects
             .add(failure, self.crew.board.lost(pe), Instant::now());
     }

@@ -110,6 +110,18 @@ impl Mark {
     }
 }
 
+/// The processes that a debugger looks after: its children, which lead groups of their own where it can give them one, and those of
+/// these groups.
+pub fn followers(debugger: Pid) -> Vec<Pid> {
+    let debugger = debugger.as_raw_pid();
+    let all: Vec<Process> = processes().filter_map(Process::read).collect();
+    let children = all.iter().filter(|it| it.parent == debugger);
+    let children: BTreeSet<i32> = children.map(|it| it.pid).collect();
+    let follows = |it: &&Process| children.contains(&it.pid) || children.contains(&it.group);
+    let found = all.iter().filter(follows);
+    found.filter_map(|it| Pid::from_raw(it.pid)).collect()
+}
+
 fn processes() -> impl Iterator<Item = i32> {
     numbered("/proc")
 }
@@ -223,6 +235,21 @@ mod tests {
         }
         let (_, value) = mark.variable();
         assert!(value.to_string_lossy().ends_with(mark.word()));
+    }
+
+    #[test]
+    fn followers_are_children_and_their_groups() {
+        let mut shell = Command::new("sh");
+        // The first is a child, the second a child of a child.
+        shell.args(["-c", "set -m; sh -c 'cat & wait' & cat; wait"]);
+        let mut parent = shell.stdin(Stdio::piped()).spawn().unwrap();
+        let pid = Pid::from_child(&parent);
+        while followers(pid).len() < 2 {
+            std::thread::yield_now();
+        }
+        assert!(!followers(pid).contains(&pid));
+        drop(parent.stdin.take());
+        parent.wait().unwrap();
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`args`], [`given`], [`names`], [`parse`] | the command line, and variables that stand for it |
 //! | [`plan`], [`start_error`] | what would be started, checked before anything is |
+//! | [`front`] | what is put before the program: a command, a debugger |
 //! | [`crew`], [`spawn`], [`pes`], [`pipe`] | one process per PE |
 //! | [`hosts`], [`starter`], [`copies`] | both ends of the connections to other hosts; what is copied over them |
 //! | [`job`] | the loop: signals, sockets, output, deadlines |
@@ -12,15 +13,17 @@
 //! | [`output`] | lines of many PEs into one stream |
 //! | [`strays`], [`warden`], [`mark`] | nothing stays, however the launcher ends |
 //! | [`suspects`], [`dying`] | which of several failures led to the others |
-//! | [`outcome`] | how it ended, in words and as an exit status |
+//! | [`outcome`], [`core_file`] | how it ended, in words and as an exit status; where a crash is to be seen |
 
 mod args;
 mod bind;
 mod board;
 mod copies;
+mod core_file;
 mod counters;
 mod crew;
 mod dying;
+mod front;
 mod given;
 mod hosts;
 mod job;

@@ -47,6 +47,8 @@ pub struct Failure {
     pub cause: Cause,
     /// The last entry of the PE on the board.
     pub last: Option<Record>,
+    /// What is known of the memory of a PE that crashed.
+    pub core: Option<String>,
 }
 
 impl Failure {
@@ -89,8 +91,10 @@ impl fmt::Display for Failure {
             Cause::Exited(code) => write!(f, "PE {pe} exited with status {code}")?,
             Cause::Signal(signal) => {
                 write!(f, "PE {pe} was killed by {}", signal_name(*signal))?;
-                if let Some(hint) = hint(*signal) {
-                    write!(f, " ({hint})")?;
+                let hints = [hint(*signal), self.core.as_deref()];
+                let hints: Vec<&str> = hints.into_iter().flatten().collect();
+                if !hints.is_empty() {
+                    write!(f, " ({})", hints.join("; "))?;
                 }
             }
             Cause::NotFinalized => {
@@ -274,6 +278,7 @@ mod tests {
             pe: 3,
             cause,
             last: None,
+            core: None,
         }
     }
 
@@ -287,6 +292,7 @@ mod tests {
             pe: 3,
             cause: Cause::Signal(9),
             last: Some(barrier),
+            core: None,
         };
         assert_eq!(killed.status(), 137);
         assert_eq!(
@@ -353,6 +359,18 @@ mod tests {
         assert_eq!(
             Ending::Interrupted(2).line(1).unwrap(),
             "interrupted by SIGINT; ended 1 PE"
+        );
+    }
+
+    #[test]
+    fn a_crash_says_where_its_memory_is() {
+        let crashed = Failure {
+            core: Some("core file: /tmp/core".to_owned()),
+            ..failure(Cause::Signal(4))
+        };
+        assert_eq!(
+            crashed.to_string(),
+            "PE 3 was killed by SIGILL (an instruction that this processor does not have; core file: /tmp/core)"
         );
     }
 

@@ -5,10 +5,12 @@ use std::process::Child;
 
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
+    Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process, kill_process_group, waitid,
 };
 
+use super::core_file;
 use super::dying;
+use super::mark::followers;
 use super::pipe::{Which, read_some};
 use super::spawn::Spawned;
 
@@ -23,8 +25,15 @@ pub enum End {
 
 /// How a child of this process has ended, if it has. It stays to be reaped.
 pub fn end_of(child: Pid) -> Option<End> {
+    end(&status_of(child)?)
+}
+
+fn status_of(child: Pid) -> Option<WaitIdStatus> {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    let status = waitid(WaitId::Pid(child), options).ok().flatten()?;
+    waitid(WaitId::Pid(child), options).ok().flatten()
+}
+
+fn end(status: &WaitIdStatus) -> Option<End> {
     match (status.exit_status(), status.terminating_signal()) {
         (Some(code), _) => Some(End::Exited(code)),
         (None, Some(signal)) => Some(End::Signal(signal)),
@@ -43,6 +52,9 @@ pub trait Pe {
 
     /// Notices whether the process has ended. `Some` the first time only.
     fn notice_end(&mut self) -> Option<End>;
+
+    /// What is known of the memory of a process that crashed, once its end has been noticed.
+    fn core(&self) -> Option<String>;
 
     /// Whether the process is on its way out and its end has not been noticed.
     fn is_dying(&self) -> bool;
@@ -106,6 +118,10 @@ pub struct Near {
     child: Child,
     pid: Pid,
     end: Option<End>,
+    /// Where its memory was written, or why not, if it crashed.
+    core: Option<String>,
+    /// Whether a status above 128 stands for a signal: that of a debugger.
+    tells_signals: bool,
     pmi: Option<OwnedFd>,
     replies: Vec<u8>,
     stdout: Option<OwnedFd>,
@@ -118,10 +134,12 @@ impl Near {
             pid: Pid::from_child(&spawned.child),
             child: spawned.child,
             end: None,
+            core: None,
+            tells_signals: spawned.tells_signals,
             pmi: Some(spawned.pmi),
             replies: Vec::new(),
-            stdout: Some(spawned.stdout),
-            stderr: Some(spawned.stderr),
+            stdout: spawned.stdout,
+            stderr: spawned.stderr,
         }
     }
 
@@ -152,8 +170,23 @@ impl Pe for Near {
         if self.end.is_some() {
             return None;
         }
-        self.end = end_of(self.pid);
+        let status = status_of(self.pid)?;
+        self.end = end(&status);
+        self.end = match self.end {
+            Some(End::Exited(code @ 129..=192)) if self.tells_signals => {
+                Some(End::Signal(code - 128))
+            }
+            Some(End::Signal(signal)) => {
+                self.core = core_file::told(self.pid, signal, status.dumped());
+                self.end
+            }
+            end => end,
+        };
         self.end
+    }
+
+    fn core(&self) -> Option<String> {
+        self.core.clone()
     }
 
     fn is_dying(&self) -> bool {
@@ -161,6 +194,16 @@ impl Pe for Near {
     }
 
     fn signal(&self, signal: Signal) {
+        // A debugger would end by most signals, and is to see how the program ends by them.
+        if self.tells_signals && ![Signal::KILL, Signal::STOP, Signal::CONT].contains(&signal) {
+            let program = followers(self.pid);
+            for process in &program {
+                let _ = kill_process(*process, signal);
+            }
+            if !program.is_empty() {
+                return;
+            }
+        }
         // A process that moved to another group is reached by its own number.
         // Neither number can have become another's: see above.
         if kill_process_group(self.pid, signal).is_err() && self.end.is_none() {

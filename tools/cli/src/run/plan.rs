@@ -6,7 +6,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hostwire::settings::{HEAP, INSECURE_WIRE, RECORD, RING, Settings, WIRE, WireChoice, WireName};
+use hostwire::settings::{
+    ATTACH_TIMEOUT, HEAP, INSECURE_WIRE, RECORD, RING, Settings, WIRE, WireChoice, WireName,
+};
 use hostwire_transport::os::hosts::{HostPlace, Hosts};
 use hostwire_transport::record;
 
@@ -15,11 +17,15 @@ pub use far::HostPlan;
 use super::args::Args;
 use super::bind::{Bind, Binding};
 use super::copies::Copies;
+use super::front::Front;
 use super::given::Given;
 use super::limits::{self, NofileLimit};
 use super::program;
 use super::start_error::StartError;
 use super::virtual_time::{Clocks, Models, VirtualTime};
+
+/// How long PEs wait for each other at the start of a job that somebody debugs: a day.
+const DEBUGGED_TIMEOUT_S: &str = "86400";
 
 /// A job that can be started.
 pub struct Plan {
@@ -38,6 +44,8 @@ pub struct Plan {
     /// Where the PEs are started, if not on this host.
     hosts: Option<Hosts>,
     pub program: PathBuf,
+    /// What is put before the program.
+    pub front: Front,
     /// The name of the program as it was given, then its arguments.
     pub command: Vec<OsString>,
     pub binding: Binding,
@@ -62,6 +70,8 @@ impl Plan {
         let pes = args.pes.unwrap_or(1);
         let name = args.command.first().cloned().unwrap_or_default();
         let program = program::find(&name, std::env::var_os("PATH").as_deref())?;
+        args.front.check(pes)?;
+        let front = Front::new(&args.front)?;
         check_memory(given, &settings, pes, pes)?;
         limits::check_processes(pes)?;
         let virtual_time = virtual_time(args, &settings, models)?;
@@ -74,9 +84,10 @@ impl Plan {
         prepare_record(given, &settings)?;
         let hosts = hosts(args, wire)?;
         let nofile = limits::make_room_for_descriptors(pes)?;
+        let patience = patience(&front, given);
         Ok(Plan {
             pes,
-            environment: [owned(given.environment(wire)), far::chosen(args)?].concat(),
+            environment: [patience, owned(given.environment(wire)), far::chosen(args)?].concat(),
             far: Vec::new(),
             copies: Copies::default(),
             settings,
@@ -84,6 +95,7 @@ impl Plan {
             clocks,
             hosts,
             program,
+            front,
             command: args.command.clone(),
             binding,
             nofile,
@@ -113,6 +125,15 @@ impl Plan {
             .first()
             .map(|name| name.to_string_lossy().into_owned())
             .unwrap_or_default()
+    }
+}
+
+/// Who looks at a PE with a debugger keeps the others waiting.
+fn patience(front: &Front, given: &Given) -> Vec<(OsString, OsString)> {
+    let is_set = given.has(&ATTACH_TIMEOUT) || std::env::var_os(ATTACH_TIMEOUT.variable).is_some();
+    match front.asking_pe().is_some() && !is_set {
+        true => vec![(ATTACH_TIMEOUT.variable.into(), DEBUGGED_TIMEOUT_S.into())],
+        false => Vec::new(),
     }
 }
 
@@ -160,7 +181,7 @@ fn virtual_time(
     let wrong = match () {
         () if settings.wire != WireChoice::Auto => Some(args.settings.name_of(&WIRE)),
         () if args.hosts.is_some() => Some("--hosts".to_owned()),
-        () => None,
+        () => args.front.given().map(str::to_owned),
     };
     let hardware = models.hardware(
         cluster,

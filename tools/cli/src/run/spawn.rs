@@ -1,10 +1,9 @@
 //! Starts the process of one PE.
 
-use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::Arc;
 
 use hostwire::board::BOARD_FD_VARIABLE;
@@ -19,6 +18,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
 use super::board::Board;
 use super::counters::Counters;
+use super::front::Start;
 use super::mark::Mark;
 use super::plan::Plan;
 use super::start_error::StartError;
@@ -28,10 +28,14 @@ use super::virtual_time::{Clocks, Line};
 pub struct Spawned {
     pub child: Child,
     pub pmi: OwnedFd,
-    pub stdout: OwnedFd,
-    pub stderr: OwnedFd,
+    /// Not with [`Input::Terminal`].
+    pub stdout: Option<OwnedFd>,
+    /// As `stdout`.
+    pub stderr: Option<OwnedFd>,
     /// Only with [`Input::Pipe`].
     pub stdin: Option<OwnedFd>,
+    /// Whether a status above 128 stands for the signal that ended the program.
+    pub tells_signals: bool,
 }
 
 /// The standard input of a PE.
@@ -43,6 +47,8 @@ pub enum Input {
     Inherit,
     /// A pipe that the launcher fills.
     Pipe,
+    /// The terminal of the launcher, which is its output, too.
+    Terminal,
 }
 
 /// Variables of an outer launcher. Our PEs are not its clients.
@@ -73,29 +79,32 @@ pub fn spawn(
     )
     .map_err(|errno| failed(errno.into()))?;
     let there = Arc::new(there);
-    let mut command = command(plan, board, counters, line, mark, pe, &there);
+    let start = plan
+        .front
+        .start(&plan.program, &plan.command, (pe, plan.pes));
+    let mut start = start.map_err(|errno| failed(errno.into()))?;
+    set_up(&mut start, plan, board, counters, line, mark, pe, &there);
+    let command = &mut start.command;
     command.stdin(match input {
         Input::Null => Stdio::null(),
-        Input::Inherit => Stdio::inherit(),
+        Input::Inherit | Input::Terminal => Stdio::inherit(),
         Input::Pipe => Stdio::piped(),
     });
+    if input != Input::Terminal {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    }
     let mut child = command.spawn().map_err(failed)?;
-    let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
-        return Err(failed(io::ErrorKind::Other.into()));
-    };
     let spawned = Spawned {
         stdin: child.stdin.take().map(OwnedFd::from),
+        stdout: child.stdout.take().map(OwnedFd::from),
+        stderr: child.stderr.take().map(OwnedFd::from),
         child,
         pmi: here,
-        stdout: stdout.into(),
-        stderr: stderr.into(),
+        tells_signals: start.tells_signals,
     };
-    let ends = [
-        Some(&spawned.pmi),
-        Some(&spawned.stdout),
-        Some(&spawned.stderr),
-    ];
-    for fd in ends.into_iter().chain([spawned.stdin.as_ref()]).flatten() {
+    let own = [&spawned.stdin, &spawned.stdout, &spawned.stderr];
+    let own = own.into_iter().filter_map(Option::as_ref);
+    for fd in own.chain([&spawned.pmi]) {
         set_nonblocking(fd).map_err(|errno| StartError::System {
             what: "set up a pipe",
             errno,
@@ -116,8 +125,10 @@ fn reason(error: &io::Error) -> String {
     }
 }
 
-/// The command of PE `pe`, without its standard input. `there` is its end of PMI.
-fn command(
+/// Sets up the command of PE `pe`, without its streams. `there` is its end of PMI.
+#[allow(clippy::too_many_arguments, reason = "a part of `spawn`")]
+fn set_up(
+    start: &mut Start,
     plan: &Plan,
     board: &Board,
     counters: &Counters,
@@ -125,11 +136,9 @@ fn command(
     mark: &Mark,
     pe: u32,
     there: &Arc<OwnedFd>,
-) -> Command {
-    let mut command = Command::new(&plan.program);
+) {
+    let command = &mut start.command;
     command
-        .arg0(plan.command.first().map_or(OsStr::new(""), |name| name))
-        .args(plan.command.iter().skip(1))
         .envs([mark.variable()])
         .env("PMI_FD", there.as_raw_fd().to_string())
         .env("PMI_RANK", pe.to_string())
@@ -137,8 +146,6 @@ fn command(
         .envs(plan.environment.iter().map(|(name, value)| (name, value)))
         .env(BOARD_FD_VARIABLE, board.fd().as_raw_fd().to_string())
         .env(COUNTERS_FD_VARIABLE, counters.fd().as_raw_fd().to_string())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
         .process_group(0);
     for name in FOREIGN {
         command.env_remove(name);
@@ -147,11 +154,8 @@ fn command(
     if host.is_some() {
         command.env(IFACE.variable, INTERFACE);
     }
-    let mut inherit = vec![
-        Arc::clone(there),
-        Arc::clone(board.fd()),
-        Arc::clone(counters.fd()),
-    ];
+    let mut inherit = std::mem::take(&mut start.inherit);
+    inherit.extend([there, board.fd(), counters.fd()].map(Arc::clone));
     command.env_remove(VARIABLE);
     if let Some(line) = line {
         command.envs([line.variable()]);
@@ -164,8 +168,7 @@ fn command(
         nofile: Some(plan.nofile),
         host,
     }
-    .apply(&mut command);
-    command
+    .apply(command);
 }
 
 /// Calls on `fd` never wait from now on.

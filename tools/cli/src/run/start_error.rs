@@ -10,6 +10,15 @@ pub enum StartError {
     /// The program cannot be run.
     #[error("cannot run '{name}': {problem}")]
     Program { name: String, problem: &'static str },
+    /// The command of `--wrap` cannot be run.
+    #[error("--wrap: {cause}")]
+    Wrap { cause: Box<StartError> },
+    /// There is no debugger.
+    #[error("--gdb, --backtrace: gdb is not installed, or not in PATH (Debian: apt install gdb)")]
+    NoGdb,
+    /// `--gdb` names a PE that is not there.
+    #[error("--gdb {pe}: the job has the PEs 0 to {}", pes.saturating_sub(1))]
+    NoSuchPe { pe: u32, pes: u32 },
     /// The kernel would not run it.
     #[error("cannot start PE {pe} ('{name}'): {reason}")]
     Spawn {

@@ -102,6 +102,7 @@ mod tests {
             pe,
             cause,
             last: None,
+            core: None,
         }
     }
 

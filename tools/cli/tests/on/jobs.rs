@@ -58,6 +58,8 @@ fn ends_of_pes_are_told_as_on_one_host() {
         run() { $HOSTWIRE run --on h2:1,h3:1 "$@"; said "status $?"; }
         run sh -c '[ $PMI_RANK = 0 ] || exit 7; sleep 1000'
         run sh -c '[ $PMI_RANK = 0 ] || kill -11 $$; sleep 1000'
+        run --gdb 1 sh -c '[ $PMI_RANK = 0 ] || kill -11 $$; sleep 1000'
+        run --wrap "env 'X=2{pe}'" sh -c '[ $PMI_RANK = 0 ] || exit $X; sleep 1000'
         run --keep-going sh -c '[ $PMI_RANK = 0 ] || exit 3; sleep 0.1; echo went on'
         run --timeout 1s sleep 1000
         run --timeout 2s "${PROBE%/*}/pmi_probe" board 5 1
@@ -81,11 +83,14 @@ fn ends_of_pes_are_told_as_on_one_host() {
     let statuses: Vec<&str> = statuses.collect();
     assert_eq!(
         statuses,
-        ["7", "139", "3", "124", "124", "137", "5", "0"],
+        ["7", "139", "139", "21", "3", "124", "124", "137", "5", "0"],
         "{ended:#?}"
     );
     line(&ended, "PE 1 exited with status 7; ended the other PE");
+    line(&ended, "PE 1 was killed by SIGSEGV (");
+    line(&ended, "PE 1: signal 11 in thread 1");
     line(&ended, "PE 1 was killed by SIGSEGV; ended the other PE");
+    line(&ended, "PE 1 exited with status 21; ended the other PE");
     line(&ended, "PE 1 exited with status 3");
     line(&ended, "timed out after 1s; still running: PE 0,1");
     line(

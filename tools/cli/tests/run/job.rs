@@ -64,11 +64,7 @@ pub fn run(arguments: &[&str]) -> Ended {
 pub fn run_with_input(arguments: &[&str], input: &str) -> Ended {
     let mut command = hostwire(arguments);
     command.stdin(Stdio::piped());
-    let mut job = Job::start(command);
-    let mut stdin = job.child.stdin.take().unwrap();
-    stdin.write_all(input.as_bytes()).unwrap();
-    drop(stdin);
-    job.end()
+    Job::start(command).end_with_input(input)
 }
 
 /// The program that speaks PMI-1.
@@ -143,6 +139,14 @@ impl Job {
     /// Ends what the job reads, and waits for its end.
     pub fn close_stdin_and_end(mut self) -> Ended {
         drop(self.child.stdin.take());
+        self.end()
+    }
+
+    /// Writes what the job reads, and waits for its end.
+    pub fn end_with_input(mut self, input: &str) -> Ended {
+        let mut stdin = self.child.stdin.take().unwrap();
+        stdin.write_all(input.as_bytes()).unwrap();
+        drop(stdin);
         self.end()
     }
 

@@ -7,6 +7,7 @@
 mod bad_input;
 #[allow(dead_code, reason = "shared with the tests of `hostwire sim`")]
 mod command;
+mod crash;
 mod device_copies;
 mod job;
 mod nothing_stays;

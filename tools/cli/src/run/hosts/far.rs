@@ -53,6 +53,8 @@ pub struct State {
     /// Whether it has been started, as far as this launcher has said so.
     pub is_started: bool,
     pub end: Option<End>,
+    /// What is known of its memory, if it crashed.
+    pub core: Option<String>,
     pub is_dying: bool,
 }
 
@@ -112,6 +114,10 @@ impl Pe for Far {
             return self.noticed;
         }
         None
+    }
+
+    fn core(&self) -> Option<String> {
+        self.state.borrow().core.clone()
     }
 
     fn is_dying(&self) -> bool {

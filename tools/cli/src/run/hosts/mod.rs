@@ -298,8 +298,10 @@ impl Hosts {
                 state.output(which(stream)).is_closed = true;
                 events.push(Event::Output(pe as usize, which(stream)));
             }
-            (Report::Ended { how, last }, Some(state)) => {
+            (Report::Ended { how, last, core }, Some(state)) => {
                 crew.board.mirror(last);
+                let core = printable(&core);
+                state.core = Some(core).filter(|core| !core.is_empty());
                 state.end = state.end.or(Some(match how {
                     How::Exited(status) => End::Exited(status),
                     How::Signal(signal) => End::Signal(signal),

@@ -70,6 +70,7 @@ impl Job {
             pe: first,
             cause: Cause::HostLost { host, pes, why },
             last: None,
+            core: None,
         };
         self.suspects.add(failure, None, Instant::now());
     }

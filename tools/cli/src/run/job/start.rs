@@ -5,6 +5,7 @@ use std::time::Instant;
 use rustix::process::getpid;
 
 use super::super::crew::{Crew, input_output};
+use super::super::front::terminal::Loan;
 use super::super::output::{Merger, Sink};
 use super::super::pes::{Near, Pe};
 use super::super::plan::Plan;
@@ -38,10 +39,13 @@ impl Job {
             return Ok(job);
         }
         let mut pes = Vec::with_capacity(plan.pes as usize);
-        let mut stdin = None;
+        let (mut stdin, mut terminal) = (None, None);
         let mut lines = Vec::new();
         for pe in 0..plan.pes {
+            let asking = plan.front.asking_pe();
             let input = match pe {
+                pe if asking == Some(pe) => Input::Terminal,
+                _ if asking.is_some() => Input::Null,
                 0 if Pump::is_needed() => Input::Pipe,
                 0 => Input::Inherit,
                 _ => Input::Null,
@@ -53,6 +57,9 @@ impl Job {
             let line = lines.last();
             let (started, pipe) = crew.start(&plan, pe, line, input)?;
             stdin = stdin.or(pipe.map(Pump::new));
+            if input == Input::Terminal {
+                terminal = Some(Loan::to(started.pid()));
+            }
             pes.push(started);
         }
         // On the CPU of the PEs, with which it takes turns.
@@ -72,6 +79,7 @@ impl Job {
         let pes = pes.collect();
         let mut job = Job::new(plan, signals, crew, pes, stamps);
         job.stdin = stdin;
+        job.terminal = terminal;
         job.model_is_done = model.is_none();
         job.model = model;
         Ok(job)
@@ -102,6 +110,7 @@ impl Job {
             hosts: None,
             signals,
             stdin: None,
+            terminal: None,
             model_is_done: true,
             model: None,
             simulated: Vec::new(),

@@ -11,6 +11,7 @@ use hostwire_bootstrap::starter::Description;
 use super::super::args::Args;
 use super::super::bind::{Bind, Binding};
 use super::super::copies::Copies;
+use super::super::front::Front;
 use super::super::given::Given;
 use super::super::limits;
 use super::super::names::{HostNames, read_hostfile};
@@ -78,6 +79,7 @@ pub fn plan(args: &Args, settings: Settings, names: &HostNames) -> Result<Plan, 
     }
     let shares = names.shares(args.pes)?;
     let pes: u32 = shares.iter().sum();
+    args.front.check(pes)?;
     let wire = settings.wire;
     let given = owned(args.settings.environment(wire));
     let environment = [handed_on(), given, chosen(args)?].concat();
@@ -108,6 +110,7 @@ pub fn plan(args: &Args, settings: Settings, names: &HostNames) -> Result<Plan, 
             folder: folder.as_os_str().as_bytes().to_vec(),
             may_be_elsewhere: args.copy,
             bind: args.bind.to_string(),
+            front: args.front.words(),
             command: command.clone(),
             environment: environment.clone(),
         };
@@ -127,6 +130,7 @@ pub fn plan(args: &Args, settings: Settings, names: &HostNames) -> Result<Plan, 
         clocks: None,
         hosts: None,
         program: args.command.first().map(Into::into).unwrap_or_default(),
+        front: Front::default(),
         command: args.command.clone(),
         binding: Binding::new(&Bind::None, 0)?,
         nofile: limits::make_room_for_descriptors(names.0.len() as u32)?,
@@ -187,6 +191,7 @@ impl Plan {
             Some(program) => program,
             None => program::find(&name, path.as_deref())?,
         };
+        let front = Front::of_words(&description.front, path.as_deref())?;
         let (pes, count) = (description.pes, description.count);
         let given = Given::default();
         check_memory(&given, &settings, pes, count)?;
@@ -206,6 +211,7 @@ impl Plan {
             clocks: None,
             hosts: None,
             program,
+            front,
             command,
             binding: Binding::new(&bind, count)?,
             nofile: limits::make_room_for_descriptors(count)?,

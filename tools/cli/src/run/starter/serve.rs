@@ -320,7 +320,12 @@ impl Serving {
             };
             let pe = self.first + index as u32;
             let last = self.crew.board.look(pe);
-            self.channel.say(&Report::Ended { how, last });
+            let core = self.pes.get(index).and_then(Near::core);
+            self.channel.say(&Report::Ended {
+                how,
+                last,
+                core: core.unwrap_or_default(),
+            });
             if pe == 0 {
                 self.pump = None;
             }

@@ -1,0 +1,120 @@
+//! What is uploaded: packages, archives, the list of parts, and the sums of all of them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use hostwire_shmem_table::Table;
+
+use super::changelog::Changelog;
+use super::sbom::sbom;
+use super::version::Version;
+use crate::library::{run, stdout};
+use crate::machine::cargo_dir;
+use crate::tree::{root, write};
+use crate::{Error, package};
+
+/// The sums of all files.
+const SUMS: &str = "SHA256SUMS";
+/// What changed, for the page of the release.
+const NOTES: &str = "NOTES.md";
+/// What they are built of.
+const PARTS: &str = "parts.cdx.json";
+
+/// Where they go.
+pub fn folder(version: &Version, out: Option<&Path>) -> PathBuf {
+    out.map_or_else(
+        || cargo_dir().join(format!("release-{version}")),
+        Path::to_path_buf,
+    )
+}
+
+fn sources(version: &Version) -> String {
+    format!("hostwire-{version}.tar.gz")
+}
+
+/// The names of the files, as far as they are known before.
+pub fn names(version: &Version) -> Vec<String> {
+    let debs = package::names().unwrap_or_default();
+    let others = [
+        sources(version),
+        "hostwire-*.whl".to_owned(),
+        "*.crate".to_owned(),
+        PARTS.to_owned(),
+        NOTES.to_owned(),
+        SUMS.to_owned(),
+    ];
+    debs.into_iter().chain(others).collect()
+}
+
+/// Builds them.
+pub fn build(table: &Table, version: &Version, out: &Path) -> Result<(), Error> {
+    let _ = fs::remove_dir_all(out);
+    fs::create_dir_all(out).map_err(Error::file(out))?;
+    let changes = Changelog::read()?;
+    let changes = changes.section(version).unwrap_or_default();
+    write(&out.join(NOTES), changes.trim_start())?;
+    archive(version, out)?;
+    package::debs(table, out)?;
+    wheel(out)?;
+    crates(out)?;
+    let mut git = Command::new("git");
+    let day = stdout(git.current_dir(root()).args(["log", "-1", "--format=%cs"]))?;
+    write(&out.join(PARTS), &sbom(version, day.trim())?)?;
+    let names = listed(out)?;
+    let sums = stdout(Command::new("sha256sum").current_dir(out).args(&names))?;
+    write(&out.join(SUMS), &sums)
+}
+
+/// What is committed.
+fn archive(version: &Version, out: &Path) -> Result<(), Error> {
+    let mut git = Command::new("git");
+    git.current_dir(root()).args(["archive", "--format=tar.gz"]);
+    git.arg(format!("--prefix=hostwire-{version}/"));
+    run(git.arg("-o").arg(out.join(sources(version))).arg("HEAD"))
+}
+
+/// The Python package for all distributions.
+fn wheel(out: &Path) -> Result<(), Error> {
+    let script = root().join("scripts/python.sh");
+    let said = stdout(Command::new(script).args(["release", "wheel"]))?;
+    take(Path::new(said.lines().last().unwrap_or_default()), out)
+}
+
+/// What `cargo publish` would upload. Whether each of them builds alone is a test of its own.
+fn crates(out: &Path) -> Result<(), Error> {
+    let folder = cargo_dir().join("package");
+    let _ = fs::remove_dir_all(&folder);
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+    cargo.current_dir(root());
+    run(cargo.args([
+        "package",
+        "--quiet",
+        "--locked",
+        "--workspace",
+        "--no-verify",
+    ]))?;
+    for name in listed(&folder)?
+        .iter()
+        .filter(|name| name.ends_with(".crate"))
+    {
+        take(&folder.join(name), out)?;
+    }
+    Ok(())
+}
+
+fn take(file: &Path, out: &Path) -> Result<(), Error> {
+    let name = file.file_name().unwrap_or_default();
+    fs::copy(file, out.join(name))
+        .map(drop)
+        .map_err(Error::file(file))
+}
+
+/// The names in a folder, in order.
+fn listed(folder: &Path) -> Result<Vec<String>, Error> {
+    let entries = fs::read_dir(folder).map_err(Error::file(folder))?.flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    Ok(names)
+}

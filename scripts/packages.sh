@@ -1,0 +1,121 @@
+#!/bin/bash
+# Builds the packages for Debian and Ubuntu, and tries each system in turn: all packages go into an empty system, where their
+# programs run, and are removed again.
+#
+#     scripts/packages.sh                    all systems: those whose archives can be reached
+#     scripts/packages.sh bookworm trixie    only these
+#
+# It has to be root, and needs debootstrap and dpkg-dev; lintian looks at the packages if it is there. The empty systems stay in target/systems. Ubuntu's needs
+# its keys: Debian's package ubuntu-archive-keyring, or KEYRING.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cargo=${CARGO:-cargo}
+target=${CARGO_TARGET_DIR:-$PWD/target}
+packages=$target/deb
+systems=$target/systems
+
+say() { echo "packages.sh: $*" >&2; }
+
+if [[ $(id -u) != 0 ]] || ! command -v debootstrap >/dev/null || ! command -v dpkg-shlibdeps >/dev/null; then
+    say "left out: it needs root, debootstrap and dpkg-dev"
+    [[ -z ${HOSTWIRE_TESTS_DEMAND:-} ]]
+    exit
+fi
+
+# An empty system, made once.
+system() { # NAME
+    local options=(--variant=minbase) script=
+    [[ ! -e $systems/$1.made ]] || return 0
+    rm -rf "${systems:?}/$1"
+    mkdir -p "$systems"
+    local archive=http://deb.debian.org/debian
+    if [[ $1 == noble ]]; then
+        archive=http://archive.ubuntu.com/ubuntu
+        # One script is for all of Ubuntu; debootstrap of Debian has no name for the newer ones.
+        script=/usr/share/debootstrap/scripts/gutsy
+        options+=(--components=main,universe --keyring "${KEYRING:-/usr/share/keyrings/ubuntu-archive-keyring.gpg}")
+    fi
+    say "making an empty $1"
+    if ! debootstrap "${options[@]}" "$1" "$systems/$1" "$archive" $script >"$systems/$1.log" 2>&1; then
+        tail -n 3 "$systems/$1.log" >&2
+        return 1
+    fi
+    touch "$systems/$1.made"
+}
+
+# What is done in the system: $1 is what apt may be told.
+inside() {
+    set -euo pipefail
+    export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 HOME=/root
+    cd /packages
+    apt-get -qq update
+    apt-get -qq install --no-install-recommends ./*.deb >/tmp/apt.log 2>&1 || { tail -n 20 /tmp/apt.log; return 1; }
+    # What a package needs is not there by chance, so this comes before other packages.
+    hostwire --version
+    hostwire doctor >/tmp/doctor
+    hostwire run -n 2 sh -c 'echo PE $PMI_RANK' | sort
+    hostwire plan /usr/share/hostwire/clusters/two-boards.toml >/tmp/plan
+    hostwire-lab --version
+    hostwire run -n 2 python3 -c '
+import hostwire, numpy
+with hostwire.Job() as job:
+    array = job.zeros(4, numpy.int64)
+    array.put((job.pe + 1) % job.pes, numpy.arange(4) + job.pe)
+    job.barrier()
+    print("PE", job.pe, "of", job.pes, array.local.tolist())' | sort
+    oshcc.hostwire -O2 -o /tmp/hello hello.c
+    oshrun.hostwire -n 2 /tmp/hello | sort
+    oshc++.hostwire --version >/dev/null || apt-get -qq install --no-install-recommends g++ >/dev/null 2>&1
+    printf 'int main() { return 0; }\n' >/tmp/empty.cc
+    oshc++.hostwire -o /tmp/empty /tmp/empty.cc
+    apt-get -qq install --no-install-recommends pkgconf cmake make libfabric-bin man-db >/dev/null 2>&1
+    cc -o /tmp/hello.pc hello.c $(pkg-config --cflags --libs hostwire-shmem)
+    hostwire run -n 2 /tmp/hello.pc >/dev/null
+    mkdir -p /tmp/cmake
+    printf '%s\n' 'cmake_minimum_required(VERSION 3.18)' 'project(hello C)' 'find_package(HostwireShmem REQUIRED)' \
+        'add_executable(hello /packages/hello.c)' 'target_link_libraries(hello HostwireShmem::shmem)' >/tmp/cmake/CMakeLists.txt
+    (cd /tmp/cmake && cmake . >/dev/null && make >/dev/null && hostwire run -n 2 ./hello >/dev/null)
+    eval "$(hostwire env mpi)"
+    fi_info -p hostwire | sed -n 1p
+    man --where 3hostwire shmem_put || ls /usr/share/man/man3 2>/dev/null | head -n 1
+    dpkg --purge $(for package in *.deb; do dpkg-deb --field "$package" Package; done) >/dev/null 2>&1
+    [[ ! -e /usr/lib/hostwire && ! -e /usr/bin/hostwire ]] || { find /usr/lib/hostwire; return 1; }
+}
+
+# Tries the packages in a system. What is written there is lost.
+try() { # NAME
+    declare -f inside >"$packages/inside.sh"
+    unshare --mount --pid --fork bash -euc '
+        root=$(mktemp -d)
+        mount -t tmpfs none "$root"
+        mkdir "$root"/{upper,work,system}
+        mount -t overlay none -o "lowerdir=$1,upperdir=$root/upper,workdir=$root/work" "$root/system"
+        cd "$root/system"
+        mount -t proc none proc
+        mount --rbind /dev dev
+        mkdir -p packages
+        mount --bind "$2" packages
+        cp /etc/resolv.conf etc/resolv.conf
+        exec chroot . bash -c ". /packages/inside.sh; inside"
+    ' try "$systems/$1" "$packages"
+}
+
+rm -rf "$packages"
+"$cargo" xtask package deb
+cp examples/c/hello.c "$packages/"
+if command -v lintian >/dev/null; then
+    # Not what only concerns packages of Debian itself.
+    lintian --fail-on error --suppress-tags initial-upload-closes-no-bugs,bad-distribution-in-changes-file "$packages"/*.deb
+fi
+if (($#)); then chosen=("$@"); else chosen=(bookworm trixie noble); fi
+failed=0
+for name in "${chosen[@]}"; do
+    if ! system "$name"; then
+        say "$name is left out: its archive or its keys are not here"
+        [[ $# == 0 ]] || failed=1
+        continue
+    fi
+    printf '\n=== %s\n' "$name"
+    try "$name" || failed=1
+done
+exit "$failed"
