@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use hostwire_packet::ht::periodic_crc::{BitTime, LaneReceiver, LaneTransmitter, Received};
 use hostwire_packet::ht::{ChannelCredits, ControlRepr, NopRepr, SYNC_LEN, VirtualChannel};
 
-use super::core::{Link, Pins};
+use super::chip::{Link, Pins};
 use super::packets::Packet;
 use crate::random::Random;
 
@@ -38,6 +38,8 @@ pub struct Habits {
     pub idle: u64,
     /// Control packets in data, in percent of its dwords.
     pub insert: u64,
+    /// Free buffers of a kind, not told, for which a NOP goes before packets.
+    pub urgent: Option<u32>,
     /// Moves of the clock, in percent of its edges.
     pub wander: u64,
 }
@@ -205,11 +207,20 @@ impl Partner {
 
     /// A packet of the core has left its buffers.
     pub fn free(&mut self, packet: &Packet) {
-        let kinds = if packet.data().is_empty() { 1 } else { 2 };
-        for kind in 0..kinds {
-            self.used[packet.channel][kind] -= 1;
-            self.untold[packet.channel][kind] += 1;
+        self.free_buffers(packet.channel, !packet.data().is_empty());
+    }
+
+    /// The buffers of a packet are free, of its command, and of its data if it had some.
+    pub fn free_buffers(&mut self, channel: usize, data: bool) {
+        for kind in 0..1 + usize::from(data) {
+            self.used[channel][kind] -= 1;
+            self.untold[channel][kind] += 1;
         }
+    }
+
+    fn is_urgent(&self) -> bool {
+        let most = self.untold.as_flattened().iter().max();
+        self.habits.urgent.is_some_and(|least| most >= Some(&least))
     }
 
     fn nop(&mut self) -> u32 {
@@ -271,7 +282,8 @@ impl Partner {
             if in_data && !self.random.chance(self.habits.insert) {
                 return (self.tx.data.pop_front().unwrap_or(0), false);
             }
-            if !self.random.chance(self.habits.idle)
+            if !self.is_urgent()
+                && !self.random.chance(self.habits.idle)
                 && let Some(channel) = self.ready(in_data)
             {
                 self.start(channel);
