@@ -461,6 +461,7 @@ fn habits(random: &mut Random, wide: (bool, bool), wander: u64) -> Habits {
         idle: 10,
         insert: 5,
         urgent: None,
+        ctl: None,
         wander,
     }
 }

@@ -34,6 +34,15 @@ pub struct Chip {
     rx_level: bool,
     inputs: Inputs,
     outputs: Outputs,
+    cable: Option<Cable>,
+}
+
+/// The port of a board towards another one.
+struct Cable {
+    clk: In,
+    rx: In,
+    tx: Out,
+    error: Out,
 }
 
 struct Inputs {
@@ -89,8 +98,18 @@ impl Chip {
             master: model.output("master_o")?,
             frequency: model.output("frequency_o")?,
         };
+        let cable = match model.input("cable_clk_i") {
+            Ok(clk) => Some(Cable {
+                clk,
+                rx: model.input("cable_rx_i")?,
+                tx: model.output("cable_tx_o")?,
+                error: model.output("cable_error_o")?,
+            }),
+            Err(_) => None,
+        };
         let mut chip = Self {
             model,
+            cable,
             tx_next: 0,
             rx_next: phase % (2 * BIT_TIME),
             rx_level: false,
@@ -157,6 +176,30 @@ impl Chip {
             };
             link.sample(pins, now);
         }
+    }
+
+    /// What it drives into its cable, from the last edge of the core's clock to the next one; `None` without a cable.
+    pub fn phit(&self) -> Option<u32> {
+        let cable = self.cable.as_ref()?;
+        Some(self.model.get(cable.tx) as u32)
+    }
+
+    /// A clock of the cable at `time`: what was on it is sampled, and then `phit` is.
+    pub fn cable_clock(&mut self, phit: u32, time: u64) {
+        let Some(Cable { clk, rx, .. }) = self.cable else {
+            return;
+        };
+        self.model.set(clk, 1);
+        self.model.eval(time);
+        self.model.set(rx, phit.into());
+        self.model.set(clk, 0);
+        self.model.eval(time);
+    }
+
+    /// The other end of the cable does not answer.
+    pub fn cable_error(&self) -> bool {
+        let cable = self.cable.as_ref();
+        cable.is_some_and(|cable| self.model.get(cable.error) != 0)
     }
 
     /// Both directions are initialised.

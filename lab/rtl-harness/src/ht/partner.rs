@@ -40,6 +40,8 @@ pub struct Habits {
     pub insert: u64,
     /// Free buffers of a kind, not told, for which a NOP goes before packets.
     pub urgent: Option<u32>,
+    /// Bit-times of CTL at the begin of initialisation, at least; random if `None`.
+    pub ctl: Option<u32>,
     /// Moves of the clock, in percent of its edges.
     pub wander: u64,
 }
@@ -164,7 +166,8 @@ impl Partner {
 
     /// Leaves reset: sends CTL for some time, at any bit-time.
     pub fn begin(&mut self) {
-        self.tx.state = State::Ctl(16 + self.random.below(40) as u32);
+        let random = 16 + self.random.below(40) as u32;
+        self.tx.state = State::Ctl(self.habits.ctl.unwrap_or(random));
     }
 
     /// Sends Sync from the next packet on.
@@ -203,6 +206,11 @@ impl Partner {
         self.tx.control.is_empty()
             && self.tx.data.is_empty()
             && self.outbox.iter().all(VecDeque::is_empty)
+    }
+
+    /// Whether the last dword of a packet, or of a NOP, is on the pins.
+    pub fn is_between_packets(&self) -> bool {
+        self.tx.control.is_empty() && self.tx.data.is_empty() && self.tx.dword.2 == 0
     }
 
     /// A packet of the core has left its buffers.

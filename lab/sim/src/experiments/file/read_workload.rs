@@ -7,6 +7,7 @@ use hostwire_plan::file::{
 use hostwire_plan::htx::{HtxPlan, PortKind};
 use hostwire_plan::{Diagnostic, Plan};
 
+use crate::machine::htx::BoardKind;
 use crate::models::ht::opteron::LINE_BYTES;
 use crate::models::ht::opteron::registers::FREQUENCY_MHZ;
 
@@ -358,7 +359,14 @@ fn read_order(section: &mut Section<'_>, orders: &[(&str, Order)], out: &mut Fin
     order.map_or(Order::Weak, |order| order.value)
 }
 
+const DEVICES: [(&str, BoardKind); 3] = [
+    ("model", BoardKind::Model),
+    ("rtl-core", BoardKind::RtlCore),
+    ("rtl", BoardKind::Rtl),
+];
+
 fn read_link(section: &mut Section<'_>, out: &mut Findings) -> Option<HtxLink> {
+    let device = section.choice("device", &DEVICES, out);
     let width = section.quantity("width", &WIDTH, out);
     let clock = section.quantity("frequency", &FREQUENCY, out);
     let user = section.quantity("user_clock", &FREQUENCY, out);
@@ -396,7 +404,9 @@ fn read_link(section: &mut Section<'_>, out: &mut Findings) -> Option<HtxLink> {
         );
         return None;
     }
+    let device = device.map_or(BoardKind::Model, |device| device.value);
     Some(HtxLink {
+        device,
         width_bits: u8::try_from(width?).ok()?,
         frequency_mhz: u32::try_from(clock?).ok()?,
         user_clock_mhz: u32::try_from(user.0).ok()?,
