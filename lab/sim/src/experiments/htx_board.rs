@@ -215,7 +215,7 @@ fn core_latencies_ns(link_mhz: u32) -> Result<(f64, f64), ExperimentError> {
 
 /// Table III: one packet each way at the same time; bytes on the wires over the
 /// time that both directions needed.
-fn both_directions_mb_s(width_bits: u8, mhz: u32) -> Result<f64, ExperimentError> {
+pub(super) fn both_directions_mb_s(width_bits: u8, mhz: u32) -> Result<f64, ExperimentError> {
     let (mut sim, link) = bare_link(LinkMode::symmetric(width_bits, mhz));
     let now = sim.now();
     for end in [End::A, End::B] {

@@ -11,7 +11,7 @@ use crate::models::link::{End, LinkCounters};
 use super::ExperimentError;
 
 use super::htx_rtl_board::{PHASES, add_rtl, counters_rtl, join_rtl, slot_rtl};
-pub(super) use super::htx_rtl_board::{first_answer, outcome};
+pub(super) use super::htx_rtl_board::{core_times, first_answer, outcome, rtl_core_alone};
 
 /// Memory behind the window of a board: RTL has less.
 pub(super) fn window_bytes(device: BoardKind) -> u64 {

@@ -1,11 +1,13 @@
 //! Hosts whose board is RTL.
 
-use crate::engine::{ComponentId, Ps};
+use hostwire_rtl_harness::model;
+
+use crate::engine::{Component, ComponentId, Ps};
 use crate::machine::htx::{BoardKind, DESTINATION_BYTES, HtxHost, Setup, WINDOW, processor};
-use crate::models::Fabric;
+use crate::models::{DeviceEvent, Fabric};
 use crate::models::ht::nic::{Nic, NicConfig};
 use crate::models::ht::opteron::OpteronConfig;
-use crate::models::ht::rtl::{CoreTimes, Design, RtlBoard, RtlConfig};
+use crate::models::ht::rtl::{Design, RtlBoard, RtlConfig, RtlError};
 use crate::models::ht::{Buffers, Port};
 use crate::models::link::{End, LinkCounters};
 
@@ -45,14 +47,14 @@ fn software(design: Design, purpose: Purpose, nic: &NicConfig) -> ([u64; 2], Vec
     }
 }
 
-/// See [`super::htx_device::add`].
-pub(super) fn add_rtl(
+/// The board alone, its link up and its registers written.
+fn add_board(
     sim: &mut Fabric,
     name: &str,
     (setup, phase): (&Setup, u8),
-    (purpose, nic): (Purpose, NicConfig),
-    config: OpteronConfig,
-) -> Result<HtxHost, ExperimentError> {
+    purpose: Purpose,
+    nic: &NicConfig,
+) -> Result<ComponentId, ExperimentError> {
     let failed = |error: &dyn std::fmt::Display| ExperimentError::Rtl(error.to_string());
     if setup.user_mhz * 2 != setup.link_mhz {
         let (link, user) = (setup.link_mhz, setup.user_mhz);
@@ -61,8 +63,12 @@ pub(super) fn add_rtl(
             link / 2
         )));
     }
+    if ![8, 16].contains(&setup.width_bits) {
+        let width = setup.width_bits;
+        return Err(failed(&format_args!("RTL has 8 or 16 bit, not {width}")));
+    }
     let design = design(setup, purpose);
-    let (bars, registers) = software(design, purpose, &nic);
+    let (bars, registers) = software(design, purpose, nic);
     let board = RtlBoard::new(RtlConfig {
         design,
         width_bits: setup.width_bits,
@@ -74,12 +80,28 @@ pub(super) fn add_rtl(
         host_buffers: Buffers::FAM10H,
         nop_credits: nic.nop_credits,
     });
-    let board = board.map_err(|error| failed(&error))?;
-    let link = sim.add(format!("{name}.htx"), board);
+    let board = board.map_err(|error| match error {
+        RtlError::Library(model::Error::NotBuilt { .. }) => {
+            ExperimentError::RtlNotBuilt(error.to_string())
+        }
+        error => failed(&error),
+    })?;
+    Ok(sim.add(format!("{name}.htx"), board))
+}
+
+/// See [`super::htx_device::add`].
+pub(super) fn add_rtl(
+    sim: &mut Fabric,
+    name: &str,
+    (setup, phase): (&Setup, u8),
+    (purpose, nic): (Purpose, NicConfig),
+    config: OpteronConfig,
+) -> Result<HtxHost, ExperimentError> {
+    let link = add_board(sim, name, (setup, phase), purpose, &nic)?;
     let mut opteron = processor(config.clone(), &nic);
     opteron.attach(0, Port::new(link, End::A, config.port_depth));
     let host = sim.add(format!("{name}.cpu"), opteron);
-    let logic = (design == Design::Core).then(|| {
+    let logic = (setup.device == BoardKind::RtlCore).then(|| {
         // The core's cycles are in the RTL.
         let nic = NicConfig {
             link_mhz: setup.link_mhz,
@@ -129,10 +151,26 @@ pub(super) fn slot_rtl(sim: &Fabric, link: ComponentId) -> Option<Ps> {
     Some(sim.component::<RtlBoard>(link)?.config().slot)
 }
 
-/// Times of the last packets through the core of a board.
-pub(super) fn core_times(sim: &Fabric, link: ComponentId) -> Option<CoreTimes> {
-    let board = sim.component::<RtlBoard>(link)?;
-    Some(board.times())
+/// Times of the last packets through the core of a board, in and out.
+pub(super) fn core_times(sim: &Fabric, link: ComponentId) -> Option<(Ps, Ps)> {
+    let times = sim.component::<RtlBoard>(link)?.times();
+    Some((times.core_in, times.core_out))
+}
+
+/// A core with `device` at both ends: where the host is, and where the user's logic is.
+pub(super) fn rtl_core_alone<C: Component<DeviceEvent>>(
+    sim: &mut Fabric,
+    setup: &Setup,
+    device: impl Fn(ComponentId, End) -> C,
+) -> Result<ComponentId, ExperimentError> {
+    let nic = NicConfig::htx_board(0);
+    let link = add_board(sim, "board", (setup, 0), Purpose::Window, &nic)?;
+    let [host, logic] = [End::A, End::B].map(|end| sim.add(format!("{end:?}"), device(link, end)));
+    if let Some(board) = sim.component_mut::<RtlBoard>(link) {
+        board.attach(host, 0);
+        board.attach_logic(logic);
+    }
+    Ok(link)
 }
 
 /// An error if a board has done what it must not.
