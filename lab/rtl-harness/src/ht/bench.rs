@@ -534,7 +534,8 @@ impl Bench {
     }
 }
 
-fn habits(random: &mut Random, wide: (bool, bool), wander: u64) -> Habits {
+/// How a partner behaves: few or many buffers, some NOPs.
+pub(crate) fn habits(random: &mut Random, wide: (bool, bool), wander: u64) -> Habits {
     Habits {
         wide,
         buffers: [(); 3].map(|()| [(); 2].map(|()| 1 + random.below(12) as u32)),

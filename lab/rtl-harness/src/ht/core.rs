@@ -1,12 +1,7 @@
-//! The model of `ht_core` with its clocks. Time is in eighths of a link clock.
+//! The model of `ht_core`: its pins, and the queues of the user's logic.
 
+use super::pins::{Link, LinkPins, NoEdges};
 use crate::model::{Error, Files, In, Model, Out};
-
-/// Eighths of a link clock in one clock of the core.
-pub const CORE_CLOCK: u64 = 16;
-
-/// Eighths of a link clock in one bit-time.
-const BIT_TIME: u64 = 4;
 
 /// Lanes of the core that was built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,44 +30,16 @@ impl Width {
     }
 }
 
-/// What is on the pins of one direction for one bit-time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Pins {
-    /// CAD; 8 bits are in the low byte.
-    pub cad: u16,
-    /// CTL.
-    pub ctl: bool,
-}
-
-/// The other end of the link.
-pub trait Link {
-    /// What it drives in the next bit-time, which the core samples at `time`. Moves the edge of the clock after it by
-    /// some eighths, if the clock wanders.
-    fn drive(&mut self, time: u64) -> (Pins, i64);
-    /// What the core drives in the bit-time that begins at `time`.
-    fn sample(&mut self, pins: Pins, time: u64);
-}
-
 /// The core.
 pub struct Core {
     model: Model,
     width: Width,
-    /// Time of the next rising edge of the core's clock.
-    time: u64,
-    rx_next: u64,
-    rx_level: bool,
+    pins: LinkPins,
     inputs: Inputs,
     outputs: Outputs,
 }
 
 struct Inputs {
-    core_clk: In,
-    tx_clk: In,
-    rx_clk: In,
-    pwrok: In,
-    reset: In,
-    rx_ctl: In,
-    rx_cad: In,
     rx_cmd_ready: In,
     rx_data_ready: In,
     tx_cmd_valid: In,
@@ -82,8 +49,6 @@ struct Inputs {
 }
 
 struct Outputs {
-    tx_ctl: Out,
-    tx_cad: Out,
     rx_cmd_valid: Out,
     rx_cmd: Out,
     rx_data_valid: Out,
@@ -91,15 +56,6 @@ struct Outputs {
     rx_data_last: Out,
     tx_cmd_ready: Out,
     tx_data_ready: Out,
-    link_up: Out,
-    broken: Out,
-    crc_error: Out,
-    protocol_error: Out,
-    overflow_error: Out,
-    dropped: Out,
-    unit: Out,
-    master: Out,
-    frequency: Out,
 }
 
 /// A command of a queue: 96 bits.
@@ -119,13 +75,6 @@ impl Core {
     pub fn new(width: Width, design: &str, phase: u64, files: Files) -> Result<Self, Error> {
         let model = Model::new(design, files)?;
         let inputs = Inputs {
-            core_clk: model.input("core_clk_i")?,
-            tx_clk: model.input("tx_clk_i")?,
-            rx_clk: model.input("rx_clk_i")?,
-            pwrok: model.input("pwrok_i")?,
-            reset: model.input("reset_ni")?,
-            rx_ctl: model.input("rx_ctl_i")?,
-            rx_cad: model.input("rx_cad_i")?,
             rx_cmd_ready: model.input("rx_cmd_ready_i")?,
             rx_data_ready: model.input("rx_data_ready_i")?,
             tx_cmd_valid: model.input("tx_cmd_valid_i")?,
@@ -134,8 +83,6 @@ impl Core {
             tx_data: model.input("tx_data_i")?,
         };
         let outputs = Outputs {
-            tx_ctl: model.output("tx_ctl_o")?,
-            tx_cad: model.output("tx_cad_o")?,
             rx_cmd_valid: model.output("rx_cmd_valid_o")?,
             rx_cmd: model.output("rx_cmd_o")?,
             rx_data_valid: model.output("rx_data_valid_o")?,
@@ -143,22 +90,11 @@ impl Core {
             rx_data_last: model.output("rx_data_last_o")?,
             tx_cmd_ready: model.output("tx_cmd_ready_o")?,
             tx_data_ready: model.output("tx_data_ready_o")?,
-            link_up: model.output("link_up_o")?,
-            broken: model.output("broken_o")?,
-            crc_error: model.output("crc_error_o")?,
-            protocol_error: model.output("protocol_error_o")?,
-            overflow_error: model.output("overflow_error_o")?,
-            dropped: model.output("dropped_o")?,
-            unit: model.output("unit_o")?,
-            master: model.output("master_o")?,
-            frequency: model.output("frequency_o")?,
         };
         let mut core = Self {
+            pins: LinkPins::new(&model, phase)?,
             model,
             width,
-            time: 0,
-            rx_next: phase % (2 * BIT_TIME),
-            rx_level: false,
             inputs,
             outputs,
         };
@@ -173,47 +109,18 @@ impl Core {
 
     /// Time of the next rising edge of the core's clock.
     pub const fn time(&self) -> u64 {
-        self.time
+        self.pins.time()
     }
 
     /// Sets PWROK and RESET#.
     pub fn reset(&mut self, pwrok: bool, reset: bool) {
-        self.model.set(self.inputs.pwrok, pwrok.into());
-        self.model.set(self.inputs.reset, reset.into());
+        self.pins.reset(&mut self.model, pwrok, reset);
     }
 
     /// Lets one clock of the core pass: its rising edge, and all edges before the next one.
     pub fn clock(&mut self, link: &mut impl Link) {
-        let end = self.time + CORE_CLOCK;
-        let mut tx_next = self.time;
-        while tx_next < end || self.rx_next < end {
-            let now = tx_next.min(self.rx_next);
-            if now == self.rx_next {
-                let (pins, shift) = link.drive(now);
-                self.model.set(self.inputs.rx_cad, pins.cad.into());
-                self.model.set(self.inputs.rx_ctl, pins.ctl.into());
-                self.rx_level = !self.rx_level;
-                self.model.set(self.inputs.rx_clk, self.rx_level.into());
-                self.rx_next = (now + BIT_TIME).saturating_add_signed(shift).max(now + 1);
-            }
-            let tx = now == tx_next;
-            if tx {
-                let half = (now - self.time) / BIT_TIME;
-                self.model
-                    .set(self.inputs.tx_clk, u64::from(half.is_multiple_of(2)));
-                self.model.set(self.inputs.core_clk, u64::from(half < 2));
-                tx_next += BIT_TIME;
-            }
-            self.model.eval(now);
-            if tx {
-                let pins = Pins {
-                    cad: self.model.get(self.outputs.tx_cad) as u16,
-                    ctl: self.model.get(self.outputs.tx_ctl) != 0,
-                };
-                link.sample(pins, now);
-            }
-        }
-        self.time = end;
+        let none: &mut [NoEdges] = &mut [];
+        self.pins.clock(&mut self.model, link, none);
     }
 
     /// Channels with a received command, as bits.
@@ -280,34 +187,26 @@ impl Core {
 
     /// Both directions are initialised.
     pub fn is_up(&self) -> bool {
-        self.model.get(self.outputs.link_up) != 0
+        self.pins.is_up(&self.model)
     }
 
     /// Sync is sent.
     pub fn is_broken(&self) -> bool {
-        self.model.get(self.outputs.broken) != 0
+        self.pins.is_broken(&self.model)
     }
 
-    /// What the core reports in this clock: lanes with a CRC error, a protocol error, an overflow.
+    /// As [`LinkPins::errors`].
     pub fn errors(&self) -> (u64, bool, bool) {
-        (
-            self.model.get(self.outputs.crc_error),
-            self.model.get(self.outputs.protocol_error) != 0,
-            self.model.get(self.outputs.overflow_error) != 0,
-        )
+        self.pins.errors(&self.model)
     }
 
-    /// A posted packet for nobody is dropped in this clock.
+    /// As [`LinkPins::drops`].
     pub fn drops(&self) -> bool {
-        self.model.get(self.outputs.dropped) != 0
+        self.pins.drops(&self.model)
     }
 
-    /// UnitID, whether requests may be sent, and the number of the frequency.
+    /// As [`LinkPins::settings`].
     pub fn settings(&self) -> (u64, bool, u64) {
-        (
-            self.model.get(self.outputs.unit),
-            self.model.get(self.outputs.master) != 0,
-            self.model.get(self.outputs.frequency),
-        )
+        self.pins.settings(&self.model)
     }
 }

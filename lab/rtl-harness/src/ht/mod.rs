@@ -1,10 +1,11 @@
-//! The HT-Core: its pins and clocks ([`core`]), the partner on the link ([`partner`]), the user's logic behind its
+//! The HT-Core: its pins and clocks ([`pins`]) and its queues ([`core`]), the partner on the link ([`partner`]), the user's logic behind its
 //! queues ([`user`]), and all of them together ([`mod@bench`]).
 
 pub mod bench;
 pub mod core;
 pub mod packets;
 pub mod partner;
+pub mod pins;
 pub mod user;
 
 pub use bench::{Bench, Fault, Options};
