@@ -208,6 +208,22 @@ impl Model {
         self.ports.get(output.0).map_or(0, |port| port.load(at / 8))
     }
 
+    /// Sets at most 32 bits of an input, from any bit on.
+    pub fn set_field(&mut self, input: In, at: usize, len: usize, value: u64) {
+        let Some(port) = self.ports.get(input.0) else {
+            return;
+        };
+        let (byte, shift) = (at / 8, at % 8);
+        let mask = mask(len) << shift;
+        let old = port.load(byte);
+        port.store(byte, (old & !mask) | (value << shift) & mask);
+    }
+
+    /// At most 32 bits of an output, from any bit on.
+    pub fn get_field(&self, output: Out, at: usize, len: usize) -> u64 {
+        (self.get_bits(output, at) >> (at % 8)) & mask(len)
+    }
+
     /// Lets the inputs take effect. `time` is for waves only; it grows.
     pub fn eval(&mut self, time: u64) {
         // SAFETY: a handle that `rtl_new` gave and only `drop` frees; nobody else uses it, because of `&mut`.

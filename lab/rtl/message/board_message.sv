@@ -158,11 +158,11 @@ module board_message #(
     end
   end
 
-  logic deliver, wait_freed, sent, stray, refused, frame, repeated, damaged, no_room, timeout;
+  logic deliver, sent, stray, refused, frame, repeated, damaged, no_room, timeout;
   logic [net_pkg::BoardW-1:0] own;
   logic [63:7] ring_base;
   logic [15:0] slots;
-  logic [31:0] freed, completed;
+  logic [31:0] completed;
   logic [5:0] register_addr;
 
   // The registers are 4 KB; those above the first 256 bytes are none.
@@ -177,11 +177,9 @@ module board_message #(
     .read_i     (read),
     .rdata_o    (register_rdata),
     .deliver_o  (deliver),
-    .wait_o     (wait_freed),
     .own_o      (own),
     .base_o     (ring_base),
     .slots_o    (slots),
-    .freed_o    (freed),
     .completed_i(completed),
     .events_i   ({timeout, no_room, damaged, repeated, frame, refused, stray, 1'b0, sent})
   );
@@ -293,11 +291,9 @@ module board_message #(
     .clk_i       (core_clk_i),
     .rst_ni      (rst_n),
     .enable_i    (deliver && master_o),
-    .wait_i      (wait_freed),
     .unit_i      (unit_o),
     .base_i      (ring_base),
     .slots_i     (slots),
-    .freed_i     (freed),
     .count_o     (completed),
     .valid_i     (in_valid),
     .source_i    (in_source),

@@ -2,18 +2,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Writes messages into a ring of slots of 128 bytes in the memory of the host: the message at the beginning of its slot,
-// in whole dwords, then the status line 64 bytes above: count, source, length.
+// in whole dwords, then the status line 64 bytes above: count, source, length. Whether a slot is free is a matter of software.
 
 module completer (
   input  logic                       clk_i,
   input  logic                       rst_ni,
 
   input  logic                       enable_i,
-  input  logic                       wait_i,    // not more than `slots_i` ahead of `freed_i`
   input  logic [4:0]                 unit_i,
   input  logic [63:7]                base_i,
   input  logic [15:0]                slots_i,
-  input  logic [31:0]                freed_i,
   output logic [31:0]                count_o,   // messages that were written
 
   input  logic                       valid_i,
@@ -33,19 +31,17 @@ module completer (
 );
   localparam logic [3:0] StatusDwords = 4'd3;  // one less
 
-  logic [31:0] count_q, next_count, ahead;
+  logic [31:0] count_q, next_count;
   logic [15:0] slot_q;
   logic [1:0] cmds_q;   // commands that were handed over
   logic [3:0] words_q;  // words that were handed over
   logic [3:0] words;
-  logic go, run, begun_q, status_word, done;
+  logic run, begun_q, status_word, done;
   logic [63:7] line;
   logic [6:0] padded;
 
   assign next_count = count_q + 32'd1;
-  assign ahead      = count_q - freed_i;
-  assign go         = valid_i && enable_i && (!wait_i || ahead < {16'd0, slots_i});
-  assign run        = begun_q || go;
+  assign run        = begun_q || (valid_i && enable_i);
 
   // Commands: message, status.
   assign padded      = bytes_i + 7'd3;

@@ -16,11 +16,9 @@ module message_registers #(
   output logic [31:0]                rdata_o,
 
   output logic                       deliver_o,
-  output logic                       wait_o,
   output logic [net_pkg::BoardW-1:0] own_o,
   output logic [63:7]                base_o,
   output logic [15:0]                slots_o,
-  output logic [31:0]                freed_o,
 
   input  logic [31:0]                completed_i,
   // Each counts one: sent, (completed), stray, refused, frames, repeated, damaged, no room, timeouts.
@@ -28,7 +26,7 @@ module message_registers #(
 );
   localparam logic [31:0] Id = 32'h4845_5832;
 
-  logic [31:0] control_q, own_q, low_q, high_q, slots_q, freed_q, value, mask;
+  logic [31:0] control_q, own_q, low_q, high_q, slots_q, value, mask;
   logic [31:0] counters_q [Counters];
 
   for (genvar b = 0; b < 4; b++) begin : gen_mask
@@ -42,14 +40,12 @@ module message_registers #(
       low_q     <= '0;
       high_q    <= '0;
       slots_q   <= '0;
-      freed_q   <= '0;
     end else begin
       if (addr_i == 6'd1) control_q <= merge(control_q);
       if (addr_i == 6'd2) own_q <= merge(own_q);
       if (addr_i == 6'd4) low_q <= merge(low_q);
       if (addr_i == 6'd5) high_q <= merge(high_q);
       if (addr_i == 6'd6) slots_q <= merge(slots_q);
-      if (addr_i == 6'd7) freed_q <= merge(freed_q);
     end
   end
 
@@ -63,12 +59,11 @@ module message_registers #(
   always_comb begin
     unique case (addr_i)
       6'd0: value = Id;
-      6'd1: value = {30'd0, control_q[1:0]};
+      6'd1: value = {31'd0, deliver_o};
       6'd2: value = {25'd0, own_o};
       6'd4: value = {base_o[31:7], 7'd0};
       6'd5: value = high_q;
       6'd6: value = {16'd0, slots_o};
-      6'd7: value = freed_q;
       6'd9: value = completed_i;
       default: value = '0;
     endcase
@@ -80,11 +75,9 @@ module message_registers #(
   always_ff @(posedge clk_i) if (read_i) rdata_o <= value;
 
   assign deliver_o = control_q[0];
-  assign wait_o    = control_q[1];
   assign own_o     = own_q[net_pkg::BoardW-1:0];
   assign base_o    = {high_q, low_q[31:7]};
   assign slots_o   = slots_q[15:0];
-  assign freed_o   = freed_q;
 
   // What a write makes of a register.
   function automatic logic [31:0] merge(input logic [31:0] old);
@@ -92,5 +85,5 @@ module message_registers #(
   endfunction
 
   logic unused;
-  assign unused = &{control_q[31:2], own_q[31:net_pkg::BoardW], low_q[6:0], slots_q[31:16]};
+  assign unused = &{control_q[31:1], own_q[31:net_pkg::BoardW], low_q[6:0], slots_q[31:16]};
 endmodule

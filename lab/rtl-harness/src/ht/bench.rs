@@ -11,7 +11,8 @@ use hostwire_packet::ht::{
 
 use super::chip::Chip;
 use super::core::{Core, Width};
-use super::host::{Failure, Host, Settings, config_packet};
+use super::host::{Host, Settings};
+pub use super::host::{Failure, config_packet};
 use super::packets::{Packet, Source, Targets};
 use super::partner::{Habits, Partner, Wrong};
 use super::user::{Readiness, User};
@@ -454,7 +455,8 @@ impl Host for Bench {
     }
 }
 
-fn habits(random: &mut Random, wide: (bool, bool), wander: u64) -> Habits {
+/// How a partner behaves: few or many buffers, some NOPs.
+pub(crate) fn habits(random: &mut Random, wide: (bool, bool), wander: u64) -> Habits {
     Habits {
         wide,
         buffers: [(); 3].map(|()| [(); 2].map(|()| 1 + random.below(12) as u32)),

@@ -2,7 +2,8 @@
 
 use crate::model::{Error, Files, In, Out};
 
-use super::chip::{Chip, Link};
+use super::chip::Chip;
+use super::pins::Link;
 
 /// Lanes of the core that was built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

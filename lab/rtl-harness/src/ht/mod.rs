@@ -1,4 +1,4 @@
-//! The HT-Core: its pins and clocks ([`chip`], [`core`]), the partner on the link ([`partner`]), the user's logic behind its
+//! The HT-Core: its pins and clocks ([`pins`]), a design behind them ([`chip`]), its queues ([`core`]), the partner on the link ([`partner`]), the user's logic behind its
 //! queues ([`user`]), and all of them together ([`mod@bench`]).
 
 pub mod bench;
@@ -7,6 +7,7 @@ pub mod core;
 pub mod host;
 pub mod packets;
 pub mod partner;
+pub mod pins;
 pub mod user;
 
 pub use bench::{Bench, Fault, Options};

@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use hostwire_packet::ht::periodic_crc::{BitTime, LaneReceiver, LaneTransmitter, Received};
 use hostwire_packet::ht::{ChannelCredits, ControlRepr, NopRepr, SYNC_LEN, VirtualChannel};
 
-use super::chip::{Link, Pins};
 use super::packets::Packet;
+use super::pins::{Link, Pins};
 use crate::random::Random;
 
 /// Bit-times of zeros in the initialisation.

@@ -6,6 +6,8 @@
 use std::fs::OpenOptions;
 use std::io::Write as _;
 
+use hostwire_rtl_harness::board::Network;
+use hostwire_rtl_harness::board::network::Shape;
 use hostwire_rtl_harness::ht::{Bench, Options, Width};
 use hostwire_rtl_harness::model::Error;
 use hostwire_testing::{left_out, need};
@@ -19,17 +21,37 @@ pub const LINKS: [(Width, (bool, bool)); 5] = [
     (Width::Sixteen, (false, true)),
 ];
 
+/// Says that models were not built; another error is one of the test.
+pub fn left_out_or_panic(error: Error) {
+    match error {
+        Error::NotBuilt { .. } => left_out(&need::RTL_MODELS, error),
+        error => panic!("{error}"),
+    }
+}
+
 /// A link that is up; `None` if the models were not built.
 pub fn bench(options: &Options) -> Option<Bench> {
     match Bench::new(options) {
         Ok(bench) => {
             Some(bench.unwrap_or_else(|failure| panic!("seed {}: {failure}", options.seed)))
         }
-        Err(error @ Error::NotBuilt { .. }) => {
-            left_out(&need::RTL_MODELS, error);
+        Err(error) => {
+            left_out_or_panic(error);
             None
         }
-        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Boards whose links are up; `None` if the models were not built.
+pub fn network(shape: Shape, seed: u64, wander: u64) -> Option<Network> {
+    match Network::new(shape, "message8", seed, wander) {
+        Ok(network) => {
+            Some(network.unwrap_or_else(|failure| panic!("{shape:?}, seed {seed}: {failure}")))
+        }
+        Err(error) => {
+            left_out_or_panic(error);
+            None
+        }
     }
 }
 

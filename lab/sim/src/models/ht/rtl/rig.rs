@@ -3,11 +3,11 @@
 
 use std::collections::VecDeque;
 
-use hostwire_rtl_harness::ht::chip::{BIT_TIME, CORE_CLOCK, Link, Pins};
 use hostwire_rtl_harness::ht::core::Width;
 use hostwire_rtl_harness::ht::host::{Failure, Settings};
 use hostwire_rtl_harness::ht::packets::Packet as Wire;
 use hostwire_rtl_harness::ht::partner::{Habits, Partner};
+use hostwire_rtl_harness::ht::pins::{BIT_TIME, CORE_CLOCK, Link, Pins};
 use hostwire_rtl_harness::ht::user::User;
 use hostwire_rtl_harness::ht::{Chip, Core, Host};
 use hostwire_rtl_harness::model::Files;

@@ -1,0 +1,94 @@
+//! The example design: random writes and reads of a host against a plain memory, and the registers.
+
+mod common;
+
+use common::{figure, left_out_or_panic};
+use hostwire_rtl_harness::board::host::{BAR1, dword};
+use hostwire_rtl_harness::board::memory::Memory;
+use hostwire_rtl_harness::board::{Board, Host};
+use hostwire_rtl_harness::model::Files;
+use hostwire_rtl_harness::random::Random;
+
+fn host(seed: u64) -> Option<(Host, Random)> {
+    let mut random = Random::new(seed);
+    let board = match Board::new("example8", &mut random, 3, Files::default()) {
+        Ok(board) => board,
+        Err(error) => {
+            left_out_or_panic(error);
+            return None;
+        }
+    };
+    let mut host = Host::new(board, Random::new(random.next()), 3);
+    if let Err(failure) = host.begin() {
+        panic!("seed {seed}: {failure}");
+    }
+    Some((host, random))
+}
+
+fn answers() -> u64 {
+    let packets = std::env::var("HOSTWIRE_RTL_PACKETS").ok();
+    let packets = packets.and_then(|text| text.parse::<u64>().ok());
+    packets.map_or(10_000, |packets| packets / 10)
+}
+
+#[test]
+fn the_block_ram_is_a_memory() {
+    const RUN: u64 = 2_000;
+    let (mut writes, mut reads, mut clocks) = (0, 0, 0);
+    for seed in 0..answers().div_ceil(RUN) {
+        let Some((host, random)) = host(seed) else {
+            return;
+        };
+        let mut memory = Memory::new(host, random).unwrap();
+        if let Err(failure) = memory.run(RUN) {
+            panic!("seed {seed}, {:?}: {failure}", memory.counts);
+        }
+        let counts = memory.counts;
+        writes += counts.posted + counts.non_posted;
+        reads += counts.reads;
+        clocks += counts.clocks;
+    }
+    figure(&format!(
+        "example | 8 bit | {writes} writes and {reads} reads of the block RAM right, in {clocks} clocks"
+    ));
+}
+
+#[test]
+fn registers_count() {
+    let Some((mut host, mut random)) = host(77) else {
+        return;
+    };
+    assert_eq!(host.read_dword(BAR1), Ok(0x4845_5831));
+    assert_eq!(host.read_dword(BAR1 + 0x100), Ok(0), "behind the registers");
+    let value = random.next() as u32;
+    host.partner.outbox[0].push_back(dword(BAR1 + 4, value).unwrap());
+    assert_eq!(
+        host.read_dword(BAR1 + 4),
+        Ok(value),
+        "a read does not pass a write"
+    );
+    let mut memory = Memory::new(host, random).unwrap();
+    memory.host.partner.outbox[0].push_back(dword(BAR1 + 0x20, 0).unwrap());
+    for at in [0x0c, 0x10, 0x14, 0x18] {
+        assert_eq!(memory.host.read_dword(BAR1 + at), Ok(0), "register {at:#x}");
+    }
+    memory.host.partner.sent.clear();
+    memory.run(200).unwrap();
+    let Memory { host, counts, .. } = &mut memory;
+    let expected = [
+        counts.posted,
+        counts.posted_dwords + counts.non_posted_dwords,
+    ];
+    let reads = counts.reads + 4;
+    for (at, expected) in [0x0c, 0x10].into_iter().zip(expected) {
+        assert_eq!(
+            host.read_dword(BAR1 + at),
+            Ok(expected as u32),
+            "register {at:#x}"
+        );
+    }
+    let mut register = |at| host.read_dword(BAR1 + at).unwrap();
+    let (begin, end, now) = (register(0x14), register(0x18), register(0x08));
+    assert!(0 < begin && begin < end && end < now, "{begin} {end} {now}");
+    assert_eq!(register(0x1c), reads as u32 + 5);
+}
