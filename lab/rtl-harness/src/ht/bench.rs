@@ -11,8 +11,8 @@ use hostwire_packet::ht::{
 
 use super::chip::Chip;
 use super::core::{Core, Width};
-use super::host::{Host, Settings};
 pub use super::host::{Failure, config_packet};
+use super::host::{Host, Settings};
 use super::packets::{Packet, Source, Targets};
 use super::partner::{Habits, Partner, Wrong};
 use super::user::{Readiness, User};

@@ -255,3 +255,7 @@ fn lines_both_ways_mb_s(setup: &Setup) -> Result<f64, ExperimentError> {
     let (down, up) = rates.ok_or(ExperimentError::NoMeasurement("link"))?;
     Ok(down + up)
 }
+
+#[cfg(all(test, target_os = "linux"))]
+#[path = "htx_rtl_tests.rs"]
+mod tests;

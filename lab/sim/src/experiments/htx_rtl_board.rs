@@ -4,12 +4,12 @@ use hostwire_rtl_harness::model;
 
 use crate::engine::{Component, ComponentId, Ps};
 use crate::machine::htx::{BoardKind, DESTINATION_BYTES, HtxHost, Setup, WINDOW, processor};
-use crate::models::{DeviceEvent, Fabric};
 use crate::models::ht::nic::{Nic, NicConfig};
 use crate::models::ht::opteron::OpteronConfig;
 use crate::models::ht::rtl::{Design, RtlBoard, RtlConfig, RtlError};
 use crate::models::ht::{Buffers, Port};
 use crate::models::link::{End, LinkCounters};
+use crate::models::{DeviceEvent, Fabric};
 
 use super::ExperimentError;
 use super::htx_device::Purpose;
@@ -48,7 +48,7 @@ fn software(design: Design, purpose: Purpose, nic: &NicConfig) -> ([u64; 2], Vec
 }
 
 /// The board alone, its link up and its registers written.
-fn add_board(
+pub(super) fn add_board(
     sim: &mut Fabric,
     name: &str,
     (setup, phase): (&Setup, u8),

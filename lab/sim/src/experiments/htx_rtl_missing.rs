@@ -2,10 +2,10 @@
 
 use crate::engine::{Component, ComponentId, Ps};
 use crate::machine::htx::{HtxHost, Setup};
-use crate::models::{DeviceEvent, Fabric};
 use crate::models::ht::nic::NicConfig;
 use crate::models::ht::opteron::OpteronConfig;
 use crate::models::link::{End, LinkCounters};
+use crate::models::{DeviceEvent, Fabric};
 
 use super::ExperimentError;
 use super::htx_device::Purpose;
