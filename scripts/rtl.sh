@@ -7,6 +7,7 @@
 #     scripts/rtl.sh lint | test | prove | synth     one part
 #
 # PACKETS=10000000  packets of the random tests, for each design (default 100000)
+# DESIGN='ht*'      only these of lab/rtl/designs: lint, build, synth
 # WAVES=1           writes the signals of a short run to target/rtl/*.vcd
 #
 # It needs verilator, yosys and z3. As root on Debian or Ubuntu it installs them, otherwise it says which are missing.
@@ -46,7 +47,8 @@ sources() {
 each_design() {
     local line
     while read -r line; do
-        [[ -z $line || $line == '#'* ]] && continue
+        # shellcheck disable=SC2053
+        [[ -z $line || $line == '#'* || ${line%% *} != ${DESIGN:-*} ]] && continue
         # shellcheck disable=SC2086
         "$@" ${line/ - / }
     done <lab/rtl/designs
@@ -166,7 +168,7 @@ synth_one() {
         select -assert-none t:\$dlatch; design -push-copy; flatten; opt_clean; write_json $out/$name.json; design -pop;
         synth_xilinx -family xc4v -flatten -top $top; select -assert-none t:LD*;
         tee -o $out/$name-stat.txt stat" 2>&1 | grep -v '^Warning: \(Resizing\|Shift\)' || true
-    python3 lab/rtl/clocks.py "$out/$name.json"
+    python3 lab/rtl/clocks.py "$out/$name.json" "$top"
     awk -v name="$name" -v paper="${paper_slices[$name]:-0}" '
         $1 ~ /^LUT[1-4]$/ { tables += $2 }
         $1 == "RAM16X1D" { tables += 2 * $2 }

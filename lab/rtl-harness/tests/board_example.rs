@@ -62,7 +62,11 @@ fn registers_count() {
     assert_eq!(host.read_dword(BAR1 + 0x100), Ok(0), "behind the registers");
     let value = random.next() as u32;
     host.partner.outbox[0].push_back(dword(BAR1 + 4, value).unwrap());
-    assert_eq!(host.read_dword(BAR1 + 4), Ok(value), "a read does not pass a write");
+    assert_eq!(
+        host.read_dword(BAR1 + 4),
+        Ok(value),
+        "a read does not pass a write"
+    );
     let mut memory = Memory::new(host, random).unwrap();
     memory.host.partner.outbox[0].push_back(dword(BAR1 + 0x20, 0).unwrap());
     for at in [0x0c, 0x10, 0x14, 0x18] {
@@ -71,10 +75,17 @@ fn registers_count() {
     memory.host.partner.sent.clear();
     memory.run(200).unwrap();
     let Memory { host, counts, .. } = &mut memory;
-    let expected = [counts.posted, counts.posted_dwords + counts.non_posted_dwords];
+    let expected = [
+        counts.posted,
+        counts.posted_dwords + counts.non_posted_dwords,
+    ];
     let reads = counts.reads + 4;
     for (at, expected) in [0x0c, 0x10].into_iter().zip(expected) {
-        assert_eq!(host.read_dword(BAR1 + at), Ok(expected as u32), "register {at:#x}");
+        assert_eq!(
+            host.read_dword(BAR1 + at),
+            Ok(expected as u32),
+            "register {at:#x}"
+        );
     }
     let mut register = |at| host.read_dword(BAR1 + at).unwrap();
     let (begin, end, now) = (register(0x14), register(0x18), register(0x08));

@@ -18,49 +18,64 @@ fn mean(times: &[f64]) -> f64 {
 
 #[test]
 fn from_one_host_to_the_other() {
-    for (shape, name) in [(Shape::Pair, "two boards"), (Shape::Star, "four boards at a switch")] {
+    let mut pair_cable = 0.0;
+    for (shape, name) in [
+        (Shape::Pair, "two boards"),
+        (Shape::Star, "four boards at a switch"),
+    ] {
         let mut stages: [Vec<f64>; 5] = Default::default();
-        for seed in 0..64 {
+        for seed in 0..32 {
             let Some(mut network) = network(shape, seed, 0) else {
                 return;
             };
             for host in &mut network.hosts {
                 host.partner.change(0, 0);
             }
-            for _ in 0..20 {
+            for _ in 0..10 {
                 network.send_dwords(0, 1, 16).unwrap();
-                for _ in 0..200 {
+                for _ in 0..100 {
                     network.clock().unwrap();
                 }
                 assert!(network.is_done());
                 let seen = network.seen;
-                let (first_out, last_out) = (seen.first_out, seen.last_out);
-                let way = if shape == Shape::Pair { last_out } else { seen.last_in };
                 let times = [
-                    first_out - seen.written,
-                    last_out - first_out,
-                    seen.last_in - way,
-                    seen.message - seen.last_in,
-                    seen.message - seen.written,
+                    (seen.written, seen.first_out),
+                    (seen.first_out, seen.last_out + CLOCK as u64),
+                    (seen.last_out, seen.last_in),
+                    (seen.last_in, seen.message),
+                    (seen.message, seen.status),
                 ];
-                for (stage, time) in stages.iter_mut().zip(times) {
-                    stage.push(time as f64 / CLOCK);
+                for (stage, (from, to)) in stages.iter_mut().zip(times) {
+                    stage.push((to - from) as f64 / CLOCK);
                 }
             }
         }
-        let [out, frame, cable, into, all] = stages.each_ref().map(|times| mean(times));
-        if shape == Shape::Pair {
+        let [out, frame, cable, into, status] = stages.each_ref().map(|times| mean(times));
+        let all = out + frame - 1.0 + into;
+        if shape == Shape::Star {
+            // The frame goes over two cables, each with a phase.
+            let switch = cable - 2.0 * pair_cable - frame + 1.0;
             figure(&format!(
-                "stages | {name}, 16 B: write on HT to first phit | {out:.1} clocks, without the HT-Core {:.1} (model: requester and network port 10)",
-                out - CORE_IN
+                "stages | switch, 16 B: last phit in to first phit out | {switch:.1} clocks (model: crossbar 4)"
             ));
-            figure(&format!("stages | {name}, 16 B: frame on the cable | {frame:.1} clocks (model: 12)"));
-            figure(&format!("stages | {name}, 16 B: cable and its phase, in the test | {cable:.1} clocks"));
-            figure(&format!(
-                "stages | {name}, 16 B: last phit to write on HT | {into:.1} clocks, without the HT-Core {:.1} (model: network port and completer 11)",
-                into - CORE_OUT
-            ));
+            continue;
         }
-        figure(&format!("stages | {name}, 16 B: write on HT to write on HT | {all:.1} clocks"));
+        pair_cable = cable;
+        let lines = [
+            format!(
+                "write on HT to first phit | {out:.1} clocks, without the HT-Core {:.1}",
+                out - CORE_IN
+            ),
+            format!("frame | {frame:.1} clocks"),
+            format!(
+                "last phit to write on HT | {into:.1} clocks, without the HT-Core {:.1}",
+                into - CORE_OUT
+            ),
+            format!("write of the message to write of the status, on HT | {status:.1} clocks"),
+            format!("write on HT to write on HT, without the cable | {all:.1} clocks"),
+        ];
+        for line in lines {
+            figure(&format!("stages | {name}, 16 B: {line}"));
+        }
     }
 }

@@ -86,11 +86,20 @@ impl Cable {
             self.counts.damaged += 1;
             let random = &mut self.random;
             // Any bits of one or two phits.
-            let mut flip = || (random.below(12), 1 + random.below((1 << PHIT_BITS) - 1) as u32);
+            let mut flip = || {
+                (
+                    random.below(12),
+                    1 + random.below((1 << PHIT_BITS) - 1) as u32,
+                )
+            };
             let first = flip();
             let second = if flip().0 < 6 { flip() } else { first };
             // Nothing may cancel out.
-            let second = if second.0 == first.0 { (u64::MAX, 0) } else { second };
+            let second = if second.0 == first.0 {
+                (u64::MAX, 0)
+            } else {
+                second
+            };
             return Fate::Damaged([first, second]);
         }
         if draw < lost + damaged + doubled {
@@ -121,7 +130,8 @@ impl Cable {
             Fate::Lost => {}
             Fate::Damaged(flips) => {
                 let flip = flips.iter().find(|(index, _)| *index == self.index);
-                self.queue.push_back(phit ^ flip.map_or(0, |(_, bits)| *bits));
+                self.queue
+                    .push_back(phit ^ flip.map_or(0, |(_, bits)| *bits));
             }
             Fate::Sound | Fate::Doubled => self.queue.push_back(phit),
         }
@@ -165,7 +175,13 @@ impl CableEnd {
     ///
     /// # Errors
     /// As [`Model::input`].
-    pub fn new(model: &Model, port: usize, phase: u64, wander: u64, random: Random) -> Result<Self, Error> {
+    pub fn new(
+        model: &Model,
+        port: usize,
+        phase: u64,
+        wander: u64,
+        random: Random,
+    ) -> Result<Self, Error> {
         Ok(Self {
             clock: model.input("cable_clk_i")?,
             clock_bit: port,
@@ -196,7 +212,12 @@ impl Edges for CableEnd {
                 3 => self.last_at = self.next,
                 _ => {}
             }
-            model.set_field(self.data, PHIT_BITS * self.clock_bit, PHIT_BITS, phit.into());
+            model.set_field(
+                self.data,
+                PHIT_BITS * self.clock_bit,
+                PHIT_BITS,
+                phit.into(),
+            );
         }
         model.set_field(self.clock, self.clock_bit, 1, self.level.into());
         let mut shift = 0;

@@ -20,7 +20,12 @@ impl Board {
     ///
     /// # Errors
     /// As [`Model::new`].
-    pub fn new(design: &str, random: &mut Random, wander: u64, files: Files) -> Result<Self, Error> {
+    pub fn new(
+        design: &str,
+        random: &mut Random,
+        wander: u64,
+        files: Files,
+    ) -> Result<Self, Error> {
         let model = Model::new(design, files)?;
         let pins = LinkPins::new(&model, random.below(8))?;
         let mut board = Self {
@@ -31,7 +36,13 @@ impl Board {
         };
         if let Ok(out) = board.model.output("cable_tx_o") {
             board.cable_out = Some((out, board.model.output("cable_error_o")?));
-            let end = CableEnd::new(&board.model, 0, random.below(16), wander, Random::new(random.next()))?;
+            let end = CableEnd::new(
+                &board.model,
+                0,
+                random.below(16),
+                wander,
+                Random::new(random.next()),
+            )?;
             board.cable.push(end);
         }
         board.reset(false, false);
@@ -55,12 +66,14 @@ impl Board {
 
     /// The phit that the board has put on its cable in the last clock.
     pub fn phit(&self) -> u32 {
-        self.cable_out.map_or(0, |(out, _)| self.model.get(out) as u32)
+        self.cable_out
+            .map_or(0, |(out, _)| self.model.get(out) as u32)
     }
 
     /// Whether the link port has heard nothing for long.
     pub fn cable_error(&self) -> bool {
-        self.cable_out.is_some_and(|(_, error)| self.model.get(error) != 0)
+        self.cable_out
+            .is_some_and(|(_, error)| self.model.get(error) != 0)
     }
 
     /// The link of the host.

@@ -148,11 +148,14 @@ impl Host {
     /// # Errors
     /// As [`ask`](Self::ask), and if the answer is not normal.
     pub fn read_dword(&mut self, address: u64) -> Result<u32, Failure> {
-        let packet = requests::read(address, ReadSize::Dwords(Dwords::MIN), 3).map_err(|error| error.to_string())?;
+        let packet = requests::read(address, ReadSize::Dwords(Dwords::MIN), 3)
+            .map_err(|error| error.to_string())?;
         let answer = self.ask(packet, 3000)?;
         match <[u8; 4]>::try_from(answer.data()) {
             Ok(bytes) if is_normal(&answer) => Ok(u32::from_le_bytes(bytes)),
-            _ => Err(format!("a read of {address:#x} is answered with {answer:x?}")),
+            _ => Err(format!(
+                "a read of {address:#x} is answered with {answer:x?}"
+            )),
         }
     }
 }
@@ -162,10 +165,12 @@ impl Host {
 /// # Errors
 /// If there is no such packet.
 pub fn dword(address: u64, value: u32) -> Result<Packet, Failure> {
-    requests::write(address, Data::Dwords(&value.to_le_bytes()), None).map_err(|error| error.to_string())
+    requests::write(address, Data::Dwords(&value.to_le_bytes()), None)
+        .map_err(|error| error.to_string())
 }
 
 /// Whether a packet is a response without error.
 pub fn is_normal(packet: &Packet) -> bool {
-    ResponseRepr::parse(&packet.bytes).is_ok_and(|response| response.status == ResponseStatus::Normal)
+    ResponseRepr::parse(&packet.bytes)
+        .is_ok_and(|response| response.status == ResponseStatus::Normal)
 }

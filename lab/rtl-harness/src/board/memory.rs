@@ -7,8 +7,8 @@
 use std::collections::VecDeque;
 
 use hostwire_packet::ht::{
-    ByteEnables, Dwords, Read, ReadSize, RequestKind, RequestRepr, ResponseKind, ResponseRepr, ResponseStatus, SrcTag,
-    Write, WriteSize,
+    ByteEnables, Dwords, Read, ReadSize, RequestKind, RequestRepr, ResponseKind, ResponseRepr,
+    ResponseStatus, SrcTag, Write, WriteSize,
 };
 
 use super::host::{BAR0, Host, is_normal};
@@ -100,7 +100,8 @@ impl Memory {
     }
 
     fn post(&mut self, at: usize, data: Data<'_>) -> Result<(), Failure> {
-        let packet = requests::write(BAR0 + at as u64, data, None).map_err(|error| error.to_string())?;
+        let packet =
+            requests::write(BAR0 + at as u64, data, None).map_err(|error| error.to_string())?;
         self.push(packet);
         Ok(())
     }
@@ -172,7 +173,10 @@ impl Memory {
             return Err(format!("nothing was asked: {answer:x?}"));
         };
         while self.applied < before {
-            apply(&mut self.memory, &self.later.pop_front().unwrap_or_default());
+            apply(
+                &mut self.memory,
+                &self.later.pop_front().unwrap_or_default(),
+            );
             self.applied += 1;
         }
         let (expected, tag) = self.expected(&asked)?;
@@ -182,11 +186,23 @@ impl Memory {
             return wrong;
         }
         match expected {
-            Answer::Done(status) if got.kind == ResponseKind::TargetDone && got.status == status => Ok(()),
-            Answer::Aborted if got.status == ResponseStatus::TargetAbort && answer.data() == [0xff; 8] => Ok(()),
+            Answer::Done(status)
+                if got.kind == ResponseKind::TargetDone && got.status == status =>
+            {
+                Ok(())
+            }
+            Answer::Aborted
+                if got.status == ResponseStatus::TargetAbort && answer.data() == [0xff; 8] =>
+            {
+                Ok(())
+            }
             Answer::Read(at, dwords) if is_normal(answer) && answer.data().len() == 4 * dwords => {
                 self.counts.reads += 1;
-                if self.may_be(at, answer.data()) { Ok(()) } else { wrong }
+                if self.may_be(at, answer.data()) {
+                    Ok(())
+                } else {
+                    wrong
+                }
             }
             _ => wrong,
         }
@@ -214,13 +230,19 @@ impl Memory {
         let request = RequestRepr::parse(&asked.bytes).map_err(|error| error.to_string())?;
         match request.kind {
             RequestKind::Read(Read {
-                src_tag, address, size, ..
+                src_tag,
+                address,
+                size,
+                ..
             }) => {
                 let dwords = match size {
                     ReadSize::Dwords(dwords) => usize::from(dwords.get()),
                     ReadSize::Bytes(_) => 1,
                 };
-                Ok((Answer::Read((address.get() - BAR0) as usize, dwords), src_tag))
+                Ok((
+                    Answer::Read((address.get() - BAR0) as usize, dwords),
+                    src_tag,
+                ))
             }
             RequestKind::Write(Write {
                 mode: hostwire_packet::ht::WriteMode::NonPosted { src_tag },
@@ -258,7 +280,11 @@ impl Memory {
         Ok(())
     }
 
-    fn random_write(&mut self, from: usize, tag: Option<u8>) -> Result<Packet, hostwire_packet::Error> {
+    fn random_write(
+        &mut self,
+        from: usize,
+        tag: Option<u8>,
+    ) -> Result<Packet, hostwire_packet::Error> {
         let random = &mut self.random;
         // Few places, so that writes meet.
         let block = BAR0 + (from + [0, 64, 8128][random.below(3) as usize]) as u64;
@@ -273,7 +299,11 @@ impl Memory {
         let data: Vec<u8> = (0..4 * len).map(|_| random.next() as u8).collect();
         let all = (u32::MAX >> (32 - 4 * len as u32)) << (4 * first as u32);
         let half = 32 * random.below(2);
-        requests::write(block + half + 4 * first, Data::Masked(all & random.next() as u32, &data), tag)
+        requests::write(
+            block + half + 4 * first,
+            Data::Masked(all & random.next() as u32, &data),
+            tag,
+        )
     }
 
     fn random_request(&mut self) -> Result<Packet, hostwire_packet::Error> {
@@ -331,7 +361,11 @@ fn change(packet: &Packet, counts: &mut Counts) -> Result<Change, Failure> {
     match write.size {
         WriteSize::Dwords(_) => {
             counts.posted_dwords += data.len() as u64 / 4;
-            change.extend(data.iter().enumerate().map(|(index, &byte)| (at + index, byte)));
+            change.extend(
+                data.iter()
+                    .enumerate()
+                    .map(|(index, &byte)| (at + index, byte)),
+            );
         }
         WriteSize::Bytes(_) => {
             let (mask, data) = data.split_at(4.min(data.len()));

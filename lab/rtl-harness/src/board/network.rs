@@ -3,7 +3,9 @@
 
 use std::collections::VecDeque;
 
-use hostwire_packet::ht::{RequestKind, RequestRepr, Write, WriteMode, WriteSize};
+use hostwire_packet::ht::{
+    Dwords, ReadSize, RequestKind, RequestRepr, Write, WriteMode, WriteSize,
+};
 
 use super::cable::{Cable, Faults};
 use super::device::Board;
@@ -36,6 +38,8 @@ pub enum Shape {
 /// When a message was seen at pins, in eighths of a link clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seen {
+    /// The board whose frame it is.
+    pub sender: usize,
     /// First bit-time of the last control dword of the write that made it.
     pub written: u64,
     /// First and last phit of its frame, where the board puts them on the cable.
@@ -87,7 +91,12 @@ impl Network {
     ///
     /// # Errors
     /// Without the library; inside, what went wrong while links came up.
-    pub fn new(shape: Shape, design: &str, seed: u64, wander: u64) -> Result<Result<Self, Failure>, Error> {
+    pub fn new(
+        shape: Shape,
+        design: &str,
+        seed: u64,
+        wander: u64,
+    ) -> Result<Result<Self, Failure>, Error> {
         let mut random = Random::new(seed);
         let count = match shape {
             Shape::Loop => 1,
@@ -107,7 +116,9 @@ impl Network {
         let mut network = Self {
             hosts,
             switch,
-            cables: (0..cables).map(|_| Cable::new(Random::new(random.next()))).collect(),
+            cables: (0..cables)
+                .map(|_| Cable::new(Random::new(random.next())))
+                .collect(),
             random,
             shape,
             rings: (0..count).map(|_| Ring::default()).collect(),
@@ -133,16 +144,25 @@ impl Network {
             }
         }
         self.reset(false);
-        self.until("the links do not come up", |network| network.hosts.iter().all(Host::is_up))?;
+        self.until("the links do not come up", |network| {
+            network.hosts.iter().all(Host::is_up)
+        })?;
         let packets = Host::set_up_packets(BAR0, BAR1)?;
         for host in &mut self.hosts {
             host.partner.outbox[1].extend(packets.iter().cloned());
         }
         self.until("registers do not answer", |network| {
-            network.rings.iter().all(|ring| ring.answers.len() == packets.len())
+            network
+                .rings
+                .iter()
+                .all(|ring| ring.answers.len() == packets.len())
         })?;
         for (number, host) in self.hosts.iter_mut().enumerate() {
-            if let Some(answer) = self.rings[number].answers.iter().find(|answer| !is_normal(answer)) {
+            if let Some(answer) = self.rings[number]
+                .answers
+                .iter()
+                .find(|answer| !is_normal(answer))
+            {
                 return Err(format!("a register is answered with {answer:x?}"));
             }
             self.rings[number].answers.clear();
@@ -197,9 +217,12 @@ impl Network {
             switch.clock();
         }
         for number in 0..self.hosts.len() {
-            let arrived = self.hosts[number].clock().map_err(|wrong| format!("host {number}: {wrong}"))?;
+            let arrived = self.hosts[number]
+                .clock()
+                .map_err(|wrong| format!("host {number}: {wrong}"))?;
             for (packet, time) in arrived {
-                self.take(number, packet, time).map_err(|wrong| format!("host {number}: {wrong}"))?;
+                self.take(number, packet, time)
+                    .map_err(|wrong| format!("host {number}: {wrong}"))?;
             }
             let host = &mut self.hosts[number];
             self.errors += u64::from(host.board.cable_error());
@@ -211,8 +234,12 @@ impl Network {
             let phit = self.hosts[number].board.phit();
             let began = self.hosts[number].board.time() - crate::ht::pins::CORE_CLOCK;
             match phit >> 16 {
-                1 if phit & 0xffff != 0 => self.seen.first_out = began,
-                3 => self.seen.last_out = began,
+                // A frame without message has nothing in its header.
+                1 if phit & 0xffff != 0 => {
+                    (self.seen.sender, self.seen.first_out) = (number, began)
+                }
+                1 if self.seen.sender == number => self.seen.sender = usize::MAX,
+                3 if self.seen.sender == number => self.seen.last_out = began,
                 _ => {}
             }
             self.cables[number].push(phit);
@@ -222,7 +249,9 @@ impl Network {
                     switch.cables[number].coming.push_back(phit);
                     let back = &mut self.cables[PORTS + number];
                     back.push(switch.phit(number));
-                    self.hosts[number].board.cable[0].coming.push_back(back.pop());
+                    self.hosts[number].board.cable[0]
+                        .coming
+                        .push_back(back.pop());
                 }
                 None => {
                     let other = (number + 1) % self.hosts.len();
@@ -264,7 +293,9 @@ impl Network {
                 self.seen.status = time;
                 self.check(number, &message, packet.data())
             }
-            open => Err(format!("a write to {address:#x} of unit {unit}, slot {slot:#x}, open {open:x?}")),
+            open => Err(format!(
+                "a write to {address:#x} of unit {unit}, slot {slot:#x}, open {open:x?}"
+            )),
         }
     }
 
@@ -275,16 +306,26 @@ impl Network {
         };
         let (count, source, len) = (word(0, 4), word(4, 2) as usize, word(6, 2) as usize);
         if status.len() != 16 || count != self.rings[number].count || word(8, 8) != 0 {
-            return Err(format!("status {status:x?}, expected count {}", self.rings[number].count));
+            return Err(format!(
+                "status {status:x?}, expected count {}",
+                self.rings[number].count
+            ));
         }
-        let queue = self.expected.get_mut(source).map(|queues| &mut queues[number]);
+        let queue = self
+            .expected
+            .get_mut(source)
+            .map(|queues| &mut queues[number]);
         let Some(mut expected) = queue.and_then(VecDeque::pop_front) else {
-            return Err(format!("no message is expected from {source}: {message:x?}"));
+            return Err(format!(
+                "no message is expected from {source}: {message:x?}"
+            ));
         };
         let expected_len = expected.len();
         expected.resize(expected_len.next_multiple_of(4), 0);
         if expected_len != len || expected != message {
-            return Err(format!("from {source}: expected {expected_len} B {expected:x?}, got {len} B {message:x?}"));
+            return Err(format!(
+                "from {source}: expected {expected_len} B {expected:x?}, got {len} B {message:x?}"
+            ));
         }
         self.arrived += 1;
         Ok(())
@@ -302,16 +343,24 @@ impl Network {
             let len = 1 + random.below(16);
             let at = 4 * random.below(17 - len);
             let data = bytes(random, 4 * len as usize);
-            (requests::write(page + at, Data::Dwords(&data), None).map_err(text)?, data)
+            (
+                requests::write(page + at, Data::Dwords(&data), None).map_err(text)?,
+                data,
+            )
         } else {
             let len = 1 + random.below(8);
             let first = random.below(9 - len);
             let mut data = bytes(random, 4 * len as usize);
             let all = (u64::from(u32::MAX) >> (32 - 4 * len)) << (4 * first);
             // Mostly a message without holes.
-            let holes = if random.chance(70) { u64::MAX } else { random.next() };
+            let holes = if random.chance(70) {
+                u64::MAX
+            } else {
+                random.next()
+            };
             let mask = all & holes & ((1 << (4 * first + 1 + random.below(4 * len))) - 1);
-            let packet = requests::write(page + 4 * first, Data::Masked(mask as u32, &data), None).map_err(text)?;
+            let packet = requests::write(page + 4 * first, Data::Masked(mask as u32, &data), None)
+                .map_err(text)?;
             if mask == 0 {
                 self.hosts[from].partner.outbox[0].push_back(packet);
                 return Ok(());
@@ -396,14 +445,27 @@ impl Network {
     /// # Errors
     /// Without answer.
     pub fn read_register(&mut self, number: usize, at: u64) -> Result<u32, Failure> {
-        let one = hostwire_packet::ht::ReadSize::Dwords(hostwire_packet::ht::Dwords::MIN);
+        let one = ReadSize::Dwords(Dwords::MIN);
         let packet = requests::read(BAR1 + at, one, 1).map_err(|error| error.to_string())?;
-        self.hosts[number].partner.outbox[1].push_back(packet);
-        self.until("no answer", |network| !network.rings[number].answers.is_empty())?;
-        let answer = self.rings[number].answers.pop_front();
-        let data = answer.as_ref().map_or(&[][..], Packet::data);
-        let data = <[u8; 4]>::try_from(data).map_err(|_| format!("register {at:#x} is answered with {answer:x?}"))?;
+        let answer = self.ask(number, packet)?;
+        let data = <[u8; 4]>::try_from(answer.data());
+        let data = data.map_err(|_| format!("register {at:#x} is answered with {answer:x?}"))?;
         Ok(u32::from_le_bytes(data))
+    }
+
+    /// The answer to a non-posted request of a host, while it waits for no other one.
+    ///
+    /// # Errors
+    /// Without answer.
+    pub fn ask(&mut self, number: usize, packet: Packet) -> Result<Packet, Failure> {
+        self.hosts[number].partner.outbox[1].push_back(packet);
+        self.until("no answer", |network| {
+            !network.rings[number].answers.is_empty()
+        })?;
+        self.rings[number]
+            .answers
+            .pop_front()
+            .ok_or_else(String::new)
     }
 }
 

@@ -2,8 +2,8 @@
 
 use hostwire_packet::Error;
 use hostwire_packet::ht::{
-    Address, Dwords, MaskedDwords, PacketRepr, Read, ReadSize, RequestKind, RequestRepr, SeqId, SrcTag, UnitId, Write,
-    WriteMode, WriteSize,
+    Address, Dwords, MaskedDwords, PacketRepr, Read, ReadSize, RequestKind, RequestRepr, SeqId,
+    SrcTag, UnitId, Write, WriteMode, WriteSize,
 };
 
 use crate::ht::packets::Packet;
@@ -23,7 +23,10 @@ pub enum Data<'a> {
 /// If there is no such packet.
 pub fn write(address: u64, data: Data<'_>, tag: Option<u8>) -> Result<Packet, Error> {
     let (size, bytes) = match data {
-        Data::Dwords(data) => (WriteSize::Dwords(Dwords::new((data.len() / 4) as u8)?), data.to_vec()),
+        Data::Dwords(data) => (
+            WriteSize::Dwords(Dwords::new((data.len() / 4) as u8)?),
+            data.to_vec(),
+        ),
         Data::Masked(mask, data) => {
             let size = WriteSize::Bytes(MaskedDwords::new((data.len() / 4) as u8)?);
             (size, [&mask.to_le_bytes()[..], data].concat())

@@ -35,7 +35,13 @@ impl Switch {
         let mut cables = Vec::new();
         for port in 0..PORTS {
             let other = Random::new(random.next());
-            cables.push(CableEnd::new(&model, port, random.below(16), wander, other)?);
+            cables.push(CableEnd::new(
+                &model,
+                port,
+                random.below(16),
+                wander,
+                other,
+            )?);
         }
         Ok(Self {
             clock: model.input("clk_i")?,
@@ -62,9 +68,16 @@ impl Switch {
     /// One clock.
     pub fn clock(&mut self) {
         let end = self.time + CORE_CLOCK;
-        let mut own = [self.time, self.time + CORE_CLOCK / 2].into_iter().peekable();
+        let mut own = [self.time, self.time + CORE_CLOCK / 2]
+            .into_iter()
+            .peekable();
         loop {
-            let cable = self.cables.iter().map(Edges::next).min().unwrap_or(u64::MAX);
+            let cable = self
+                .cables
+                .iter()
+                .map(Edges::next)
+                .min()
+                .unwrap_or(u64::MAX);
             let now = cable.min(own.peek().copied().unwrap_or(u64::MAX));
             if now >= end {
                 break;
