@@ -40,8 +40,25 @@ fn writes_that_are_no_messages_are_counted() {
     run(&mut network, 300);
     assert!(network.is_done());
     assert_eq!(network.read_register(0, SENT), Ok(1));
+    let mut sent = 1;
+    for clocks in 0..60 {
+        network.send_dwords(0, 1, 64).unwrap();
+        network.hosts[0].partner.change(0, 0);
+        // Until the write is on its way.
+        while !network.hosts[0].partner.outbox[0].is_empty() {
+            run(&mut network, 1);
+        }
+        run(&mut network, clocks % 20);
+        sent += 1;
+        assert_eq!(
+            network.read_register(0, SENT),
+            Ok(sent),
+            "a read does not pass a message"
+        );
+    }
+    run(&mut network, 300);
     assert_eq!(network.read_register(0, REFUSED), Ok(2));
-    assert_eq!(network.read_register(1, COMPLETED), Ok(1));
+    assert_eq!(network.read_register(1, COMPLETED), Ok(sent));
     assert_eq!(network.read_register(1, 0), Ok(0x4845_5832));
     assert_eq!(network.read_register(1, OWN), Ok(1));
     for (at, value) in [
@@ -158,6 +175,52 @@ fn a_cable_that_leads_nowhere_is_reported() {
     assert!(network.is_done());
     assert!(!network.hosts[0].board.cable_error());
     assert!(network.read_register(0, TIMEOUTS).unwrap() >= 16);
+}
+
+/// A frame with a right CRC, as no port sends it.
+fn frame(words: &[u16]) -> Vec<u32> {
+    let crc = words.iter().fold(u32::MAX, |crc, &word| {
+        (0..16).rev().fold(crc, |crc, bit| {
+            let out = (crc >> 31) ^ u32::from(word >> bit & 1);
+            crc << 1 ^ if out == 1 { 0x04c1_1db7 } else { 0 }
+        })
+    });
+    let mut words = words.to_vec();
+    words.extend([(!crc >> 16) as u16, !crc as u16]);
+    let last = words.len() - 1;
+    let kind = |at| match at {
+        0 => 1,
+        at if at == last => 3,
+        _ => 2,
+    };
+    let phits = words.iter().enumerate();
+    phits
+        .map(|(at, &word)| kind(at) << 16 | u32::from(word))
+        .collect()
+}
+
+#[test]
+fn frames_that_no_port_sends_are_damaged_ones() {
+    const DAMAGED: u64 = 0x38;
+    let Some(mut network) = network(Shape::Pair, 8, 3) else {
+        return;
+    };
+    let header = 1;
+    let (no_message, bare) = ([header, 0], [header, 0x8000, 1, 2]);
+    let too_long: Vec<u16> = [header, 0].into_iter().chain(0..33).collect();
+    for (count, words) in [&no_message[..], &bare, &too_long].into_iter().enumerate() {
+        network.hosts[1].board.cable[0].coming.extend(frame(words));
+        run(&mut network, 100);
+        assert_eq!(
+            network.read_register(1, DAMAGED),
+            Ok(count as u32 + 1),
+            "{words:x?}"
+        );
+    }
+    assert_eq!(network.read_register(1, COMPLETED), Ok(0));
+    network.send_dwords(0, 1, 64).unwrap();
+    run(&mut network, 300);
+    assert!(network.is_done(), "the next one is taken");
 }
 
 /// Messages of 64 bytes without a break, one way and both ways.

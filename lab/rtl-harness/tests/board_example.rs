@@ -3,8 +3,10 @@
 mod common;
 
 use common::{figure, left_out_or_panic};
-use hostwire_rtl_harness::board::host::{BAR1, dword};
+use hostwire_packet::ht::{Dwords, ReadSize};
+use hostwire_rtl_harness::board::host::{BAR0, BAR1, dword};
 use hostwire_rtl_harness::board::memory::Memory;
+use hostwire_rtl_harness::board::requests::{Data, read, write};
 use hostwire_rtl_harness::board::{Board, Host};
 use hostwire_rtl_harness::model::Files;
 use hostwire_rtl_harness::random::Random;
@@ -91,4 +93,64 @@ fn registers_count() {
     let (begin, end, now) = (register(0x14), register(0x18), register(0x08));
     assert!(0 < begin && begin < end && end < now, "{begin} {end} {now}");
     assert_eq!(register(0x1c), reads as u32 + 5);
+}
+
+/// Writes of one size without a break, as in the paper's Table IV; there the host is part of it.
+#[test]
+fn writes_as_fast_as_the_link_brings_them() {
+    const CLOCKS: u64 = 8_000;
+    for (len, paper) in [(4, 95), (8, 189), (16, 253), (32, 303), (64, 337)] {
+        let Some((mut host, _)) = host(len) else {
+            return;
+        };
+        host.partner.change(0, 0);
+        host.partner.sent.clear();
+        let packet = write(BAR0 + 64, Data::Dwords(&vec![7; len as usize]), None).unwrap();
+        let mut writes = 0;
+        for _ in 0..CLOCKS {
+            while host.partner.outbox[0].len() < 4 {
+                host.partner.outbox[0].push_back(packet.clone());
+            }
+            host.clock().unwrap();
+            writes += host.partner.sent.drain(..).count() as u64;
+        }
+        let megabytes = (len * writes * 100) as f64 / CLOCKS as f64;
+        figure(&format!(
+            "bandwidth | example, 8 bit at HT200, writes of {len} B | {megabytes:.0} MB/s (paper, with its host: {paper})"
+        ));
+        // Two dwords of command; CRCs and NOPs.
+        let most = 400.0 * len as f64 / (len + 8) as f64;
+        assert!(megabytes > 0.9 * most, "{megabytes} of {most}");
+    }
+}
+
+/// From the edge that samples the last dword of a read to the first bit-time of its answer.
+#[test]
+fn how_long_a_read_takes() {
+    for dwords in [1, 2, 16] {
+        let mut times = Vec::new();
+        for seed in 0..16 {
+            let Some((mut host, _)) = host(seed) else {
+                return;
+            };
+            host.partner.change(0, 0);
+            for _ in 0..20 {
+                host.partner.sent.clear();
+                let read = read(BAR0, ReadSize::Dwords(Dwords::new(dwords).unwrap()), 1).unwrap();
+                host.partner.outbox[1].push_back(read);
+                for _ in 0..61 {
+                    for (_, time) in host.clock().unwrap() {
+                        times.push((time - host.partner.sent[0].1) as f64 / 16.0);
+                    }
+                }
+            }
+        }
+        assert_eq!(times.len(), 16 * 20);
+        let mean = times.iter().sum::<f64>() / times.len() as f64;
+        // 11 and 7 clocks of the link are the HT-Core's.
+        figure(&format!(
+            "reads | example, {dwords} dwords: read on HT to answer on HT | {mean:.1} clocks, without the HT-Core {:.1}",
+            mean - 9.0
+        ));
+    }
 }

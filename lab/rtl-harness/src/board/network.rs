@@ -73,6 +73,8 @@ pub struct Network {
     pub cables: Vec<Cable>,
     random: Random,
     shape: Shape,
+    /// Reads between messages, without their answers.
+    asked: u64,
     rings: Vec<Ring>,
     /// Messages under way, by source and destination.
     expected: Vec<Vec<VecDeque<Vec<u8>>>>,
@@ -121,6 +123,7 @@ impl Network {
                 .collect(),
             random,
             shape,
+            asked: 0,
             rings: (0..count).map(|_| Ring::default()).collect(),
             expected: vec![vec![VecDeque::new(); count]; count],
             arrived: 0,
@@ -266,7 +269,12 @@ impl Network {
     /// A packet of a board.
     fn take(&mut self, number: usize, packet: Packet, time: u64) -> Result<(), Failure> {
         if packet.channel == 2 {
-            self.rings[number].answers.push_back(packet);
+            if self.asked > 0 && packet.data() == [0; 64] && is_normal(&packet) {
+                // There are no registers.
+                self.asked -= 1;
+            } else {
+                self.rings[number].answers.push_back(packet);
+            }
             return Ok(());
         }
         let request = RequestRepr::parse(&packet.bytes).map_err(|error| error.to_string())?;
@@ -419,8 +427,31 @@ impl Network {
                     Shape::Star => self.random.below(PORTS as u64) as usize,
                 };
                 self.send(from, to)?;
+                if self.random.chance(20) {
+                    self.disturb(from)?;
+                }
             }
         }
+        Ok(())
+    }
+
+    /// Something else for the board between messages: a write behind its registers, a fence, a read.
+    fn disturb(&mut self, number: usize) -> Result<(), Failure> {
+        let random = &mut self.random;
+        let place = BAR1 + 0x100 + 64 * random.below(8);
+        let packet = match random.below(3) {
+            0 => {
+                let len = 4 * (1 + random.below(16) as usize);
+                requests::write(place, Data::Dwords(&bytes(random, len)), None)
+            }
+            1 => requests::request(RequestKind::Fence { isoc: false }, &[]),
+            _ => requests::read(place, ReadSize::Dwords(Dwords::MAX), 7),
+        };
+        let packet = packet.map_err(|error| error.to_string())?;
+        if packet.channel == 1 {
+            self.asked += 1;
+        }
+        self.hosts[number].partner.outbox[packet.channel].push_back(packet);
         Ok(())
     }
 
@@ -438,6 +469,7 @@ impl Network {
     pub fn is_done(&self) -> bool {
         self.hosts.iter().all(|host| host.partner.is_idle())
             && self.expected.iter().flatten().all(VecDeque::is_empty)
+            && self.asked == 0
     }
 
     /// A register behind base address 1 of a board.
