@@ -6,7 +6,7 @@ mod common;
 use common::{figure, network};
 use hostwire_packet::ht::{Dwords, ReadSize, ResponseKind, ResponseRepr, ResponseStatus};
 use hostwire_rtl_harness::board::Faults;
-use hostwire_rtl_harness::board::host::{BAR0, BAR1, dword, is_normal};
+use hostwire_rtl_harness::board::host::{dword, is_normal};
 use hostwire_rtl_harness::board::network::{Network, Shape};
 use hostwire_rtl_harness::board::requests::{self, Data};
 
@@ -29,10 +29,11 @@ fn writes_that_are_no_messages_are_counted() {
     let Some(mut network) = network(Shape::Pair, 1, 3) else {
         return;
     };
-    let none = requests::write(BAR0 + 0x1000, Data::Masked(0, &[7; 8]), None).unwrap();
-    let mut damaged = requests::write(BAR0 + 0x1000, Data::Dwords(&[7; 8]), None).unwrap();
-    // DataError of a posted write is bit 20.
-    damaged.bytes[2] |= 1 << 4;
+    let window = network.window(0, 1);
+    let none = requests::write(window, Data::Masked(0, &[7; 8]), None).unwrap();
+    let mut damaged = requests::write(window, Data::Dwords(&[7; 8]), None).unwrap();
+    // DataError of a posted write is bit 20 of the last but one dword of its command.
+    damaged.bytes[damaged.control - 6] |= 1 << 4;
     for packet in [none, damaged] {
         network.hosts[0].partner.outbox[0].push_back(packet);
     }
@@ -44,10 +45,6 @@ fn writes_that_are_no_messages_are_counted() {
     for clocks in 0..60 {
         network.send_dwords(0, 1, 64).unwrap();
         network.hosts[0].partner.change(0, 0);
-        // Until the write is on its way.
-        while !network.hosts[0].partner.outbox[0].is_empty() {
-            run(&mut network, 1);
-        }
         run(&mut network, clocks % 20);
         sent += 1;
         assert_eq!(
@@ -60,12 +57,14 @@ fn writes_that_are_no_messages_are_counted() {
     assert_eq!(network.read_register(0, REFUSED), Ok(2));
     assert_eq!(network.read_register(1, COMPLETED), Ok(sent));
     assert_eq!(network.read_register(1, 0), Ok(0x4845_5832));
-    assert_eq!(network.read_register(1, OWN), Ok(1));
+    assert_eq!(network.read_register(1, OWN), Ok(network.numbers[1].into()));
+    let ring = &network.rings[1];
+    let (base, slots) = (ring.base, ring.slots as u32);
     for (at, value) in [
         (0x04, 1),
-        (0x10, 0x2345_6780),
-        (0x14, 1),
-        (0x18, 5),
+        (0x10, base as u32),
+        (0x14, (base >> 32) as u32),
+        (0x18, slots),
         (0x1c, 0),
         (0x100, 0),
     ] {
@@ -78,7 +77,8 @@ fn messages_for_another_board_are_dropped_and_counted() {
     let Some(mut network) = network(Shape::Pair, 2, 3) else {
         return;
     };
-    let stray = requests::write(BAR0 + 0x5000, Data::Dwords(&[1; 32]), None).unwrap();
+    let stray =
+        requests::write(network.window(0, 0) ^ 0x5000, Data::Dwords(&[1; 32]), None).unwrap();
     network.hosts[0].partner.outbox[0].push_back(stray);
     network.send_dwords(0, 1, 8).unwrap();
     run(&mut network, 300);
@@ -92,7 +92,12 @@ fn a_switch_drops_what_has_no_output() {
     let Some(mut network) = network(Shape::Star, 3, 3) else {
         return;
     };
-    let stray = requests::write(BAR0 + 0x5000, Data::Dwords(&[1; 32]), None).unwrap();
+    let stray = requests::write(
+        network.hosts[0].bars[0] + 0x5000,
+        Data::Dwords(&[1; 32]),
+        None,
+    )
+    .unwrap();
     network.hosts[0].partner.outbox[0].push_back(stray);
     network.send_dwords(0, 2, 8).unwrap();
     run(&mut network, 400);
@@ -108,22 +113,28 @@ fn requests_into_the_window_are_answered() {
     let Some(mut network) = network(Shape::Pair, 4, 3) else {
         return;
     };
-    let read = requests::read(BAR0 + 0x1020, ReadSize::Dwords(Dwords::new(3).unwrap()), 5).unwrap();
+    let window = network.window(0, 1);
+    let read = requests::read(window + 0x20, ReadSize::Dwords(Dwords::new(3).unwrap()), 5).unwrap();
     let answer = network.ask(0, read).unwrap();
-    let address = BAR0 as u32 + 0x1020;
+    let address = window as u32 + 0x20;
     let expected: Vec<u8> = (0..3)
         .flat_map(|at| (address + 4 * at).to_le_bytes())
         .collect();
     assert!(is_normal(&answer));
     assert_eq!(answer.data(), expected, "a read gets its address");
-    let write = requests::write(BAR0 + 0x1000, Data::Dwords(&[1; 8]), Some(9)).unwrap();
+    let write = requests::write(window, Data::Dwords(&[1; 8]), Some(9)).unwrap();
     let answer = network.ask(0, write).unwrap();
     let answer = ResponseRepr::parse(&answer.bytes).unwrap();
     assert_eq!(
         (answer.kind, answer.status),
         (ResponseKind::TargetDone, ResponseStatus::TargetAbort)
     );
-    let write = requests::write(BAR1 + OWN, Data::Dwords(&[3, 0, 0, 0]), Some(9)).unwrap();
+    let write = requests::write(
+        network.hosts[0].bars[1] + OWN,
+        Data::Dwords(&[3, 0, 0, 0]),
+        Some(9),
+    )
+    .unwrap();
     assert!(is_normal(&network.ask(0, write).unwrap()));
     assert_eq!(network.read_register(0, OWN), Ok(3));
     assert_eq!(network.read_register(0, SENT), Ok(0));
@@ -135,7 +146,8 @@ fn a_board_that_must_not_deliver_keeps_messages_at_the_sender() {
     let Some(mut network) = network(Shape::Pair, 5, 3) else {
         return;
     };
-    network.hosts[1].partner.outbox[0].push_back(dword(BAR1 + 0x04, 0).unwrap());
+    let control = network.hosts[1].bars[1] + 0x04;
+    network.hosts[1].partner.outbox[0].push_back(dword(control, 0).unwrap());
     run(&mut network, 100);
     for _ in 0..70 {
         network.send_dwords(0, 1, 64).unwrap();
@@ -147,7 +159,7 @@ fn a_board_that_must_not_deliver_keeps_messages_at_the_sender() {
         "the sender says that nothing is acknowledged"
     );
     assert!(network.read_register(1, 0x3c).unwrap() > 0, "no room");
-    network.hosts[1].partner.outbox[0].push_back(dword(BAR1 + 0x04, 1).unwrap());
+    network.hosts[1].partner.outbox[0].push_back(dword(control, 1).unwrap());
     run(&mut network, 10_000);
     assert!(network.is_done());
     assert_eq!(network.arrived, 70);
@@ -205,7 +217,7 @@ fn frames_that_no_port_sends_are_damaged_ones() {
     let Some(mut network) = network(Shape::Pair, 8, 3) else {
         return;
     };
-    let header = 1;
+    let header = network.numbers[1].into();
     let (no_message, bare) = ([header, 0], [header, 0x8000, 1, 2]);
     let too_long: Vec<u16> = [header, 0].into_iter().chain(0..33).collect();
     for (count, words) in [&no_message[..], &bare, &too_long].into_iter().enumerate() {
@@ -221,6 +233,23 @@ fn frames_that_no_port_sends_are_damaged_ones() {
     network.send_dwords(0, 1, 64).unwrap();
     run(&mut network, 300);
     assert!(network.is_done(), "the next one is taken");
+}
+
+/// A peer that acknowledges what was never sent changes nothing.
+#[test]
+fn acknowledgements_of_nothing_are_ignored() {
+    let Some(mut network) = network(Shape::Pair, 9, 3) else {
+        return;
+    };
+    for number in [1, 50, 64, 100, 127] {
+        let ahead = frame(&[0, 0x8000 | number]);
+        network.hosts[0].board.cable[0].coming.extend(ahead);
+        run(&mut network, 60);
+        network.send_dwords(0, 1, 64).unwrap();
+        run(&mut network, 300);
+        assert!(network.is_done(), "after {number}");
+    }
+    assert_eq!(network.read_register(0, TIMEOUTS), Ok(0));
 }
 
 /// Messages of 64 bytes without a break, one way and both ways.
