@@ -27,7 +27,7 @@ module message_registers #(
   localparam logic [31:0] Id = 32'h4845_5832;
 
   logic [31:0] control_q, own_q, low_q, high_q, slots_q, value, mask;
-  logic [31:0] counters_q [Counters];
+  logic [32*Counters-1:0] counters_q;
 
   for (genvar b = 0; b < 4; b++) begin : gen_mask
     assign mask[8*b+:8] = {8{write_i[b]}};
@@ -51,8 +51,8 @@ module message_registers #(
 
   for (genvar c = 0; c < Counters; c++) begin : gen_counter
     always_ff @(posedge clk_i or negedge rst_ni) begin
-      if (!rst_ni) counters_q[c] <= '0;
-      else if (events_i[c]) counters_q[c] <= counters_q[c] + 32'd1;
+      if (!rst_ni) counters_q[32*c+:32] <= '0;
+      else if (events_i[c]) counters_q[32*c+:32] <= counters_q[32*c+:32] + 32'd1;
     end
   end
 
@@ -68,7 +68,7 @@ module message_registers #(
       default: value = '0;
     endcase
     for (int unsigned c = 0; c < Counters; c++) begin
-      if (c != 1 && addr_i == 6'(8 + c)) value = counters_q[c];
+      if (c != 1 && addr_i == 6'(8 + c)) value = counters_q[32*c+:32];
     end
   end
 

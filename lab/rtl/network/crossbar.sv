@@ -22,9 +22,10 @@ module crossbar #(
 );
   localparam int unsigned PhitW = net_pkg::PhitW;
 
-  // Of each input: the output of the packet at hand, one bit; none for a board that is not there.
-  logic [Ports-1:0] want [Ports];
-  logic [Ports-1:0] drop, taken [Ports];
+  // Of each input: the output of the packet at hand, one bit; none for a board that is not there. Of each output: the
+  // input whose word is taken.
+  logic [Ports*Ports-1:0] want, taken;
+  logic [Ports-1:0] drop;
 
   for (genvar i = 0; i < Ports; i++) begin : gen_input
     logic [Ports-1:0] here, kept_q;
@@ -38,13 +39,13 @@ module crossbar #(
       end
     end
 
-    assign want[i]         = !valid_i[i] ? '0 : is_head ? here : kept_q;
-    assign drop[i]         = valid_i[i] && want[i] == '0;
-    assign unroutable_o[i] = drop[i] && is_head;
+    assign want[Ports*i+:Ports] = !valid_i[i] ? '0 : is_head ? here : kept_q;
+    assign drop[i]              = valid_i[i] && want[Ports*i+:Ports] == '0;
+    assign unroutable_o[i]      = drop[i] && is_head;
 
     always_comb begin
       ready_o[i] = drop[i];
-      for (int unsigned o = 0; o < Ports; o++) ready_o[i] |= taken[o][i];
+      for (int unsigned o = 0; o < Ports; o++) ready_o[i] |= taken[Ports*o+i];
     end
 
     always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -61,14 +62,14 @@ module crossbar #(
     always_comb begin
       chosen = '0;
       for (int unsigned i = 0; i < Ports; i++) begin
-        request[i] = want[i][o];
+        request[i] = want[Ports*i+o];
         if (grant[i]) chosen |= phit_i[PhitW*i+:PhitW];
       end
     end
 
-    assign valid_o[o]              = |(grant & request);
+    assign valid_o[o]             = |(grant & request);
     assign phit_o[PhitW*o+:PhitW] = chosen;
-    assign taken[o]                = ready_i[o] ? grant & request : '0;
+    assign taken[Ports*o+:Ports]  = ready_i[o] ? grant & request : '0;
     // Without a request nothing is granted, and nothing is kept.
     assign advance = valid_o[o] && ready_i[o] && chosen[17:16] == net_pkg::Last;
 

@@ -53,10 +53,10 @@ module link_deframer (
       fits_q  <= 1'b0;
     end else begin
       end_q <= valid_i && is_last;
-      // A frame without end, and a phit without frame or of a frame that is too long: the last one is told once.
+      // A frame without end. One without beginning, or too long, is told with its last phit.
       cut_q <= valid_i && is_head && in_frame;
       // Four phits without a message, five or more with one.
-      fits_q <= in_frame && (bare_o ? count_q == CountW'(3) : count_q >= CountW'(4));
+      fits_q <= in_frame && count_q != CountW'(PhitsMax) && (bare_o ? count_q == CountW'(3) : count_q >= CountW'(4));
       if (valid_i) begin
         if (is_head) count_q <= CountW'(1);
         else if (is_last || count_q == CountW'(PhitsMax)) count_q <= '0;

@@ -7,7 +7,7 @@
 
 module link_window #(
   parameter int unsigned SeqW    = 7,
-  parameter int unsigned Frames  = 16,   // in flight; at most half of the circle of sequence numbers
+  parameter int unsigned Frames  = 16,   // in flight; less than half of the circle of sequence numbers
   parameter int unsigned Timeout = 800,  // clocks without progress, before all is sent again
   parameter int unsigned Patience = 16   // timeouts, before an error is reported
 ) (

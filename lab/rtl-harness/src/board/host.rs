@@ -11,11 +11,6 @@ use crate::ht::packets::Packet;
 use crate::ht::partner::Partner;
 use crate::random::Random;
 
-/// Base address 0.
-pub const BAR0: u64 = 0xab_cde0_0000;
-/// Base address 1.
-pub const BAR1: u64 = 0x12_3456_7000;
-
 /// A host and its board.
 pub struct Host {
     /// The board.
@@ -27,12 +22,16 @@ pub struct Host {
     pub take: u64,
     buffered: VecDeque<Packet>,
     wander: u64,
+    /// Base addresses of the board.
+    pub bars: [u64; 2],
 }
 
 impl Host {
-    /// A host whose link is down.
+    /// A host whose link is down. Its clock wanders in `wander` percent of its edges; without, addresses are short and
+    /// buffers many, for measurements.
     pub fn new(board: Board, mut random: Random, wander: u64) -> Self {
         let partner = Partner::new(Random::new(0), habits(&mut random, (false, false), 0));
+        let bars = bars(&mut random, wander == 0);
         Self {
             board,
             partner,
@@ -40,13 +39,17 @@ impl Host {
             take: 100,
             buffered: VecDeque::new(),
             wander,
+            bars,
         }
     }
 
     /// Begins or ends the reset of the link, and of the board with it.
     pub fn reset(&mut self, is_on: bool) {
         if is_on {
-            let habits = habits(&mut self.random, (false, false), self.wander);
+            let mut habits = habits(&mut self.random, (false, false), self.wander);
+            if self.wander == 0 {
+                habits.buffers = [[16; 2]; 3];
+            }
             self.partner = Partner::new(Random::new(self.random.next()), habits);
             self.board.reset(true, false);
         } else {
@@ -87,7 +90,8 @@ impl Host {
     ///
     /// # Errors
     /// If there is no such packet.
-    pub fn set_up_packets(bar0: u64, bar1: u64) -> Result<Vec<Packet>, Failure> {
+    pub fn set_up_packets(&self) -> Result<Vec<Packet>, Failure> {
+        let [bar0, bar1] = self.bars;
         let registers = [
             (0x10, bar0 as u32),
             (0x14, (bar0 >> 32) as u32),
@@ -102,11 +106,15 @@ impl Host {
             .collect()
     }
 
-    /// Sends a non-posted request while no other one is under way, and waits for its answer, for at most `patience` clocks.
+    /// Sends a non-posted request behind all posted ones, while no other one is under way, and waits for its answer, for at
+    /// most `patience` clocks.
     ///
     /// # Errors
     /// Without answer; a posted packet that comes instead.
     pub fn ask(&mut self, packet: Packet, patience: u64) -> Result<Packet, Failure> {
+        while !self.partner.outbox[0].is_empty() {
+            self.clock()?;
+        }
         self.partner.outbox[1].push_back(packet);
         for _ in 0..patience {
             if let Some((packet, _)) = self.clock()?.pop() {
@@ -134,7 +142,7 @@ impl Host {
                 break;
             }
         }
-        for packet in Self::set_up_packets(BAR0, BAR1)? {
+        for packet in self.set_up_packets()? {
             let answer = self.ask(packet, 1000)?;
             if !is_normal(&answer) {
                 return Err(format!("a register is answered with {answer:x?}"));
@@ -156,6 +164,22 @@ impl Host {
             _ => Err(format!(
                 "a read of {address:#x} is answered with {answer:x?}"
             )),
+        }
+    }
+}
+
+/// Base addresses anywhere, and not in each other: not where the configuration space is, and below 40 bits if they have to
+/// be short.
+fn bars(random: &mut Random, short: bool) -> [u64; 2] {
+    loop {
+        let bits = if short || random.chance(50) { 38 } else { 64 };
+        let mut base = |align: u64| (random.next() >> (64 - bits)) & !(align - 1);
+        let (bar0, bar1) = (base(1 << 19), base(1 << 12));
+        let special = [bar0, bar1]
+            .iter()
+            .any(|base| base >> 32 == 0xfd || *base == 0);
+        if !special && bar0 >> 19 != bar1 >> 19 {
+            return [bar0, bar1];
         }
     }
 }

@@ -11,7 +11,7 @@ use hostwire_packet::ht::{
     ResponseStatus, SrcTag, Write, WriteSize,
 };
 
-use super::host::{BAR0, Host, is_normal};
+use super::host::{Host, is_normal};
 use super::requests::{self, Data};
 use crate::ht::bench::{Failure, UNIT};
 use crate::ht::packets::Packet;
@@ -100,8 +100,8 @@ impl Memory {
     }
 
     fn post(&mut self, at: usize, data: Data<'_>) -> Result<(), Failure> {
-        let packet =
-            requests::write(BAR0 + at as u64, data, None).map_err(|error| error.to_string())?;
+        let packet = requests::write(self.host.bars[0] + at as u64, data, None)
+            .map_err(|error| error.to_string())?;
         self.push(packet);
         Ok(())
     }
@@ -155,7 +155,8 @@ impl Memory {
                 return Err(format!("a packet was sent in channel {channel}"));
             };
             if channel == 0 {
-                self.later.push_back(change(&packet, &mut self.counts)?);
+                self.later
+                    .push_back(change(&packet, self.host.bars[0], &mut self.counts)?);
                 self.sent += 1;
                 self.counts.posted += 1;
             } else {
@@ -240,7 +241,7 @@ impl Memory {
                     ReadSize::Bytes(_) => 1,
                 };
                 Ok((
-                    Answer::Read((address.get() - BAR0) as usize, dwords),
+                    Answer::Read((address.get() - self.host.bars[0]) as usize, dwords),
                     src_tag,
                 ))
             }
@@ -249,7 +250,7 @@ impl Memory {
                 ..
             }) => {
                 let mut counts = Counts::default();
-                let change = change(asked, &mut counts)?;
+                let change = change(asked, self.host.bars[0], &mut counts)?;
                 apply(&mut self.memory, &change);
                 self.counts.non_posted_dwords += counts.posted_dwords;
                 self.counts.non_posted += 1;
@@ -287,7 +288,7 @@ impl Memory {
     ) -> Result<Packet, hostwire_packet::Error> {
         let random = &mut self.random;
         // Few places, so that writes meet.
-        let block = BAR0 + (from + [0, 64, 8128][random.below(3) as usize]) as u64;
+        let block = self.host.bars[0] + (from + [0, 64, 8128][random.below(3) as usize]) as u64;
         if random.chance(60) {
             let len = 1 + random.below(16);
             let at = 4 * random.below(17 - len);
@@ -320,7 +321,7 @@ impl Memory {
             1 => {
                 let kind = RequestKind::Atomic {
                     src_tag: SrcTag::new(tag)?,
-                    address: hostwire_packet::ht::Address::new(BAR0 + 64)?,
+                    address: hostwire_packet::ht::Address::new(self.host.bars[0] + 64)?,
                     operation: hostwire_packet::ht::AtomicOperation::FetchAndAdd,
                     compat: false,
                 };
@@ -331,7 +332,7 @@ impl Memory {
                 let half = if at.is_multiple_of(2) { 0 } else { upper };
                 let block = half + [0, 64, 8128][self.random.below(3) as usize];
                 let len = 1 + self.random.below(16);
-                let place = (BAR0 + block as u64) + 4 * self.random.below(17 - len);
+                let place = (self.host.bars[0] + block as u64) + 4 * self.random.below(17 - len);
                 let size = if self.random.chance(70) {
                     ReadSize::Dwords(Dwords::new(len as u8)?)
                 } else {
@@ -350,12 +351,12 @@ fn apply(memory: &mut [u8], change: &Change) {
 }
 
 /// What a write changes.
-fn change(packet: &Packet, counts: &mut Counts) -> Result<Change, Failure> {
+fn change(packet: &Packet, bar0: u64, counts: &mut Counts) -> Result<Change, Failure> {
     let request = RequestRepr::parse(&packet.bytes).map_err(|error| error.to_string())?;
     let RequestKind::Write(write) = request.kind else {
         return Err(format!("{request:?} is no write"));
     };
-    let at = (write.address.get() - BAR0) as usize;
+    let at = (write.address.get() - bar0) as usize;
     let data = packet.data();
     let mut change = Change::new();
     match write.size {

@@ -9,7 +9,7 @@ use hostwire_packet::ht::{
 
 use super::cable::{Cable, Faults};
 use super::device::Board;
-use super::host::{BAR0, BAR1, Host, dword, is_normal};
+use super::host::{Host, dword, is_normal};
 use super::requests::{self, Data};
 use super::switch::{PORTS, Switch};
 use crate::ht::bench::{Failure, UNIT};
@@ -17,10 +17,6 @@ use crate::ht::packets::Packet;
 use crate::model::{Error, Files};
 use crate::random::Random;
 
-/// Ring of each host.
-const RING: u64 = 0x1_2345_6780;
-/// Slots of it: no power of two.
-const SLOTS: u64 = 5;
 /// Clocks without a message after which a run is given up.
 const PATIENCE: u64 = 60_000;
 
@@ -56,7 +52,11 @@ pub struct Seen {
 
 /// What a host has got.
 #[derive(Debug, Default)]
-struct Ring {
+pub struct Ring {
+    /// Where it is, and its slots.
+    pub base: u64,
+    /// As `base`.
+    pub slots: u64,
     count: u64,
     /// The message whose status is to come.
     open: Option<Vec<u8>>,
@@ -73,7 +73,12 @@ pub struct Network {
     pub cables: Vec<Cable>,
     random: Random,
     shape: Shape,
-    rings: Vec<Ring>,
+    /// Reads between messages, without their answers.
+    asked: u64,
+    /// What they have got.
+    pub rings: Vec<Ring>,
+    /// Numbers of the boards.
+    pub numbers: Vec<u8>,
     /// Messages under way, by source and destination.
     expected: Vec<Vec<VecDeque<Vec<u8>>>>,
     /// Messages that have arrived.
@@ -87,7 +92,8 @@ pub struct Network {
 }
 
 impl Network {
-    /// Hosts whose links are up and whose boards are set up. Clocks from outside wander in `wander` percent of their edges.
+    /// Hosts whose links are up and whose boards are set up. Clocks from outside wander in `wander` percent of their edges;
+    /// without, addresses are short, for measurements.
     ///
     /// # Errors
     /// Without the library; inside, what went wrong while links came up.
@@ -113,15 +119,26 @@ impl Network {
             _ => None,
         };
         let cables = if switch.is_some() { 2 * count } else { count };
+        let cables: Vec<_> = (0..cables)
+            .map(|_| Cable::new(Random::new(random.next())))
+            .collect();
+        let rings = (0..count).map(|_| ring(&mut random, wander == 0)).collect();
+        let numbers = match shape {
+            Shape::Star => (0..count as u8).collect(),
+            // Any, but not the same ones.
+            _ => (0..count as u8)
+                .map(|at| at << 6 ^ random.below(64) as u8)
+                .collect(),
+        };
         let mut network = Self {
             hosts,
             switch,
-            cables: (0..cables)
-                .map(|_| Cable::new(Random::new(random.next())))
-                .collect(),
+            cables,
             random,
             shape,
-            rings: (0..count).map(|_| Ring::default()).collect(),
+            asked: 0,
+            rings,
+            numbers,
             expected: vec![vec![VecDeque::new(); count]; count],
             arrived: 0,
             clocks: 0,
@@ -147,15 +164,14 @@ impl Network {
         self.until("the links do not come up", |network| {
             network.hosts.iter().all(Host::is_up)
         })?;
-        let packets = Host::set_up_packets(BAR0, BAR1)?;
+        let mut count = 0;
         for host in &mut self.hosts {
-            host.partner.outbox[1].extend(packets.iter().cloned());
+            let packets = host.set_up_packets()?;
+            count = packets.len();
+            host.partner.outbox[1].extend(packets);
         }
         self.until("registers do not answer", |network| {
-            network
-                .rings
-                .iter()
-                .all(|ring| ring.answers.len() == packets.len())
+            network.rings.iter().all(|ring| ring.answers.len() == count)
         })?;
         for (number, host) in self.hosts.iter_mut().enumerate() {
             if let Some(answer) = self.rings[number]
@@ -167,14 +183,14 @@ impl Network {
             }
             self.rings[number].answers.clear();
             let registers = [
-                (0x08, number as u32),
-                (0x10, RING as u32),
-                (0x14, (RING >> 32) as u32),
-                (0x18, SLOTS as u32),
+                (0x08, u32::from(self.numbers[number])),
+                (0x10, self.rings[number].base as u32),
+                (0x14, (self.rings[number].base >> 32) as u32),
+                (0x18, self.rings[number].slots as u32),
                 (0x04, 1),
             ];
             for (at, value) in registers {
-                host.partner.outbox[0].push_back(dword(BAR1 + at, value)?);
+                host.partner.outbox[0].push_back(dword(host.bars[1] + at, value)?);
             }
         }
         self.until("registers are not written", |network| {
@@ -266,7 +282,12 @@ impl Network {
     /// A packet of a board.
     fn take(&mut self, number: usize, packet: Packet, time: u64) -> Result<(), Failure> {
         if packet.channel == 2 {
-            self.rings[number].answers.push_back(packet);
+            if self.asked > 0 && packet.data() == [0; 64] && is_normal(&packet) {
+                // There are no registers.
+                self.asked -= 1;
+            } else {
+                self.rings[number].answers.push_back(packet);
+            }
             return Ok(());
         }
         let request = RequestRepr::parse(&packet.bytes).map_err(|error| error.to_string())?;
@@ -280,7 +301,7 @@ impl Network {
             _ => return Err(format!("{request:?}")),
         };
         let ring = &mut self.rings[number];
-        let slot = RING + 128 * (ring.count % SLOTS);
+        let slot = ring.base + 128 * (ring.count % ring.slots);
         match ring.open.take() {
             None if (address, unit) == (slot, UNIT) => {
                 ring.open = Some(packet.data().to_vec());
@@ -311,10 +332,11 @@ impl Network {
                 self.rings[number].count
             ));
         }
-        let queue = self
-            .expected
-            .get_mut(source)
-            .map(|queues| &mut queues[number]);
+        let sender = self
+            .numbers
+            .iter()
+            .position(|&number| usize::from(number) == source);
+        let queue = sender.map(|sender| &mut self.expected[sender][number]);
         let Some(mut expected) = queue.and_then(VecDeque::pop_front) else {
             return Err(format!(
                 "no message is expected from {source}: {message:x?}"
@@ -337,7 +359,8 @@ impl Network {
     /// If there is no such packet.
     pub fn send(&mut self, from: usize, to: usize) -> Result<(), Failure> {
         let random = &mut self.random;
-        let page = BAR0 + (to << 12) as u64 + 64 * random.below(64);
+        let page =
+            self.hosts[from].bars[0] + (u64::from(self.numbers[to]) << 12) + 64 * random.below(64);
         let text = |error: hostwire_packet::Error| error.to_string();
         let (packet, message) = if random.chance(60) {
             let len = 1 + random.below(16);
@@ -373,13 +396,18 @@ impl Network {
         Ok(())
     }
 
+    /// Where a host writes messages for another one.
+    pub fn window(&self, from: usize, to: usize) -> u64 {
+        self.hosts[from].bars[0] + (u64::from(self.numbers[to]) << 12)
+    }
+
     /// Sends a message of this length, a multiple of 4.
     ///
     /// # Errors
     /// If there is no such packet.
     pub fn send_dwords(&mut self, from: usize, to: usize, len: usize) -> Result<(), Failure> {
         let data = bytes(&mut self.random, len);
-        let packet = requests::write(BAR0 + (to << 12) as u64, Data::Dwords(&data), None);
+        let packet = requests::write(self.window(from, to), Data::Dwords(&data), None);
         self.hosts[from].partner.outbox[0].push_back(packet.map_err(|error| error.to_string())?);
         self.expected[from][to].push_back(data);
         Ok(())
@@ -419,8 +447,31 @@ impl Network {
                     Shape::Star => self.random.below(PORTS as u64) as usize,
                 };
                 self.send(from, to)?;
+                if self.random.chance(20) {
+                    self.disturb(from)?;
+                }
             }
         }
+        Ok(())
+    }
+
+    /// Something else for the board between messages: a write behind its registers, a fence, a read.
+    fn disturb(&mut self, number: usize) -> Result<(), Failure> {
+        let random = &mut self.random;
+        let place = self.hosts[number].bars[1] + 0x100 + 64 * random.below(8);
+        let packet = match random.below(3) {
+            0 => {
+                let len = 4 * (1 + random.below(16) as usize);
+                requests::write(place, Data::Dwords(&bytes(random, len)), None)
+            }
+            1 => requests::request(RequestKind::Fence { isoc: false }, &[]),
+            _ => requests::read(place, ReadSize::Dwords(Dwords::MAX), 7),
+        };
+        let packet = packet.map_err(|error| error.to_string())?;
+        if packet.channel == 1 {
+            self.asked += 1;
+        }
+        self.hosts[number].partner.outbox[packet.channel].push_back(packet);
         Ok(())
     }
 
@@ -438,6 +489,7 @@ impl Network {
     pub fn is_done(&self) -> bool {
         self.hosts.iter().all(|host| host.partner.is_idle())
             && self.expected.iter().flatten().all(VecDeque::is_empty)
+            && self.asked == 0
     }
 
     /// A register behind base address 1 of a board.
@@ -446,18 +498,22 @@ impl Network {
     /// Without answer.
     pub fn read_register(&mut self, number: usize, at: u64) -> Result<u32, Failure> {
         let one = ReadSize::Dwords(Dwords::MIN);
-        let packet = requests::read(BAR1 + at, one, 1).map_err(|error| error.to_string())?;
+        let packet = requests::read(self.hosts[number].bars[1] + at, one, 1)
+            .map_err(|error| error.to_string())?;
         let answer = self.ask(number, packet)?;
         let data = <[u8; 4]>::try_from(answer.data());
         let data = data.map_err(|_| format!("register {at:#x} is answered with {answer:x?}"))?;
         Ok(u32::from_le_bytes(data))
     }
 
-    /// The answer to a non-posted request of a host, while it waits for no other one.
+    /// The answer to a non-posted request of a host, sent behind all posted ones, while it waits for no other one.
     ///
     /// # Errors
     /// Without answer.
     pub fn ask(&mut self, number: usize, packet: Packet) -> Result<Packet, Failure> {
+        self.until("posted packets stand still", |network| {
+            network.hosts[number].partner.outbox[0].is_empty()
+        })?;
         self.hosts[number].partner.outbox[1].push_back(packet);
         self.until("no answer", |network| {
             !network.rings[number].answers.is_empty()
@@ -466,6 +522,16 @@ impl Network {
             .answers
             .pop_front()
             .ok_or_else(String::new)
+    }
+}
+
+/// A ring anywhere, in memory above and below 40 bits; its slots are seldom a power of two.
+fn ring(random: &mut Random, short: bool) -> Ring {
+    let bits = if short || random.chance(50) { 38 } else { 64 };
+    Ring {
+        base: (random.next() >> (64 - bits)) & !0x7fff,
+        slots: 1 + random.below(200),
+        ..Ring::default()
     }
 }
 

@@ -47,8 +47,6 @@ pub struct Options {
     pub kind: &'static str,
     /// File for waves.
     pub waves: Option<String>,
-    /// File for coverage.
-    pub coverage: Option<String>,
 }
 
 impl Options {
@@ -63,7 +61,6 @@ impl Options {
             buffers: None,
             kind: "",
             waves: None,
-            coverage: None,
         }
     }
 }
@@ -141,13 +138,10 @@ impl Bench {
     /// Without the library; inside, what went wrong while the link came up.
     pub fn new(options: &Options) -> Result<Result<Self, Failure>, model::Error> {
         let mut random = Random::new(options.seed);
-        let text = |name: &Option<String>| {
-            name.as_ref()
-                .and_then(|name| CString::new(name.as_str()).ok())
-        };
+        let waves = options.waves.as_ref();
         let files = Files {
-            waves: text(&options.waves),
-            coverage: text(&options.coverage),
+            waves: waves.and_then(|name| CString::new(name.as_str()).ok()),
+            ..Files::default()
         };
         let design = format!("{}{}", options.width.design(), options.kind);
         let core = {
