@@ -1,10 +1,10 @@
 #!/bin/bash
 # The hardware in lab/rtl: checks, tests and proves it, and prints what was seen. See docs/rtl.md.
 #
-#     scripts/rtl.sh          all of it: lint, build, test, coverage, prove, synth, then one table
-#     scripts/rtl.sh quick    what belongs to `make test`: lint, build, test, without the rest
+#     scripts/rtl.sh          all of it: lint, build, test, cosim, coverage, prove, synth, then one table
+#     scripts/rtl.sh quick    what belongs to `make test`: lint, build, test, cosim, without the rest
 #     scripts/rtl.sh build    only libraries for the harness: target/rtl/libhostwire_rtl_*.so
-#     scripts/rtl.sh lint | test | coverage | prove | synth     one part
+#     scripts/rtl.sh lint | test | cosim | coverage | prove | synth     one part; cosim is boards as RTL in the simulator
 #
 # PACKETS=10000000  packets of the random tests, for each design (default 100000)
 # DESIGN='ht*'      only these of lab/rtl/designs: lint, build, synth
@@ -131,6 +131,12 @@ part_test() {
     [[ -z ${WAVES:-} ]] || say "signals are in $(cd "$out" && echo *.vcd), folder $out"
 }
 
+# Boards as RTL in the simulator, beside its model. With the features of the step `test`, which has built the same program.
+part_cosim() {
+    HOSTWIRE_RTL="$out" HOSTWIRE_RTL_FIGURES="$out/figures" \
+        "$cargo" test --locked --workspace --all-features --lib -- experiments::htx_rtl:: models::ht::rtl::
+}
+
 # Lines that the tests have run, and bits that have changed: the same tests, shorter. PCI Express is left out.
 part_coverage() {
     need verilator python3
@@ -195,17 +201,19 @@ table() {
 
 mkdir -p "$out"
 case ${1:-all} in
-    build | lint | test | coverage | prove | synth) "part_$1" ;;
+    build | lint | test | cosim | coverage | prove | synth) "part_$1" ;;
     quick)
         part_lint
         part_build
         part_test
+        part_cosim
         table
         ;;
     all)
         part_lint
         part_build
         part_test
+        part_cosim
         part_coverage
         part_prove
         part_synth
