@@ -3,7 +3,7 @@
 use hostwire_plan::htx::PortKind;
 
 use crate::engine::Ps;
-use crate::machine::htx::{BoardKind, SETTLE, WINDOW, join, link_port};
+use crate::machine::htx::{BoardKind, Purpose, SETTLE, WINDOW, join, link_port};
 use crate::models::ht::Packet;
 use crate::models::ht::link_port::LinkPortConfig;
 use crate::models::ht::nic::{Nic, NicConfig};
@@ -15,9 +15,7 @@ use crate::models::{DeviceEvent, Fabric};
 
 pub use crate::machine::htx::{HtxHost, Setup, add_host};
 
-use super::htx_device::{
-    Purpose, add, cable, counters, offset, outcome, phases, slot, window_bytes,
-};
+use super::htx_device::{add, cable, counters, offset, outcome, phases, slot, window_bytes};
 use super::htx_host::{bare_link, bench, start};
 use super::programs::{BareStores, Marks, Step, Timed};
 use super::{Claims, ExperimentError, Row, mb_per_s, mib_per_s};

@@ -1,7 +1,7 @@
 //! The board of a host as what it is to be: the model, or RTL.
 
 use crate::engine::{ComponentId, Ps};
-use crate::machine::htx::{BoardKind, HtxHost, Setup, WINDOW_BYTES, add_host_with, join};
+use crate::machine::htx::{BoardKind, HtxHost, Purpose, Setup, WINDOW_BYTES, add_host_with, join};
 use crate::models::Fabric;
 use crate::models::ht::Link;
 use crate::models::ht::nic::NicConfig;
@@ -20,15 +20,6 @@ pub(super) fn window_bytes(device: BoardKind) -> u64 {
         BoardKind::RtlCore => 1 << 20,
         BoardKind::Rtl => 1 << 14,
     }
-}
-
-/// What the host does with the board.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Purpose {
-    /// Reads and writes of its window.
-    Window,
-    /// Messages.
-    Messages,
 }
 
 /// How many runs a device needs for a mean: one for each place that words on the link can have in a clock of the core.

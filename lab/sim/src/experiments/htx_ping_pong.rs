@@ -6,7 +6,9 @@ use std::rc::Rc;
 use hostwire_plan::htx::PortKind;
 
 use crate::engine::Ps;
-use crate::machine::htx::{BoardKind, DESTINATION_BYTES, HtxHost, SETTLE, Setup, link_port};
+use crate::machine::htx::{
+    BoardKind, DESTINATION_BYTES, HtxHost, Purpose, SETTLE, Setup, link_port,
+};
 use crate::models::Fabric;
 use crate::models::ht::Packet;
 use crate::models::ht::nic::{Nic, NicConfig};
@@ -15,7 +17,7 @@ use crate::models::link::End;
 
 use super::ExperimentError;
 use super::htx_device::{
-    Purpose, add as add_board, cable, counters, first_answer, outcome, phases as all_phases, slot,
+    add as add_board, cable, counters, first_answer, outcome, phases as all_phases, slot,
 };
 use super::htx_host::start;
 use super::programs::{Marks, Step, Timed};

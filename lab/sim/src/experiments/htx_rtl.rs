@@ -257,5 +257,4 @@ fn lines_both_ways_mb_s(setup: &Setup) -> Result<f64, ExperimentError> {
 }
 
 #[cfg(all(test, target_os = "linux"))]
-#[path = "htx_rtl_tests.rs"]
 mod tests;

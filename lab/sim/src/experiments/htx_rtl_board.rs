@@ -3,7 +3,9 @@
 use hostwire_rtl_harness::model;
 
 use crate::engine::{Component, ComponentId, Ps};
-use crate::machine::htx::{BoardKind, DESTINATION_BYTES, HtxHost, Setup, WINDOW, processor};
+use crate::machine::htx::{
+    BoardKind, DESTINATION_BYTES, HtxHost, Purpose, Setup, WINDOW, processor,
+};
 use crate::models::ht::nic::{Nic, NicConfig};
 use crate::models::ht::opteron::OpteronConfig;
 use crate::models::ht::rtl::{Design, RtlBoard, RtlConfig, RtlError};
@@ -12,7 +14,6 @@ use crate::models::link::{End, LinkCounters};
 use crate::models::{DeviceEvent, Fabric};
 
 use super::ExperimentError;
-use super::htx_device::Purpose;
 
 /// See [`super::htx_device::phases`].
 pub(super) const PHASES: u8 = RtlConfig::PHASES;

@@ -1,14 +1,13 @@
 //! In the place of hosts whose board is RTL, where there are none.
 
 use crate::engine::{Component, ComponentId, Ps};
-use crate::machine::htx::{HtxHost, Setup};
+use crate::machine::htx::{HtxHost, Purpose, Setup};
 use crate::models::ht::nic::NicConfig;
 use crate::models::ht::opteron::OpteronConfig;
 use crate::models::link::{End, LinkCounters};
 use crate::models::{DeviceEvent, Fabric};
 
 use super::ExperimentError;
-use super::htx_device::Purpose;
 
 pub(super) const PHASES: u8 = 16;
 

@@ -37,6 +37,15 @@ pub enum BoardKind {
     Rtl,
 }
 
+/// What the host does with the board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Reads and writes of its window.
+    Window,
+    /// Messages.
+    Messages,
+}
+
 /// Widths and clocks of a setup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setup {

@@ -4,7 +4,8 @@ mod host;
 
 pub(crate) use host::processor;
 pub use host::{
-    BoardKind, DESTINATION_BYTES, HtxHost, Setup, WINDOW, WINDOW_BYTES, add_host, add_host_with,
+    BoardKind, DESTINATION_BYTES, HtxHost, Purpose, Setup, WINDOW, WINDOW_BYTES, add_host,
+    add_host_with,
 };
 
 use hostwire_plan::htx::{Device, HtxPlan, LinkPort, PortKind, Region};

@@ -9,11 +9,12 @@ use std::rc::Rc;
 
 use hostwire_testing::{left_out, need};
 
+use crate::machine::htx::Purpose;
 use crate::models::ht::opteron::{Opteron, WriteObserver};
 use crate::models::ht::{Command, rtl::RtlBoard};
 
 use super::super::htx_board::end_to_end_with;
-use super::super::htx_device::{Purpose, slot};
+use super::super::htx_device::slot;
 use super::super::htx_rtl_board::add_board;
 use super::super::programs::Step;
 use super::*;
@@ -94,11 +95,11 @@ fn parts_of_a_read(device: BoardKind) -> Result<[f64; 5], ExperimentError> {
 /// The differences that docs/rtl.md explains, and no others.
 #[test]
 fn where_the_time_of_a_read_goes() {
-    let parts = |device| built(parts_of_a_read(device));
-    let (Some(core), Some(rtl)) = (parts(BoardKind::RtlCore), parts(BoardKind::Rtl)) else {
+    let Some(core) = built(parts_of_a_read(BoardKind::RtlCore)) else {
         return;
     };
-    let model = parts(BoardKind::Model).unwrap();
+    let [rtl, model] =
+        [BoardKind::Rtl, BoardKind::Model].map(|device| parts_of_a_read(device).unwrap());
     let names = ["host", "request", "board", "answer", "host again"];
     for (at, name) in names.into_iter().enumerate() {
         let (core, model, rtl) = (core[at], model[at], rtl[at]);
