@@ -32,9 +32,11 @@ for (kind, module, what), count in points.items():
 with open(holes, "w", encoding="utf-8") as file:
     for (kind, module), what in sorted(missing.items()):
         file.write(f"{kind} of {module}: {', '.join(sorted(what))}\n")
+for (folder, kind, was_seen), count in list(seen.items()):
+    seen["", kind, was_seen] += count
 for folder in sorted({folder for folder, _, _ in seen}):
     shares = []
     for kind in ("lines", "bits"):
         hit, total = seen[folder, kind, True], seen[folder, kind, True] + seen[folder, kind, False]
         shares.append(f"{100 * hit / total:.1f} % of {total} {kind}")
-    print(f"coverage | lab/rtl/{folder} | {', '.join(shares)}")
+    print(f"coverage | {folder or 'all'} | {', '.join(shares)}")

@@ -53,7 +53,14 @@ fn writes_that_are_no_messages_are_counted() {
             "a read does not pass a message"
         );
     }
+    // Bits of the mask outside of the data are no data.
+    let mut long = requests::write(window, Data::Masked(15, &[0; 4]), None).unwrap();
+    long.bytes[long.control..].copy_from_slice(&[0xff, 0xff, 0xff, 0xff, 1, 2, 3, 4]);
+    network.hosts[0].partner.outbox[0].push_back(long);
+    network.expect(0, 1, vec![1, 2, 3, 4]);
+    sent += 1;
     run(&mut network, 300);
+    assert!(network.is_done());
     assert_eq!(network.read_register(0, REFUSED), Ok(2));
     assert_eq!(network.read_register(1, COMPLETED), Ok(sent));
     assert_eq!(network.read_register(1, 0), Ok(0x4845_5832));

@@ -2,30 +2,11 @@
 
 mod common;
 
-use common::{figure, left_out_or_panic};
+use common::{example, figure};
 use hostwire_packet::ht::{Dwords, ReadSize};
 use hostwire_rtl_harness::board::host::dword;
 use hostwire_rtl_harness::board::memory::Memory;
 use hostwire_rtl_harness::board::requests::{Data, read, write};
-use hostwire_rtl_harness::board::{Board, Host};
-use hostwire_rtl_harness::model::Files;
-use hostwire_rtl_harness::random::Random;
-
-fn host(seed: u64, wander: u64) -> Option<(Host, Random)> {
-    let mut random = Random::new(seed);
-    let board = match Board::new("example8", &mut random, wander, Files::default()) {
-        Ok(board) => board,
-        Err(error) => {
-            left_out_or_panic(error);
-            return None;
-        }
-    };
-    let mut host = Host::new(board, Random::new(random.next()), wander);
-    if let Err(failure) = host.begin() {
-        panic!("seed {seed}: {failure}");
-    }
-    Some((host, random))
-}
 
 fn answers() -> u64 {
     let packets = std::env::var("HOSTWIRE_RTL_PACKETS").ok();
@@ -38,7 +19,7 @@ fn the_block_ram_is_a_memory() {
     const RUN: u64 = 2_000;
     let (mut writes, mut reads, mut clocks) = (0, 0, 0);
     for seed in 0..answers().div_ceil(RUN) {
-        let Some((host, random)) = host(seed, 3) else {
+        let Some((host, random)) = example(seed, 3) else {
             return;
         };
         let mut memory = Memory::new(host, random).unwrap();
@@ -57,7 +38,7 @@ fn the_block_ram_is_a_memory() {
 
 #[test]
 fn registers_count() {
-    let Some((mut host, mut random)) = host(77, 3) else {
+    let Some((mut host, mut random)) = example(77, 3) else {
         return;
     };
     let registers = host.bars[1];
@@ -109,7 +90,7 @@ fn registers_count() {
 fn writes_as_fast_as_the_link_brings_them() {
     const CLOCKS: u64 = 8_000;
     for (len, paper) in [(4, 95), (8, 189), (16, 253), (32, 303), (64, 337)] {
-        let Some((mut host, _)) = host(len, 0) else {
+        let Some((mut host, _)) = example(len, 0) else {
             return;
         };
         host.partner.change(0, 0);
@@ -144,7 +125,7 @@ fn how_long_a_read_takes() {
     for dwords in [1, 2, 16] {
         let mut times = Vec::new();
         for seed in 0..16 {
-            let Some((mut host, _)) = host(seed, 0) else {
+            let Some((mut host, _)) = example(seed, 0) else {
                 return;
             };
             host.partner.change(0, 0);

@@ -52,13 +52,14 @@ fn every_packet_arrives_as_it_was_sent() {
     }
 }
 
-/// A short run whose signals are written to a file.
+/// A short run of each link whose signals are written to a file, if somebody asks for it.
 #[test]
 fn what_is_seen_of_a_run() {
-    let Ok(folder) = std::env::var("HOSTWIRE_RTL_WAVES") else {
-        return;
-    };
-    for (width, wide) in LINKS {
+    let folder = std::env::var("HOSTWIRE_RTL_WAVES").ok();
+    for (folder, (width, wide)) in folder
+        .iter()
+        .flat_map(|folder| LINKS.map(|link| (folder, link)))
+    {
         let mut options = Options::new(width, wide, 0);
         let (from, to) = (u8::from(wide.0), u8::from(wide.1));
         options.kind = "-waves";

@@ -183,7 +183,11 @@ impl Memory {
         let (expected, tag) = self.expected(&asked)?;
         let got = ResponseRepr::parse(&answer.bytes).map_err(|error| error.to_string())?;
         let wrong = Err(format!("{asked:x?} is answered with {answer:x?}"));
-        if got.src_tag != tag || got.unit_id.get() != UNIT || got.bridge {
+        if got.src_tag != tag
+            || got.unit_id.get() != UNIT
+            || got.bridge
+            || got.pass_pw != requests::answer_passes(&asked)
+        {
             return wrong;
         }
         match expected {
@@ -272,6 +276,7 @@ impl Memory {
         let text = |error: hostwire_packet::Error| error.to_string();
         while self.outbox[0].len() < 3 {
             let packet = self.random_write(0, None).map_err(text)?;
+            let packet = requests::vary(packet, &mut self.random);
             self.push(packet);
         }
         while self.outbox[1].len() < 3 {
@@ -327,7 +332,10 @@ impl Memory {
                 };
                 requests::request(kind, &[1; 8])
             }
-            2..=7 => self.random_write(upper, Some(tag)),
+            2..=7 => {
+                let packet = self.random_write(upper, Some(tag))?;
+                Ok(requests::vary(packet, &mut self.random))
+            }
             at => {
                 let half = if at.is_multiple_of(2) { 0 } else { upper };
                 let block = half + [0, 64, 8128][self.random.below(3) as usize];
@@ -338,7 +346,8 @@ impl Memory {
                 } else {
                     ReadSize::Bytes(ByteEnables::new(self.random.below(16) as u8)?)
                 };
-                requests::read(place, size, tag)
+                let packet = requests::read(place, size, tag)?;
+                Ok(requests::vary(packet, &mut self.random))
             }
         }
     }

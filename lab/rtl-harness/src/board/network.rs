@@ -242,7 +242,7 @@ impl Network {
             }
             let host = &mut self.hosts[number];
             self.errors += u64::from(host.board.cable_error());
-            if let Some((_, time)) = host.partner.sent.drain(..).last() {
+            if let Some((_, time)) = host.partner.sent.drain(..).next_back() {
                 self.seen.written = time;
             }
         }
@@ -391,9 +391,15 @@ impl Network {
             data.truncate(64 - (mask >> (4 * first)).leading_zeros() as usize);
             (packet, data)
         };
+        let packet = requests::vary(packet, random);
         self.hosts[from].partner.outbox[0].push_back(packet);
         self.expected[from][to].push_back(message);
         Ok(())
+    }
+
+    /// A message that somebody else has put into the outbox of a host is to arrive.
+    pub fn expect(&mut self, from: usize, to: usize, message: Vec<u8>) {
+        self.expected[from][to].push_back(message);
     }
 
     /// Where a host writes messages for another one.
@@ -529,7 +535,7 @@ impl Network {
 fn ring(random: &mut Random, short: bool) -> Ring {
     let bits = if short || random.chance(50) { 38 } else { 64 };
     Ring {
-        base: (random.next() >> (64 - bits)) & !0x7fff,
+        base: (random.next() >> (64 - bits)) & !0x7f,
         slots: 1 + random.below(200),
         ..Ring::default()
     }

@@ -7,6 +7,7 @@ use hostwire_packet::ht::{
 };
 
 use crate::ht::packets::Packet;
+use crate::random::Random;
 
 /// The data of a write.
 #[derive(Clone, Copy, Debug)]
@@ -84,4 +85,28 @@ pub fn request(kind: RequestKind, data: &[u8]) -> Result<Packet, Error> {
     let mut bytes = vec![0; packet.buffer_len()];
     let len = packet.emit(&mut bytes)?;
     Packet::parse(bytes.get(..len).unwrap_or(&[]))
+}
+
+/// The same read or write with other flags: coherent, isochronous, SeqID, PassPW, and for a read PassPW of its answer.
+#[must_use]
+pub fn vary(mut packet: Packet, random: &mut Random) -> Packet {
+    let first = packet.control.saturating_sub(8);
+    let Some([low, high]) = packet.bytes.get_mut(first..first + 2) else {
+        return packet;
+    };
+    let flags = if *low >> 4 & 3 == 1 { 0xcb } else { 0xc3 };
+    *low ^= random.next() as u8 & flags;
+    *high ^= random.next() as u8 & 0xe0;
+    packet
+}
+
+/// Whether the answer to a read or a non-posted write may pass posted packets.
+pub fn answer_passes(packet: &Packet) -> bool {
+    let first = packet.control.saturating_sub(8);
+    let byte = |at| packet.bytes.get(first + at).copied().unwrap_or(0);
+    if byte(0) >> 4 & 3 == 1 {
+        byte(0) >> 3 & 1 == 1
+    } else {
+        byte(1) >> 7 == 1
+    }
 }
