@@ -1,12 +1,13 @@
 #!/bin/bash
 # The hardware in lab/rtl: checks, tests and proves it, and prints what was seen. See docs/rtl.md.
 #
-#     scripts/rtl.sh          all of it: lint, build, test, prove, synth, then one table
-#     scripts/rtl.sh quick    what belongs to `make test`: lint, build, test, without the rest
+#     scripts/rtl.sh          all of it: lint, build, test, cosim, coverage, prove, synth, then one table
+#     scripts/rtl.sh quick    what belongs to `make test`: lint, build, test, cosim, without the rest
 #     scripts/rtl.sh build    only libraries for the harness: target/rtl/libhostwire_rtl_*.so
-#     scripts/rtl.sh lint | test | prove | synth     one part
+#     scripts/rtl.sh lint | test | cosim | coverage | prove | synth     one part; cosim is boards as RTL in the simulator
 #
 # PACKETS=10000000  packets of the random tests, for each design (default 100000)
+# DESIGN='ht*'      only these of lab/rtl/designs: lint, build, synth
 # WAVES=1           writes the signals of a short run to target/rtl/*.vcd
 #
 # It needs verilator, yosys and z3. As root on Debian or Ubuntu it installs them, otherwise it says which are missing.
@@ -46,7 +47,8 @@ sources() {
 each_design() {
     local line
     while read -r line; do
-        [[ -z $line || $line == '#'* ]] && continue
+        # shellcheck disable=SC2053
+        [[ -z $line || $line == '#'* || ${line%% *} != ${DESIGN:-*} ]] && continue
         # shellcheck disable=SC2086
         "$@" ${line/ - / }
     done <lab/rtl/designs
@@ -66,11 +68,11 @@ build_one() {
         parameters+=("$1")
         shift
     done
-    # The tests of these write neither.
-    [[ $kind == plain || $name != pcie_* ]] || return 0
+    # Tests of PCI Express write neither, and only those of the HT-Core write waves.
+    [[ $kind == plain || $name == ht* || ($kind == coverage && $name != pcie_*) ]] || return 0
     case $kind in
         waves) options=(--trace --trace-structs) name=$name-waves ;;
-        coverage) options=(--coverage-line --coverage-user) name=$name-coverage ;;
+        coverage) options=(--coverage-line --coverage-toggle --coverage-underscore) name=$name-coverage ;;
     esac
     folder=$out/$name
     local library=$out/libhostwire_rtl_$name.so files
@@ -124,22 +126,29 @@ part_test() {
         each_design build_one waves
         folders+=(HOSTWIRE_RTL_WAVES="$out")
     fi
-    if [[ -n ${COVERAGE:-} ]]; then
-        each_design build_one coverage
-        rm -f "$out"/*.dat
-        folders+=(HOSTWIRE_RTL_COVERAGE="$out")
-    fi
     env "${folders[@]}" HOSTWIRE_RTL="$out" HOSTWIRE_RTL_PACKETS="$packets" HOSTWIRE_RTL_FIGURES="$out/figures" \
         "$cargo" test --release --locked --package hostwire-rtl-harness
     [[ -z ${WAVES:-} ]] || say "signals are in $(cd "$out" && echo *.vcd), folder $out"
-    [[ -z ${COVERAGE:-} ]] || count_coverage
 }
 
-# Lines that the tests have run.
-count_coverage() {
-    local total
-    total=$(verilator_coverage --annotate "$out/annotated" "$out"/*.dat | sed -nE 's/.*Total coverage \((.*)\) (.*)%/\2 % of lines (\1)/p')
-    printf 'coverage | HT-Core | %s; those never run have %%000000 in %s\n' "$total" target/rtl/annotated >>"$out/figures"
+# Boards as RTL in the simulator, beside its model. With the features of the step `test`, which has built the same program.
+part_cosim() {
+    HOSTWIRE_RTL="$out" HOSTWIRE_RTL_FIGURES="$out/figures" \
+        "$cargo" test --locked --workspace --all-features --lib -- experiments::htx_rtl:: models::ht::rtl::
+}
+
+# Lines that the tests have run, and bits that have changed: the same tests, shorter. PCI Express is left out.
+part_coverage() {
+    need verilator python3
+    each_design build_one coverage
+    rm -rf "$out/coverage"
+    mkdir -p "$out/coverage"
+    HOSTWIRE_RTL="$out" HOSTWIRE_RTL_COVERAGE="$out/coverage" HOSTWIRE_RTL_PACKETS="${PACKETS:-20000}" \
+        "$cargo" test --release --locked --package hostwire-rtl-harness --test 'ht_*' --test 'board_*'
+    verilator_coverage --write "$out/coverage/merged" "$out"/coverage/*.dat
+    rm "$out"/coverage/*.dat
+    python3 lab/rtl/coverage.py "$out/coverage/merged" "$out/coverage/holes" | tee -a "$out/figures"
+    say "what was never seen is in $out/coverage/holes"
 }
 
 part_prove() {
@@ -166,7 +175,7 @@ synth_one() {
         select -assert-none t:\$dlatch; design -push-copy; flatten; opt_clean; write_json $out/$name.json; design -pop;
         synth_xilinx -family xc4v -flatten -top $top; select -assert-none t:LD*;
         tee -o $out/$name-stat.txt stat" 2>&1 | grep -v '^Warning: \(Resizing\|Shift\)' || true
-    python3 lab/rtl/clocks.py "$out/$name.json"
+    python3 lab/rtl/clocks.py "$out/$name.json" "$top"
     awk -v name="$name" -v paper="${paper_slices[$name]:-0}" '
         $1 ~ /^LUT[1-4]$/ { tables += $2 }
         $1 == "RAM16X1D" { tables += 2 * $2 }
@@ -192,17 +201,20 @@ table() {
 
 mkdir -p "$out"
 case ${1:-all} in
-    build | lint | test | prove | synth) "part_$1" ;;
+    build | lint | test | cosim | coverage | prove | synth) "part_$1" ;;
     quick)
         part_lint
         part_build
         part_test
+        part_cosim
         table
         ;;
     all)
         part_lint
         part_build
-        COVERAGE=1 part_test
+        part_test
+        part_cosim
+        part_coverage
         part_prove
         part_synth
         table

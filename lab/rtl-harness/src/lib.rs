@@ -3,6 +3,7 @@
 //! [`model`] loads a model at run time: libraries that `scripts/rtl.sh build` puts into `target/rtl`. Without them
 //! this crate builds, and its tests say that they are skipped. Each design has a module.
 
+pub mod board;
 pub mod ht;
 pub mod model;
 pub mod pcie;

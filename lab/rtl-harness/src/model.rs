@@ -4,11 +4,15 @@ use core::ffi::{CStr, c_char, c_void};
 use core::ptr::NonNull;
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use hostwire_transport::os::library::{Library, Scope};
 
 /// What `rtl_version` of the library has to return.
 const VERSION: u32 = 1;
+
+/// Models of a process that write what they have run: each file has some megabytes.
+const COVERED: u32 = 16;
 
 /// Why there is no model.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -58,7 +62,7 @@ type Free = unsafe extern "C" fn(*mut c_void, *const c_char);
 pub struct Files {
     /// Values of all signals over time (VCD).
     pub waves: Option<CString>,
-    /// Which lines were run.
+    /// Which lines were run, and which signals have changed.
     pub coverage: Option<CString>,
 }
 
@@ -96,13 +100,35 @@ pub fn folder() -> PathBuf {
     }
 }
 
+/// The library of a design that counts what is run, and the file for it, if `HOSTWIRE_RTL_COVERAGE` names a folder.
+fn covered(design: &str) -> Option<(PathBuf, CString)> {
+    static MODELS: AtomicU32 = AtomicU32::new(0);
+    let to = std::env::var_os("HOSTWIRE_RTL_COVERAGE")?;
+    let library = folder().join(format!("libhostwire_rtl_{design}-coverage.so"));
+    let number = MODELS.fetch_add(1, Ordering::Relaxed);
+    if number >= COVERED || !library.is_file() {
+        return None;
+    }
+    let file = format!("{design}-{}-{number}.dat", std::process::id());
+    let file = CString::new(
+        Path::new(&to)
+            .join(file)
+            .into_os_string()
+            .into_encoded_bytes(),
+    );
+    Some((library, file.ok()?))
+}
+
 impl Model {
     /// Makes a model of a design of `lab/rtl/designs`.
     ///
     /// # Errors
     /// [`Error::NotBuilt`], or [`Error::Library`] for a library that does not fit.
-    pub fn new(design: &str, files: Files) -> Result<Self, Error> {
-        let path = folder().join(format!("libhostwire_rtl_{design}.so"));
+    pub fn new(design: &str, mut files: Files) -> Result<Self, Error> {
+        let mut path = folder().join(format!("libhostwire_rtl_{design}.so"));
+        if let Some((library, file)) = covered(design) {
+            (path, files.coverage) = (library, Some(file));
+        }
         if !path.is_file() {
             return Err(Error::NotBuilt { path });
         }
@@ -206,6 +232,22 @@ impl Model {
     /// 64 bits of an output from bit `at`, a multiple of 8; bits behind its end are 0.
     pub fn get_bits(&self, output: Out, at: usize) -> u64 {
         self.ports.get(output.0).map_or(0, |port| port.load(at / 8))
+    }
+
+    /// Sets at most 32 bits of an input, from any bit on.
+    pub fn set_field(&mut self, input: In, at: usize, len: usize, value: u64) {
+        let Some(port) = self.ports.get(input.0) else {
+            return;
+        };
+        let (byte, shift) = (at / 8, at % 8);
+        let mask = mask(len) << shift;
+        let old = port.load(byte);
+        port.store(byte, (old & !mask) | (value << shift) & mask);
+    }
+
+    /// At most 32 bits of an output, from any bit on.
+    pub fn get_field(&self, output: Out, at: usize, len: usize) -> u64 {
+        (self.get_bits(output, at) >> (at % 8)) & mask(len)
     }
 
     /// Lets the inputs take effect. `time` is for waves only; it grows.

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{LINKS, bench, figure, name};
+use hostwire_rtl_harness::ht::Host as _;
 use hostwire_rtl_harness::ht::bench::{Bench, Fault};
 use hostwire_rtl_harness::ht::partner::Wrong;
 use hostwire_rtl_harness::ht::{Options, Width};
@@ -73,7 +74,7 @@ fn flooded(bench: &mut Bench) -> bool {
     bench.let_pass(300);
     let before = bench.partner.syncs;
     bench.let_pass(100);
-    bench.core.is_broken() && bench.partner.syncs > before
+    bench.core.chip.is_broken() && bench.partner.syncs > before
 }
 
 /// The log is there after the reset that the flood makes necessary.

@@ -4,7 +4,9 @@ mod common;
 
 use common::{LINKS, bench, name};
 use hostwire_packet::ht::{ResponseRepr, ResponseStatus};
-use hostwire_rtl_harness::ht::bench::{BAR0, UNIT, config_packet};
+use hostwire_rtl_harness::ht::Host as _;
+use hostwire_rtl_harness::ht::bench::{BAR0, UNIT};
+use hostwire_rtl_harness::ht::host::config_packet;
 use hostwire_rtl_harness::ht::packets::{Source, Targets};
 use hostwire_rtl_harness::ht::{Options, Width};
 use hostwire_rtl_harness::random::Random;
@@ -59,7 +61,7 @@ fn the_header() {
     let Some(mut bench) = bench(&Options::new(Width::Eight, (false, false), 2)) else {
         return;
     };
-    assert_eq!(bench.core.settings(), (UNIT.into(), true, 0));
+    assert_eq!(bench.core.chip.settings(), (UNIT.into(), true, 0));
     assert_eq!(bench.read_register(0x00), Ok(0x0001_1022));
     assert_eq!(bench.read_register(0x04), Ok(0x0010_0006));
     assert_eq!(bench.read_register(0x08), Ok(0x0280_0000));
@@ -111,16 +113,16 @@ fn width_and_frequency_are_negotiated() {
     bench.write_register(0x44, 0x1100_0000).unwrap();
     bench.write_register(0x4c, 0x0000_0200).unwrap();
     assert_eq!(bench.read_register(0x44), Ok(0x1111_0020));
-    assert_eq!(bench.core.settings().2, 0);
+    assert_eq!(bench.core.chip.settings().2, 0);
     bench.traffic(500).unwrap();
     bench.reset(false, (true, true)).unwrap();
-    assert_eq!(bench.core.settings().2, 2);
+    assert_eq!(bench.core.chip.settings().2, 2);
     assert_eq!(bench.read_register(0x44), Ok(0x1111_0020));
     assert_eq!(bench.read_register(0x10), Ok(0xc), "reset");
     bench.set_up().unwrap();
     bench.traffic(500).unwrap();
     bench.reset(true, (false, false)).unwrap();
-    assert_eq!(bench.core.settings().2, 0);
+    assert_eq!(bench.core.chip.settings().2, 0);
     assert_eq!(bench.read_register(0x44), Ok(0x0011_0020));
 }
 

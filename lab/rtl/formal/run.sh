@@ -3,6 +3,7 @@
 #
 #     lab/rtl/formal/run.sh          the quick proofs, half a minute
 #     lab/rtl/formal/run.sh long     larger blocks and more clocks, some minutes
+#     BLOCK='net_*' lab/rtl/formal/run.sh   only these blocks
 #
 # The properties of a block are in formal/<block>.svh, and are put into a copy of it. A proof by induction holds for all
 # clocks; its first clocks are checked as well. A bounded one holds for the first clocks after the reset, as many as it
@@ -22,11 +23,11 @@ done
 model() {
     local work=$1 block=$2 options="" parameter source others
     shift 2
-    source=$(find lab/rtl/prim lab/rtl/pcie -name "$block.sv")
-    others=$(find lab/rtl/prim -name arbiter.sv ! -name "$block.sv")
+    source=$(find lab/rtl/prim lab/rtl/pcie lab/rtl/network -name "$block.sv")
+    others=$(find lab/rtl/prim/arbiter.sv lab/rtl/network/link_accept.sv ! -name "$block.sv" -printf '%p ')
     { sed '$d' "$source"; cat "lab/rtl/formal/$block.svh"; echo endmodule; } >"$work/$block.sv"
     for parameter in "$@"; do options+=" -chparam ${parameter%=*} ${parameter#*=}"; done
-    yosys -q -p "read_verilog ${define:+-D$define} -sv -formal lab/rtl/pcie/pcie_pkg.sv $others $work/$block.sv;
+    yosys -q -p "read_verilog ${define:+-D$define} -sv -formal lab/rtl/pcie/pcie_pkg.sv lab/rtl/network/net_pkg.sv $others $work/$block.sv;
         hierarchy -top $block $options; prep -flatten; async2sync; memory_map -formal; opt -full; dffunmap;
         write_smt2 -wires $work/model.smt2"
 }
@@ -42,7 +43,8 @@ solve() {
 prove() {
     local when=$1 block=$2 parameters=$3 clocks=$4 define=$5 what=$6 work started=$SECONDS how
     [[ $when == long && $long == 0 ]] && return
-    work=$out/$block-$(tr -cd 'A-Za-z0-9' <<<"$parameters")-$clocks
+    [[ $block == ${BLOCK:-*} ]] || return 0
+    work=$out/$block-$(tr -cd 'A-Za-z0-9' <<<"$parameters")-$clocks$define
     how="all clocks, by induction"
     [[ $clocks == all ]] || how="the first $clocks clocks"
     mkdir -p "$work"
@@ -72,4 +74,8 @@ prove quick pcie_replay_buffer 'Words=4 Tlps=2 SeqW=3 Width=1' all '' 'no TLP is
 prove long pcie_replay_buffer 'Words=512 Tlps=32 SeqW=12 Width=33' all '' 'the same, in full size'
 prove quick pcie_replay_buffer 'Words=4 Tlps=2 SeqW=3 Width=1' 12 WITH_DATA 'what comes out is what went in'
 prove long pcie_replay_buffer 'Words=4 Tlps=2 SeqW=3 Width=1' 16 WITH_DATA 'the same'
+prove quick net_fifo 'Width=2 Words=4' all '' 'no overflow; what is committed comes out once, in order, and nothing else'
+prove quick link_ring 'SeqW=3 Words=8 Messages=2' 12 '' 'no word is overwritten that is kept; what is read again is what was written'
+prove quick link_window 'SeqW=4 Frames=7 Timeout=3 Patience=2' all '' 'at most Frames in flight; none is left out, none is forgotten while it is sent'
+prove quick link_window 'SeqW=4 Frames=7 Timeout=3 Patience=2' all WITH_RECEIVER 'each message is taken once, in order, whatever is lost'
 exit "$failed"

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hostwire_sim::experiments::{
-    Claim, Claims, Class, Row, Verdict, elsewhere, htoe, htx_board, pgas_cluster, tca_peach2,
-    tccluster,
+    Claim, Claims, Class, Row, Verdict, elsewhere, htoe, htx_board, htx_rtl, pgas_cluster,
+    tca_peach2, tccluster,
 };
 
 fn check(rows: &[Row]) {
@@ -44,7 +44,8 @@ fn check(rows: &[Row]) {
 /// rounding.
 #[test]
 fn predictions_are_held_to_one_percent() {
-    for claims in papers().into_iter().chain([elsewhere::claims().unwrap()]) {
+    let others = [elsewhere::claims().unwrap(), htx_rtl::claims().unwrap()];
+    for claims in papers().into_iter().chain(others) {
         let predicted = |claim: &&Claim| claim.class == Class::Predicted;
         for claim in claims.claim.iter().filter(predicted) {
             let tolerance = claim.tolerance_pct.is_some_and(|pct| pct <= 1.0);

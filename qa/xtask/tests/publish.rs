@@ -8,7 +8,7 @@ use serde_json::Value;
 use xtask::root;
 
 /// Those that are published, each after those that it needs.
-const PUBLISHED: [&str; 19] = [
+const PUBLISHED: [&str; 20] = [
     "hostwire-address",
     "hostwire-packet",
     "hostwire-link",
@@ -25,6 +25,7 @@ const PUBLISHED: [&str; 19] = [
     "hostwire-borrow",
     "hostwire-device",
     "hostwire",
+    "hostwire-rtl-harness",
     "hostwire-sim",
     "hostwire-cli",
     "hostwire-lab",

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use crate::sim::Watch;
 use hostwire_cli::text::paint;
 use hostwire_sim::experiments::{
-    ExperimentError, Row, elsewhere, htoe, htx_board, pgas_cluster, tca_peach2, tccluster,
+    ExperimentError, Row, elsewhere, htoe, htx_board, htx_rtl, pgas_cluster, tca_peach2, tccluster,
 };
 use hostwire_transport::visible;
 
@@ -39,7 +39,9 @@ pub enum Paper {
     Htoe,
     /// What other papers and talks print of the same hardware (X1 to X14)
     Elsewhere,
-    /// All five, and what is published elsewhere
+    /// The HTX board as RTL beside its model (R1 to R8); needs what `scripts/rtl.sh build` makes
+    Rtl,
+    /// All five, what is published elsewhere, and RTL if it was built
     All,
 }
 
@@ -108,12 +110,16 @@ pub fn main(args: &Args) -> ExitCode {
     match run(args) {
         Ok(status) => ExitCode::from(status),
         Err((status, why)) => {
-            // If standard error is closed, the message is lost.
-            let name = paint::styled(paint::NAME, "hostwire reproduce:");
-            let _ = writeln!(anstream::stderr(), "{name} {}", visible(&why));
+            say(&why);
             ExitCode::from(status)
         }
     }
+}
+
+fn say(what: &str) {
+    // If standard error is closed, the message is lost.
+    let name = paint::styled(paint::NAME, "hostwire reproduce:");
+    let _ = writeln!(anstream::stderr(), "{name} {}", visible(what));
 }
 
 fn run(args: &Args) -> Result<u8, (u8, String)> {
@@ -166,6 +172,15 @@ fn rows(paper: Paper) -> Result<Vec<Row>, ExperimentError> {
     }
     if paper.includes(Paper::Elsewhere) {
         rows.extend(elsewhere::reproduce()?);
+    }
+    if paper.includes(Paper::Rtl) {
+        match htx_rtl::reproduce() {
+            Ok(more) => rows.extend(more),
+            Err(error @ ExperimentError::RtlNotBuilt(_)) if paper == Paper::All => {
+                say(&format!("rtl is left out: {error}"));
+            }
+            Err(error) => return Err(error),
+        }
     }
     Ok(rows)
 }

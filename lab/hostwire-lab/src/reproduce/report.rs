@@ -7,6 +7,9 @@ use hostwire_cli::text::wrapped;
 /// What is said of the numbers that stand elsewhere.
 pub(super) const ELSEWHERE: &str = "Figures of the same hardware in other papers and talks. Nothing \
     was set for them, and they are counted apart from the five papers.";
+/// What is said of the numbers of RTL.
+pub(super) const RTL: &str = "The HTX board as RTL, beside its model: the Verilated core alone with the model's logic behind it, \
+    and whole designs of ours. They are counted apart.";
 /// The indent of the text about a number.
 const INDENT: &str = "    ";
 
@@ -34,10 +37,11 @@ pub fn text(rows: &[Row], columns: usize) -> String {
         }
         out += &number(row, columns);
     }
-    let [papers, elsewhere] = Summary::apart(rows);
+    let [papers, elsewhere, rtl] = Summary::apart(rows);
     for (summary, verdict) in [
         (&papers, verdict(&papers)),
         (&elsewhere, verdict_elsewhere(&elsewhere)),
+        (&rtl, verdict_rtl(&rtl)),
     ] {
         if summary.rows() > 0 {
             out += &format!("\n{}\n{}", counts(summary), wrapped("", &verdict, columns));
@@ -52,6 +56,9 @@ pub fn text(rows: &[Row], columns: usize) -> String {
 
 /// What the rows of a paper are headed by.
 fn heading(first: &Row) -> String {
+    if first.device.is_some() {
+        return RTL.to_owned();
+    }
     if first.elsewhere {
         return ELSEWHERE.to_owned();
     }
@@ -162,6 +169,13 @@ pub(super) fn verdict_elsewhere(summary: &Summary) -> String {
     format!(
         "Published elsewhere: {agree} of {rows} numbers agree, of which none was set; they are counted apart.{misses}"
     )
+}
+
+/// The counts of RTL, in words.
+pub(super) fn verdict_rtl(summary: &Summary) -> String {
+    let (rows, agree) = (summary.rows(), summary.agree);
+    let misses = misses(summary);
+    format!("As RTL: {agree} of {rows} numbers agree; they are counted apart.{misses}")
 }
 
 fn misses(summary: &Summary) -> String {

@@ -62,6 +62,19 @@ fn keys_of_streams_and_puts() {
 }
 
 #[test]
+fn links_that_rtl_does_not_have() {
+    let text = |kind: &str, key: &str| {
+        format!("[workload]\nkind = \"htx-{kind}\"\ndevice = \"rtl\"\n{key}\n")
+    };
+    for key in ["width = \"4bit\"", "frequency = \"400MHz\""] {
+        let message = refused(&text("read", key), "value", ":3:10");
+        assert!(message.contains("half the link's"), "{message}");
+    }
+    let message = refused(&text("ping-pong", "port = \"sfp\""), "value", ":4:8");
+    assert!(message.contains("no SFPs"), "{message}");
+}
+
+#[test]
 fn zero_credits() {
     let text = format!("{PING_PONG}\n[parameters]\nposted_data_credits = 0\n");
     refused(&text, "no-credit", ":27:23");

@@ -226,3 +226,18 @@ fn unknown_papers_are_refused() {
     assert_eq!(ended.status, 2);
     assert!(ended.stderr.contains("peach"), "{}", ended.stderr);
 }
+
+/// Without the designs it says what to build.
+#[test]
+fn rtl_that_was_not_built_is_named() {
+    let nothing = tempfile::tempdir().unwrap();
+    let mut command = job::hostwire(&["reproduce", "rtl"]);
+    command.env("HOSTWIRE_RTL", nothing.path());
+    let ended = job::Job::start(command).end();
+    assert_eq!((ended.status, ended.stdout.as_str()), (2, ""), "{ended:?}");
+    assert!(
+        ended.stderr.contains("scripts/rtl.sh build"),
+        "{}",
+        ended.stderr
+    );
+}

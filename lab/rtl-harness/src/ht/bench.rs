@@ -5,11 +5,14 @@ use std::collections::VecDeque;
 use std::ffi::CString;
 
 use hostwire_packet::ht::{
-    Address, Dwords, PacketRepr, Read, ReadSize, RequestKind, RequestRepr, ResponseRepr,
-    ResponseStatus, SeqId, SrcTag, UnitId, Write, WriteMode, WriteSize,
+    Dwords, PacketRepr, ReadSize, RequestKind, RequestRepr, ResponseRepr, ResponseStatus, UnitId,
+    Write, WriteMode,
 };
 
+use super::chip::Chip;
 use super::core::{Core, Width};
+pub use super::host::{Failure, config_packet};
+use super::host::{Host, Settings};
 use super::packets::{Packet, Source, Targets};
 use super::partner::{Habits, Partner, Wrong};
 use super::user::{Readiness, User};
@@ -44,8 +47,6 @@ pub struct Options {
     pub kind: &'static str,
     /// File for waves.
     pub waves: Option<String>,
-    /// File for coverage.
-    pub coverage: Option<String>,
 }
 
 impl Options {
@@ -60,7 +61,6 @@ impl Options {
             buffers: None,
             kind: "",
             waves: None,
-            coverage: None,
         }
     }
 }
@@ -131,9 +131,6 @@ struct Expected {
     posted_arrived: u64,
 }
 
-/// Why a run ends: what was expected and got.
-pub type Failure = String;
-
 impl Bench {
     /// A link that is up, with 8 bits, or with 16 where `options` say so.
     ///
@@ -141,13 +138,10 @@ impl Bench {
     /// Without the library; inside, what went wrong while the link came up.
     pub fn new(options: &Options) -> Result<Result<Self, Failure>, model::Error> {
         let mut random = Random::new(options.seed);
-        let text = |name: &Option<String>| {
-            name.as_ref()
-                .and_then(|name| CString::new(name.as_str()).ok())
-        };
+        let waves = options.waves.as_ref();
         let files = Files {
-            waves: text(&options.waves),
-            coverage: text(&options.coverage),
+            waves: waves.and_then(|name| CString::new(name.as_str()).ok()),
+            ..Files::default()
         };
         let design = format!("{}{}", options.width.design(), options.kind);
         let core = {
@@ -180,9 +174,7 @@ impl Bench {
         self.reset(true, (false, false))?;
         self.set_up()?;
         if self.options.wide != (false, false) {
-            let (input, output) = self.options.wide;
-            let control = u32::from(input) << 24 | u32::from(output) << 28;
-            self.write_register(0x44, control)?;
+            self.widen(self.options.wide)?;
             self.reset(false, self.options.wide)?;
             self.set_up()?;
         }
@@ -198,126 +190,25 @@ impl Bench {
         if let Some(buffers) = self.options.buffers {
             habits.buffers = [[buffers; 2]; 3];
         }
-        self.partner = Partner::new(Random::new(self.random.next()), habits);
+        let partner = Partner::new(Random::new(self.random.next()), habits);
         self.user = User::new(Random::new(self.random.next()));
         self.expected = Expected::default();
         self.drops = 0;
         self.buffered.clear();
-        self.core.reset(!cold, false);
-        self.idle(10);
-        self.core.reset(true, false);
-        self.idle(10);
-        self.core.reset(true, true);
-        self.partner.begin();
-        for _ in 0..2000 {
-            self.clock()?;
-            if self.core.is_up() && self.partner.is_up() {
-                self.reported = Reported::default();
-                return Ok(());
-            }
-        }
-        Err("the link does not come up".to_owned())
+        self.come_up(cold, partner)?;
+        self.reported = Reported::default();
+        Ok(())
     }
 
     /// Sets UnitID, base addresses, and what they enable.
     ///
     /// # Errors
-    /// As [`write_register`](Self::write_register).
+    /// As [`Host::write_register`].
     pub fn set_up(&mut self) -> Result<(), Failure> {
-        self.write_register(0x10, BAR0.0 as u32)?;
-        self.write_register(0x14, (BAR0.0 >> 32) as u32)?;
-        self.write_register(0x18, BAR1.0 as u32)?;
-        self.write_register(0x1c, (BAR1.0 >> 32) as u32)?;
-        self.write_register(0x04, 6)?;
-        self.write_register_of(0, 0x40, u32::from(UNIT) << 16)
-    }
-
-    /// One clock of the core.
-    ///
-    /// # Errors
-    /// What partner or user have found.
-    pub fn clock(&mut self) -> Result<(), Failure> {
-        self.user.step(&mut self.core);
-        self.core.clock(&mut self.partner);
-        self.counts.clocks += 1;
-        let (crc, protocol, overflow) = self.core.errors();
-        self.reported.crc |= crc;
-        self.reported.protocol |= protocol;
-        self.reported.overflow |= overflow;
-        self.drops += u64::from(self.core.drops());
-        if let Some(wrong) = self.partner.wrong.first() {
-            return Err(format!("at the partner: {wrong}"));
-        }
-        if let Some(wrong) = self.user.wrong.first() {
-            return Err(format!("at the user: {wrong}"));
-        }
-        Ok(())
-    }
-
-    fn idle(&mut self, clocks: u64) {
-        for _ in 0..clocks {
-            // In reset nothing is compared.
-            let _ = self.clock();
-            self.partner.wrong.clear();
-        }
-    }
-
-    /// Writes a dword of the configuration space.
-    ///
-    /// # Errors
-    /// If the answer is not as it has to be.
-    pub fn write_register(&mut self, at: u64, value: u32) -> Result<(), Failure> {
-        let unit = self.core.settings().0 as u8;
-        self.write_register_of(unit, at, value)
-    }
-
-    fn write_register_of(&mut self, unit: u8, at: u64, value: u32) -> Result<(), Failure> {
-        let packet = config_packet(unit, at, Some(value))?;
-        let answer = self.ask(packet)?;
-        match ResponseRepr::parse(&answer.bytes) {
-            Ok(response)
-                if response.status == ResponseStatus::Normal && answer.bytes.len() == 4 =>
-            {
-                Ok(())
-            }
-            _ => Err(format!(
-                "a write of register {at:#x} is answered with {answer:x?}"
-            )),
-        }
-    }
-
-    /// Reads a dword of the configuration space.
-    ///
-    /// # Errors
-    /// If the answer is not as it has to be.
-    pub fn read_register(&mut self, at: u64) -> Result<u32, Failure> {
-        let unit = self.core.settings().0 as u8;
-        let answer = self.ask(config_packet(unit, at, None)?)?;
-        let response = ResponseRepr::parse(&answer.bytes);
-        match (response, <[u8; 4]>::try_from(answer.data())) {
-            (Ok(response), Ok(data)) if response.status == ResponseStatus::Normal => {
-                Ok(u32::from_le_bytes(data))
-            }
-            _ => Err(format!(
-                "a read of register {at:#x} is answered with {answer:x?}"
-            )),
-        }
-    }
-
-    /// Sends a request to the core itself while nothing else is under way, and waits for the answer.
-    ///
-    /// # Errors
-    /// Without answer.
-    pub fn ask(&mut self, packet: Packet) -> Result<Packet, Failure> {
-        self.partner.outbox[1].push_back(packet);
-        for _ in 0..1000 {
-            self.clock()?;
-            if let Some((packet, _)) = self.partner.inbox.pop_front() {
-                self.partner.free(&packet);
-                return Ok(packet);
-            }
-        }
-        Err("no answer".to_owned())
+        self.configure(&Settings {
+            bars: [BAR0.0, BAR1.0],
+            unit: UNIT,
+        })
     }
 
     /// Random packets both ways, until `packets` have arrived or the core has reported an error; then lets what is under
@@ -534,12 +425,39 @@ impl Bench {
     }
 }
 
-fn habits(random: &mut Random, wide: (bool, bool), wander: u64) -> Habits {
+impl Host for Bench {
+    fn parts(&mut self) -> (&mut Chip, &mut Partner) {
+        (&mut self.core.chip, &mut self.partner)
+    }
+
+    fn clock(&mut self) -> Result<(), Failure> {
+        self.user.step(&mut self.core);
+        self.core.clock(&mut self.partner);
+        self.counts.clocks += 1;
+        let (crc, protocol, overflow) = self.core.chip.errors();
+        self.reported.crc |= crc;
+        self.reported.protocol |= protocol;
+        self.reported.overflow |= overflow;
+        self.drops += u64::from(self.core.chip.drops());
+        if let Some(wrong) = self.partner.wrong.first() {
+            return Err(format!("at the partner: {wrong}"));
+        }
+        if let Some(wrong) = self.user.wrong.first() {
+            return Err(format!("at the user: {wrong}"));
+        }
+        Ok(())
+    }
+}
+
+/// How a partner behaves: few or many buffers, some NOPs.
+pub(crate) fn habits(random: &mut Random, wide: (bool, bool), wander: u64) -> Habits {
     Habits {
         wide,
         buffers: [(); 3].map(|()| [(); 2].map(|()| 1 + random.below(12) as u32)),
         idle: 10,
         insert: 5,
+        urgent: None,
+        ctl: None,
         wander,
     }
 }
@@ -548,49 +466,6 @@ fn habits(random: &mut Random, wide: (bool, bool), wander: u64) -> Habits {
 fn needs_target(packet: &Packet) -> bool {
     let code = packet.command().dwords as u8 & 0x3f;
     packet.control > 4 && code != hostwire_packet::ht::Command::Broadcast.encode()
-}
-
-/// A read of a register of a device, or a write if there is a value.
-///
-/// # Errors
-/// If there is no such register.
-pub fn config_packet(unit: u8, at: u64, value: Option<u32>) -> Result<Packet, Failure> {
-    let text = |error: hostwire_packet::Error| error.to_string();
-    let address = 0xfd_fe00_0000 | u64::from(unit) << 11 | at;
-    let src_tag = SrcTag::new(at as u8 / 4 % 32).map_err(text)?;
-    let address = Address::new(address).map_err(text)?;
-    let one = Dwords::new(1).map_err(text)?;
-    let kind = match value {
-        Some(_) => RequestKind::Write(Write {
-            mode: WriteMode::NonPosted { src_tag },
-            address,
-            size: WriteSize::Dwords(one),
-            isoc: false,
-            coherent: false,
-            compat: false,
-        }),
-        None => RequestKind::Read(Read {
-            src_tag,
-            address,
-            size: ReadSize::Dwords(one),
-            response_pass_pw: false,
-            isoc: false,
-            coherent: false,
-            compat: false,
-        }),
-    };
-    let request = RequestRepr {
-        unit_id: UnitId::new(0).map_err(text)?,
-        seq_id: SeqId::MIN,
-        pass_pw: false,
-        kind,
-    };
-    let data = value.map(u32::to_le_bytes);
-    let data = data.as_ref().map_or(&[][..], |data| &data[..]);
-    let packet = PacketRepr::new(request, data).map_err(text)?;
-    let mut bytes = vec![0; packet.buffer_len()];
-    packet.emit(&mut bytes).map_err(text)?;
-    Packet::parse(&bytes).map_err(text)
 }
 
 /// What the core answers itself to a non-posted request: register 0, or a master abort.

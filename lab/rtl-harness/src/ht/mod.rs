@@ -1,11 +1,16 @@
-//! The HT-Core: its pins and clocks ([`core`]), the partner on the link ([`partner`]), the user's logic behind its
+//! The HT-Core: its pins and clocks ([`pins`]), a design behind them ([`chip`]), its queues ([`core`]), the partner on the link ([`partner`]), the user's logic behind its
 //! queues ([`user`]), and all of them together ([`mod@bench`]).
 
 pub mod bench;
+pub mod chip;
 pub mod core;
+pub mod host;
 pub mod packets;
 pub mod partner;
+pub mod pins;
 pub mod user;
 
 pub use bench::{Bench, Fault, Options};
+pub use chip::Chip;
 pub use core::{Core, Width};
+pub use host::Host;

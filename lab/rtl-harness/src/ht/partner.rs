@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use hostwire_packet::ht::periodic_crc::{BitTime, LaneReceiver, LaneTransmitter, Received};
 use hostwire_packet::ht::{ChannelCredits, ControlRepr, NopRepr, SYNC_LEN, VirtualChannel};
 
-use super::core::{Link, Pins};
 use super::packets::Packet;
+use super::pins::{Link, Pins};
 use crate::random::Random;
 
 /// Bit-times of zeros in the initialisation.
@@ -38,6 +38,10 @@ pub struct Habits {
     pub idle: u64,
     /// Control packets in data, in percent of its dwords.
     pub insert: u64,
+    /// Free buffers of a kind, not told, for which a NOP goes before packets.
+    pub urgent: Option<u32>,
+    /// Bit-times of CTL at the begin of initialisation, at least; random if `None`.
+    pub ctl: Option<u32>,
     /// Moves of the clock, in percent of its edges.
     pub wander: u64,
 }
@@ -162,7 +166,8 @@ impl Partner {
 
     /// Leaves reset: sends CTL for some time, at any bit-time.
     pub fn begin(&mut self) {
-        self.tx.state = State::Ctl(16 + self.random.below(40) as u32);
+        let random = 16 + self.random.below(40) as u32;
+        self.tx.state = State::Ctl(self.habits.ctl.unwrap_or(random));
     }
 
     /// Sends Sync from the next packet on.
@@ -203,13 +208,27 @@ impl Partner {
             && self.outbox.iter().all(VecDeque::is_empty)
     }
 
+    /// Whether the last dword of a packet, or of a NOP, is on the pins.
+    pub fn is_between_packets(&self) -> bool {
+        self.tx.control.is_empty() && self.tx.data.is_empty() && self.tx.dword.2 == 0
+    }
+
     /// A packet of the core has left its buffers.
     pub fn free(&mut self, packet: &Packet) {
-        let kinds = if packet.data().is_empty() { 1 } else { 2 };
-        for kind in 0..kinds {
-            self.used[packet.channel][kind] -= 1;
-            self.untold[packet.channel][kind] += 1;
+        self.free_buffers(packet.channel, !packet.data().is_empty());
+    }
+
+    /// The buffers of a packet are free, of its command, and of its data if it had some.
+    pub fn free_buffers(&mut self, channel: usize, data: bool) {
+        for kind in 0..1 + usize::from(data) {
+            self.used[channel][kind] -= 1;
+            self.untold[channel][kind] += 1;
         }
+    }
+
+    fn is_urgent(&self) -> bool {
+        let most = self.untold.as_flattened().iter().max();
+        self.habits.urgent.is_some_and(|least| most >= Some(&least))
     }
 
     fn nop(&mut self) -> u32 {
@@ -271,7 +290,8 @@ impl Partner {
             if in_data && !self.random.chance(self.habits.insert) {
                 return (self.tx.data.pop_front().unwrap_or(0), false);
             }
-            if !self.random.chance(self.habits.idle)
+            if !self.is_urgent()
+                && !self.random.chance(self.habits.idle)
                 && let Some(channel) = self.ready(in_data)
             {
                 self.start(channel);

@@ -58,6 +58,11 @@ impl User {
         }
     }
 
+    /// Whether it waits for data of a packet that it has begun to take.
+    pub fn is_taking(&self) -> bool {
+        self.open.iter().any(|open| !open.is_empty())
+    }
+
     /// Whether it has nothing to send.
     pub fn is_idle(&self) -> bool {
         self.outbox.iter().all(VecDeque::is_empty) && self.data.iter().all(VecDeque::is_empty)

@@ -6,8 +6,11 @@
 use std::fs::OpenOptions;
 use std::io::Write as _;
 
+use hostwire_rtl_harness::board::network::Shape;
+use hostwire_rtl_harness::board::{Board, Host, Network};
 use hostwire_rtl_harness::ht::{Bench, Options, Width};
-use hostwire_rtl_harness::model::Error;
+use hostwire_rtl_harness::model::{Error, Files};
+use hostwire_rtl_harness::random::Random;
 use hostwire_testing::{left_out, need};
 
 /// Each core with each width that can be negotiated: towards it, and from it.
@@ -24,6 +27,38 @@ pub fn bench(options: &Options) -> Option<Bench> {
     match Bench::new(options) {
         Ok(bench) => {
             Some(bench.unwrap_or_else(|failure| panic!("seed {}: {failure}", options.seed)))
+        }
+        Err(error @ Error::NotBuilt { .. }) => {
+            left_out(&need::RTL_MODELS, error);
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Boards whose links are up; `None` if the models were not built.
+pub fn network(shape: Shape, seed: u64, wander: u64) -> Option<Network> {
+    match Network::new(shape, "message8", seed, wander) {
+        Ok(network) => {
+            Some(network.unwrap_or_else(|failure| panic!("{shape:?}, seed {seed}: {failure}")))
+        }
+        Err(error @ Error::NotBuilt { .. }) => {
+            left_out(&need::RTL_MODELS, error);
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// A host with the example design in its slot, and random numbers; `None` if the models were not built.
+pub fn example(seed: u64, wander: u64) -> Option<(Host, Random)> {
+    let mut random = Random::new(seed);
+    match Board::new("example8", &mut random, wander, Files::default()) {
+        Ok(board) => {
+            let mut host = Host::new(board, Random::new(random.next()), wander);
+            host.begin()
+                .unwrap_or_else(|failure| panic!("seed {seed}: {failure}"));
+            Some((host, random))
         }
         Err(error @ Error::NotBuilt { .. }) => {
             left_out(&need::RTL_MODELS, error);

@@ -56,6 +56,7 @@ pub(super) fn later_read_ns(user_mhz: u32) -> Result<f64, ExperimentError> {
 fn between_boards_ns() -> Result<f64, ExperimentError> {
     let pair = Pair {
         setup: LATER_BOARD,
+        phase: 0,
         port: PortKind::Sfp,
         propagation: CABLE,
         nic: NicConfig::htx_board(0),

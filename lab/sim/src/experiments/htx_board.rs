@@ -3,7 +3,7 @@
 use hostwire_plan::htx::PortKind;
 
 use crate::engine::Ps;
-use crate::machine::htx::{WINDOW, add_host_with, join, link_port};
+use crate::machine::htx::{BoardKind, Purpose, SETTLE, WINDOW, join, link_port};
 use crate::models::ht::Packet;
 use crate::models::ht::link_port::LinkPortConfig;
 use crate::models::ht::nic::{Nic, NicConfig};
@@ -15,8 +15,9 @@ use crate::models::{DeviceEvent, Fabric};
 
 pub use crate::machine::htx::{HtxHost, Setup, add_host};
 
+use super::htx_device::{add, cable, counters, offset, outcome, phases, slot, window_bytes};
 use super::htx_host::{bare_link, bench, start};
-use super::programs::{BareStores, Step, Timed};
+use super::programs::{BareStores, Marks, Step, Timed};
 use super::{Claims, ExperimentError, Row, mb_per_s, mib_per_s};
 
 const CLAIMS: &str = include_str!("../../experiments/htx-board/claims.toml");
@@ -31,6 +32,7 @@ const PIN_MBIT_S: u32 = 1_000;
 /// The setup of a read in a later article on the same core (TRETS 2008). That its user logic
 /// runs at half of the link's clock, as in the paper, is **assumed**.
 pub(super) const LATER_BOARD: Setup = Setup {
+    device: BoardKind::Model,
     width_bits: 16,
     link_mhz: 400,
     user_mhz: 200,
@@ -110,14 +112,16 @@ pub fn write_mib_s(bytes: usize) -> Result<f64, ExperimentError> {
 
 /// The same with another link and clock of the board, in bytes per second.
 pub(super) fn write_bytes_s(setup: &Setup, bytes: usize) -> Result<f64, ExperimentError> {
-    let (mut sim, host) = bench(setup);
+    let (mut sim, host) = bench(setup, 0)?;
     let stores = BareStores {
         address: WINDOW,
         lines: WRITES,
         bytes,
+        window_bytes: window_bytes(setup.device),
     };
     start(&mut sim, host.host, stores.program())?;
     sim.run()?;
+    outcome(&sim)?;
     Ok(written(&sim, &host, bytes as u64)?.0 * f64::from(1 << 20))
 }
 
@@ -128,16 +132,21 @@ pub(super) fn written(
     host: &HtxHost,
     bytes: u64,
 ) -> Result<(f64, Ps), ExperimentError> {
-    let counters = sim
-        .component::<Nic>(host.nic)
-        .map(Nic::counters)
-        .unwrap_or_default();
-    let first = counters
-        .first_write
-        .ok_or(ExperimentError::NoMeasurement("writes"))?;
-    let after_first = counters.write_bytes.saturating_sub(bytes);
-    let rate = mib_per_s(after_first, counters.last_write - first);
-    Ok((rate, counters.last_write))
+    let (first, last, all) = match sim.component::<Nic>(host.nic).map(Nic::counters) {
+        Some(counters) => (
+            counters.first_write,
+            counters.last_write,
+            counters.write_bytes,
+        ),
+        // RTL does not tell: when they were on the link.
+        None => {
+            let down = counters(sim, host.link, End::A).unwrap_or_default();
+            (down.first_begin, down.last_begin, down.packets * bytes)
+        }
+    };
+    let first = first.ok_or(ExperimentError::NoMeasurement("writes"))?;
+    let rate = mib_per_s(all.saturating_sub(bytes), last - first);
+    Ok((rate, last))
 }
 
 /// Table V: an uncached load of `bytes`.
@@ -150,26 +159,45 @@ pub fn read_ns(bytes: usize) -> Result<f64, ExperimentError> {
 
 /// The same with another link and clock of the board.
 pub(super) fn read_with_ns(setup: &Setup, bytes: usize) -> Result<f64, ExperimentError> {
-    let (mut sim, host) = bench(setup);
+    let mut sum = Ps::ZERO;
+    let phases = phases(setup.device);
+    for phase in 0..phases {
+        let (mut sim, host) = bench(setup, phase)?;
+        let (program, marks) = Timed::new(load_steps(setup, phase, bytes));
+        start(&mut sim, host.host, program)?;
+        sim.run()?;
+        sum += load_time(&sim, &marks)?;
+    }
+    Ok(sum.as_ns() / f64::from(phases))
+}
+
+/// A load between two marks.
+pub(super) fn load_steps(setup: &Setup, phase: u8, bytes: usize) -> Vec<Step> {
     let load = Op::Load {
         address: WINDOW,
         bytes,
     };
-    let (program, marks) = Timed::new(vec![Step::Mark, Step::Do(load), Step::Mark]);
-    start(&mut sim, host.host, program)?;
-    sim.run()?;
+    let offset = (phase > 0).then(|| Step::Do(Op::Compute(offset(setup, phase))));
+    let steps = [Step::Mark, Step::Do(load), Step::Mark];
+    offset.into_iter().chain(steps).collect()
+}
+
+/// How long it took.
+pub(super) fn load_time(sim: &Fabric, marks: &Marks) -> Result<Ps, ExperimentError> {
+    outcome(sim)?;
     match marks.times()[..] {
-        [begin, end] => Ok((end - begin).as_ns()),
+        [begin, end] => Ok(end - begin),
         _ => Err(ExperimentError::NoMeasurement("read")),
     }
 }
 
 /// Table II: time of a read and of its response in the HT-Core.
 fn core_latencies_ns(link_mhz: u32) -> Result<(f64, f64), ExperimentError> {
-    let (mut sim, host) = bench(&Setup {
+    let setup = Setup {
         link_mhz,
         ..Setup::default()
-    });
+    };
+    let (mut sim, host) = bench(&setup, 0)?;
     let load = Op::Load {
         address: WINDOW,
         bytes: 4,
@@ -185,7 +213,7 @@ fn core_latencies_ns(link_mhz: u32) -> Result<(f64, f64), ExperimentError> {
 
 /// Table III: one packet each way at the same time; bytes on the wires over the
 /// time that both directions needed.
-fn both_directions_mb_s(width_bits: u8, mhz: u32) -> Result<f64, ExperimentError> {
+pub(super) fn both_directions_mb_s(width_bits: u8, mhz: u32) -> Result<f64, ExperimentError> {
     let (mut sim, link) = bare_link(LinkMode::symmetric(width_bits, mhz));
     let now = sim.now();
     for end in [End::A, End::B] {
@@ -235,25 +263,26 @@ pub fn end_to_end(setup: &Setup) -> Result<EndToEnd, ExperimentError> {
 /// As [`end_to_end`], with other models, propagation in the cable and `payload` bytes; `run` runs each of
 /// the simulations.
 pub(super) fn end_to_end_with(
-    (setup, cable): (&Setup, Ps),
+    (setup, length): (&Setup, Ps),
     (nic, processor): (NicConfig, OpteronConfig),
     payload: usize,
     mut run: impl FnMut(&mut Fabric, &HtxHost) -> Result<(), ExperimentError>,
 ) -> Result<EndToEnd, ExperimentError> {
     let mut latencies = Vec::new();
     let mut one = None;
-    let phases = (processor.memory_read.0 / 1_000).max(1);
-    for phase in 0..phases {
+    let polls = (processor.memory_read.0 / 1_000).max(1);
+    for phase in 0..polls {
         let mut sim = Fabric::new();
         let nic = NicConfig {
             ports: vec![link_port(PortKind::Atoll, setup.user_mhz, &nic)],
             ..nic.clone()
         };
         let (send, ring) = (nic.send_base, nic.ring_base);
-        let host = add_host_with(&mut sim, "host", setup, nic, processor.clone());
-        let ends = [(host.nic, 0); 2];
-        join(&mut sim, "board - cable".to_owned(), ends, cable);
-        sim.run_until(Ps::from_us(20));
+        let place = (setup, (phase % u64::from(phases(setup.device))) as u8);
+        let board = (Purpose::Messages, nic);
+        let host = add(&mut sim, "host", place, board, processor.clone())?;
+        cable(&mut sim, setup, "board - cable", [host.nic; 2], length);
+        sim.run_until(SETTLE);
         // The poll starts after the fence; other work before it moves its phase.
         let steps = vec![
             Step::Mark,
@@ -272,6 +301,7 @@ pub(super) fn end_to_end_with(
         let (program, marks) = Timed::new(steps);
         start(&mut sim, host.host, program)?;
         run(&mut sim, &host)?;
+        outcome(&sim)?;
         let [begin, end] = marks.times()[..] else {
             return Err(ExperimentError::NoMeasurement("end to end"));
         };
@@ -289,15 +319,20 @@ pub(super) fn end_to_end_with(
 
 /// Wire time of the three packets, and time from the board's pins to its pins.
 fn measure_hardware(sim: &Fabric, host: &HtxHost) -> Option<(f64, f64)> {
-    let link = sim.component::<Link>(host.link)?;
-    let (down, up) = (link.counters(End::A), link.counters(End::B));
+    let [down, up] = [End::A, End::B].map(|end| counters(sim, host.link, end));
+    let (down, up) = (down?, up?);
     let downward = down.last_end - down.first_begin?;
     let upward = up.last_end - up.first_begin?;
-    let arrived = sim.component::<Nic>(host.nic)?.counters().last_write;
+    let arrived = arrived(sim, host)?;
     Some((
         (downward + upward).as_ns(),
         (up.first_begin? - arrived).as_ns(),
     ))
+}
+
+/// When the last write was at the pins of the board.
+pub(super) fn arrived(sim: &Fabric, host: &HtxHost) -> Option<Ps> {
+    Some(counters(sim, host.link, End::A)?.last_end + slot(sim, host.link)?)
 }
 
 /// Seven hosts, each cabled to the six others by 4 Gbit/s SFPs; all send to all.
@@ -306,6 +341,7 @@ fn measure_hardware(sim: &Fabric, host: &HtxHost) -> Option<(f64, f64)> {
 fn fully_connected() -> Result<(f64, f64), ExperimentError> {
     const HOSTS: usize = 7;
     let setup = Setup {
+        device: BoardKind::Model,
         width_bits: 16,
         link_mhz: 400,
         user_mhz: 200,

@@ -1,13 +1,14 @@
 //! What runs on a host with an HTX board, and a link without hosts.
 
 use crate::engine::{ComponentId, Ps};
-use crate::machine::htx::{HtxHost, Setup, add_host};
+use crate::machine::htx::{HtxHost, Purpose, SETTLE, Setup};
 use crate::models::ht::nic::NicConfig;
-use crate::models::ht::opteron::{Opteron, OpteronEvent, Program};
+use crate::models::ht::opteron::{Opteron, OpteronConfig, OpteronEvent, Program};
 use crate::models::ht::{Link, LinkConfig, LinkMode};
 use crate::models::{DeviceEvent, Fabric};
 
 use super::ExperimentError;
+use super::htx_device::add;
 
 pub(super) fn start(
     sim: &mut Fabric,
@@ -25,11 +26,20 @@ pub(super) fn start(
 }
 
 /// One host with the example design, its link settled.
-pub(super) fn bench(setup: &Setup) -> (Fabric, HtxHost) {
+pub(super) fn bench(setup: &Setup, phase: u8) -> Result<(Fabric, HtxHost), ExperimentError> {
+    let models = (NicConfig::htx_board(0), OpteronConfig::opteron_246());
+    bench_with((setup, phase), models)
+}
+
+/// The same with other models.
+pub(super) fn bench_with(
+    setup: (&Setup, u8),
+    (nic, processor): (NicConfig, OpteronConfig),
+) -> Result<(Fabric, HtxHost), ExperimentError> {
     let mut sim = Fabric::new();
-    let host = add_host(&mut sim, "host", setup, NicConfig::htx_board(0));
-    sim.run_until(Ps::from_us(20));
-    (sim, host)
+    let host = add(&mut sim, "host", setup, (Purpose::Window, nic), processor)?;
+    sim.run_until(SETTLE);
+    Ok((sim, host))
 }
 
 /// A link between devices that do nothing, settled.

@@ -7,16 +7,18 @@ use hostwire_plan::htx::PortKind;
 
 use crate::engine::Ps;
 use crate::machine::htx::{
-    DESTINATION_BYTES, HtxHost, SETTLE, Setup, add_host_with, join, link_port,
+    BoardKind, DESTINATION_BYTES, HtxHost, Purpose, SETTLE, Setup, link_port,
 };
 use crate::models::Fabric;
-use crate::models::ht::Link;
 use crate::models::ht::Packet;
 use crate::models::ht::nic::{Nic, NicConfig};
 use crate::models::ht::opteron::{LINE_BYTES, Op, Opteron, OpteronConfig, WriteObserver};
 use crate::models::link::End;
 
 use super::ExperimentError;
+use super::htx_device::{
+    add as add_board, cable, counters, first_answer, outcome, phases as all_phases, slot,
+};
 use super::htx_host::start;
 use super::programs::{Marks, Step, Timed};
 
@@ -40,11 +42,36 @@ pub const PARTS: [&str; 13] = [
     "poll",
 ];
 
+/// The parts if the boards are RTL, which does not say what happens inside of them.
+const PARTS_OUTSIDE: [&str; 6] = [
+    "processor_out",
+    "ht_link_out",
+    "boards",
+    "ht_link_in",
+    "processor_in",
+    "poll",
+];
+
+/// The parts that are known of a device.
+pub fn parts(device: BoardKind) -> &'static [&'static str] {
+    match device {
+        BoardKind::Model | BoardKind::RtlCore => &PARTS,
+        BoardKind::Rtl => &PARTS_OUTSIDE,
+    }
+}
+
+/// The phases of which a mean is taken: of RTL a fourth of all, because each poll moves them too.
+pub fn phases(device: BoardKind) -> impl Iterator<Item = u8> {
+    (0..all_phases(device)).step_by(4)
+}
+
 /// What two hosts with boards are like.
 #[derive(Clone, Debug)]
 pub struct Pair {
     /// Link and clocks.
     pub setup: Setup,
+    /// Of RTL: which of the phases of words on the link.
+    pub phase: u8,
     /// The link ports.
     pub port: PortKind,
     /// Time in the cable between them.
@@ -58,8 +85,8 @@ pub struct Pair {
 /// What came out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PingPong {
-    /// The time in parts: the sum of each over all messages, by [`PARTS`].
-    pub sums: [Ps; PARTS.len()],
+    /// The time in parts: the sum of each over all messages, by [`parts`].
+    pub sums: Vec<Ps>,
     /// Messages.
     pub messages: u64,
     /// From the first store to the end of the last poll.
@@ -94,11 +121,15 @@ pub fn ping_pong(
 ) -> Result<PingPong, ExperimentError> {
     let rounds = (pair.processor.memory_read.0 / 1_000).max(1);
     let mut sim = Fabric::new();
-    let hosts = [0, 1].map(|id| add(&mut sim, pair, id, rounds));
-    let ends = [(hosts[0].nic, 0), (hosts[1].nic, 0)];
-    join(
+    let hosts = [
+        add(&mut sim, pair, 0, rounds)?,
+        add(&mut sim, pair, 1, rounds)?,
+    ];
+    let ends = [hosts[0].nic, hosts[1].nic];
+    cable(
         &mut sim,
-        "board 0 - board 1".to_owned(),
+        &pair.setup,
+        "board 0 - board 1",
         ends,
         pair.propagation,
     );
@@ -117,7 +148,7 @@ pub fn ping_pong(
             marks,
         });
     }
-    let mut sums = [Ps::ZERO; PARTS.len()];
+    let mut sums = vec![Ps::ZERO; parts(pair.setup.device).len()];
     let mut messages = 0_u64;
     let mut lost = false;
     run(&mut sim, &sides[0].host, &mut |sim| {
@@ -145,6 +176,7 @@ pub fn ping_pong(
             }
         }
     })?;
+    outcome(&sim)?;
     let times = sides[0].marks.times();
     let (Some(begin), Some(end)) = (times.first(), times.last()) else {
         return Err(ExperimentError::NoMeasurement("ping-pong"));
@@ -160,7 +192,7 @@ pub fn ping_pong(
     })
 }
 
-fn add(sim: &mut Fabric, pair: &Pair, id: u16, rounds: u64) -> HtxHost {
+fn add(sim: &mut Fabric, pair: &Pair, id: u16, rounds: u64) -> Result<HtxHost, ExperimentError> {
     let nic = NicConfig {
         id,
         ports: vec![link_port(pair.port, pair.setup.user_mhz, &pair.nic)],
@@ -169,7 +201,16 @@ fn add(sim: &mut Fabric, pair: &Pair, id: u16, rounds: u64) -> HtxHost {
         ..pair.nic.clone()
     };
     let name = format!("host {id}");
-    add_host_with(sim, &name, &pair.setup, nic, pair.processor.clone())
+    // The words of both links are elsewhere in the clocks of their cores.
+    let phase = (pair.phase + 5 * id as u8) % all_phases(pair.setup.device);
+    let board = (Purpose::Messages, nic);
+    add_board(
+        sim,
+        &name,
+        (&pair.setup, phase),
+        board,
+        pair.processor.clone(),
+    )
 }
 
 /// Host 0 begins. What each computes before it polls moves the phase of its poll.
@@ -207,18 +248,25 @@ fn stamps(
     from: &Side,
     to: &Side,
     [begin, end]: [Ps; 2],
-) -> Option<[Ps; PARTS.len() + 1]> {
-    let out = sim.component::<Link>(from.host.link)?.counters(End::A);
-    let into = sim.component::<Link>(to.host.link)?.counters(End::B);
+) -> Option<Vec<Ps>> {
+    let out = counters(sim, from.host.link, End::A)?;
+    let into = counters(sim, to.host.link, End::B)?;
+    let slot = slot(sim, from.host.link)?;
+    let at_board = out.last_end + slot;
+    let written = to.written.0.get();
+    let in_memory = [into.last_end + slot, written, end];
+    let answered = first_answer(sim, to.host.link);
+    if pair.setup.device == BoardKind::Rtl {
+        let before = [begin, out.last_begin, at_board, answered?];
+        return Some(before.into_iter().chain(in_memory).collect());
+    }
     let sent = sim.component::<Nic>(from.host.nic)?.counters();
     let got = sim.component::<Nic>(to.host.nic)?.counters();
-    // From the end of a packet on the wires to its delivery, the same both ways.
-    let behind = sent.last_write - out.last_end;
     let user = |cycles| Ps::from_cycles(cycles, pair.setup.user_mhz);
-    Some([
+    let before = [
         begin,
         out.last_begin,
-        sent.last_write,
+        at_board,
         sent.stages.from_core,
         sent.stages.from_core + user(pair.nic.requester_cycles),
         sent.stages.to_port,
@@ -226,9 +274,7 @@ fn stamps(
         got.stages.arrived,
         got.stages.from_network,
         got.stages.completed,
-        got.stages.to_link,
-        into.last_end + behind,
-        to.written.0.get(),
-        end,
-    ])
+        answered.unwrap_or(got.stages.to_link),
+    ];
+    Some(before.into_iter().chain(in_memory).collect())
 }

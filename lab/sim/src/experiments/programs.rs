@@ -66,6 +66,8 @@ pub(super) struct BareStores {
     pub(super) lines: u64,
     /// Bytes stored at the begin of each line.
     pub(super) bytes: usize,
+    /// Bytes from `address` on; then the lines begin again.
+    pub(super) window_bytes: u64,
 }
 
 impl BareStores {
@@ -76,7 +78,7 @@ impl BareStores {
     pub(super) fn steps(self) -> impl Iterator<Item = Step> {
         (0..self.lines).map(move |line| {
             Step::Do(Op::Store {
-                address: self.address + line * LINE_BYTES,
+                address: self.address + line * LINE_BYTES % self.window_bytes,
                 data: vec![line as u8; self.bytes],
             })
         })

@@ -52,6 +52,7 @@ pub(super) fn all_to_all_on(
                 address,
                 lines,
                 bytes: LINE_BYTES as usize,
+                window_bytes: u64::MAX,
             };
             steps.extend(stores.steps());
         }

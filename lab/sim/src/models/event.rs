@@ -5,10 +5,10 @@ use crate::engine::{Event, Sim};
 use crate::models::ethernet::EtherEvent;
 use crate::models::flit::{Flit, FlitEvent};
 use crate::models::ht::Frame;
-use crate::models::ht::Ht;
 use crate::models::ht::link_port::LinkPortEvent;
 use crate::models::ht::nic::NicEvent;
 use crate::models::ht::opteron::OpteronEvent;
+use crate::models::ht::{Ht, RtlEvent};
 use crate::models::htea::adapter::AdapterEvent;
 use crate::models::link::{Family, LinkEvent};
 use crate::models::pcie::Pcie;
@@ -58,6 +58,8 @@ pub enum DeviceEvent {
     Chip(ChipEvent),
     /// To a host with PEACH2 chips, from its programs or itself.
     Host(HostEvent),
+    /// A board that is RTL to itself, or to the one at the other end of its cable.
+    Rtl(RtlEvent),
 }
 
 /// Events are moved several times on their way through the queue: a large part of one belongs
@@ -87,6 +89,7 @@ impl Event for DeviceEvent {
             DeviceEvent::Mover(event) => 15 | event.digest() << 8,
             DeviceEvent::Chip(event) => event.digest().rotate_left(7) ^ 6,
             DeviceEvent::Host(event) => event.digest().rotate_left(7) ^ 7,
+            DeviceEvent::Rtl(event) => event.digest().rotate_left(7) ^ 8,
         }
     }
 }

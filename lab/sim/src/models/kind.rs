@@ -3,6 +3,7 @@
 use crate::models::DeviceEvent;
 use crate::models::ethernet::EtherEvent;
 use crate::models::flit::FlitEvent;
+use crate::models::ht::RtlEvent;
 use crate::models::ht::link_port::LinkPortEvent;
 use crate::models::ht::nic::NicEvent;
 use crate::models::ht::opteron::OpteronEvent;
@@ -120,4 +121,6 @@ kinds! {
     host_serve = DeviceEvent::Host(HostEvent::Serve { .. }),
     host_handler = DeviceEvent::Host(HostEvent::Handler { .. }),
     host_wake = DeviceEvent::Host(HostEvent::Wake { .. }),
+    rtl_edge = DeviceEvent::Rtl(RtlEvent::Edge),
+    rtl_cable = DeviceEvent::Rtl(RtlEvent::Cable { .. }),
 }

@@ -15,7 +15,7 @@ use hostwire_sim::experiments::{ExperimentError, Row, Summary};
 use hostwire_cli::html::escape;
 
 use super::curves::Named;
-use super::report::{verdict, verdict_elsewhere, word};
+use super::report::{verdict, verdict_elsewhere, verdict_rtl, word};
 use super::{BAD_OUTPUT, FAILED};
 
 /// Writes `index.html` into `folder`.
@@ -35,10 +35,11 @@ fn page(rows: &[Row], charts: &[Named]) -> Result<String, ExperimentError> {
             papers.push(row);
         }
     }
-    let [counts, elsewhere] = Summary::apart(rows);
+    let [counts, elsewhere, rtl] = Summary::apart(rows);
     let lead = [
         (&counts, verdict(&counts)),
         (&elsewhere, verdict_elsewhere(&elsewhere)),
+        (&rtl, verdict_rtl(&rtl)),
     ];
     let lead: Vec<String> = lead
         .into_iter()
@@ -69,11 +70,12 @@ fn page(rows: &[Row], charts: &[Named]) -> Result<String, ExperimentError> {
          <div id=\"tip\" role=\"status\"></div>\n",
         version = env!("CARGO_PKG_VERSION"),
         verdict = escape(&lead.join(" ")),
-        summary = tables::summary(if counts.rows() > 0 {
-            &counts
-        } else {
-            &elsewhere
-        }),
+        summary = tables::summary(
+            [&counts, &elsewhere]
+                .into_iter()
+                .find(|summary| summary.rows() > 0)
+                .unwrap_or(&rtl)
+        ),
         classes = choice(
             "class",
             rows.iter().map(|row| row.class.to_string()).collect()

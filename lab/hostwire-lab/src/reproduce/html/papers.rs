@@ -6,7 +6,7 @@ struct About {
     summary: &'static str,
 }
 
-const PAPERS: [About; 6] = [
+const PAPERS: [About; 7] = [
     About {
         name: "tccluster",
         title: "TCCluster: processors as their own network",
@@ -53,6 +53,11 @@ const PAPERS: [About; 6] = [
         name: "elsewhere",
         title: "Published elsewhere",
         summary: super::super::report::ELSEWHERE,
+    },
+    About {
+        name: "rtl",
+        title: "The HTX board as RTL",
+        summary: super::super::report::RTL,
     },
 ];
 

@@ -97,6 +97,8 @@ pub struct Claims {
     pub authors: Vec<String>,
     /// The year in which it appeared.
     pub year: Option<u16>,
+    /// What gives the simulated values, if not the models. Such a file may have numbers of other publications.
+    pub device: Option<String>,
     /// Its numbers.
     pub claim: Vec<Claim>,
 }
@@ -127,11 +129,12 @@ impl Claims {
             return Some("expected a title".to_owned());
         }
         let one_paper = !self.authors.is_empty() && self.year.is_some();
-        if self
-            .claim
-            .iter()
-            .any(|claim| claim.source.is_some() == one_paper)
-        {
+        let sources = || self.claim.iter().map(|claim| claim.source.is_some());
+        let fits = match self.device {
+            Some(_) => one_paper,
+            None => sources().all(|has| has != one_paper),
+        };
+        if !fits {
             return Some(
                 "expected at least one author and a year, or a source of each claim".to_owned(),
             );

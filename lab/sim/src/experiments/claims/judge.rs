@@ -44,6 +44,9 @@ pub struct Row {
     pub year: Option<u16>,
     /// Whether the number is published outside of the five papers. Such rows are counted apart.
     pub elsewhere: bool,
+    /// What gave the simulated value, if not the models. Such rows are counted apart too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
     /// Section of the paper.
     pub section: String,
     /// Table, figure or text; `not printed` for a number of ours.
@@ -150,6 +153,7 @@ impl Claim {
             authors: authors.clone(),
             year,
             elsewhere: self.source.is_some(),
+            device: paper.device.clone(),
             section: self.section.clone(),
             at: self.at.clone(),
             id: self.id.clone(),

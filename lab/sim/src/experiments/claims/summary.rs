@@ -37,11 +37,13 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Counts the rows of the papers, and those that stand elsewhere.
-    pub fn apart(rows: &[Row]) -> [Summary; 2] {
+    /// Counts the rows of the papers, those that stand elsewhere, and those of RTL.
+    pub fn apart(rows: &[Row]) -> [Summary; 3] {
+        let (rtl, models): (Vec<Row>, Vec<Row>) =
+            rows.iter().cloned().partition(|row| row.device.is_some());
         let (elsewhere, papers): (Vec<Row>, Vec<Row>) =
-            rows.iter().cloned().partition(|row| row.elsewhere);
-        [papers, elsewhere].map(|rows| Summary::of(&rows))
+            models.into_iter().partition(|row| row.elsewhere);
+        [papers, elsewhere, rtl].map(|rows| Summary::of(&rows))
     }
 
     /// Counts `rows`.

@@ -116,7 +116,7 @@ fn numbers_of_other_publications_have_their_own_source() {
     let known = "source = { title = \"A talk\", authors = [\"A. Bee\"] }";
     let known = file("", "Abstract", known).unwrap();
     assert_eq!(known.judge(&[])[0].place(), "Bee, abstract");
-    let [papers, elsewhere] = Summary::apart(&rows);
+    let [papers, elsewhere, _] = Summary::apart(&rows);
     assert_eq!(
         (papers.rows(), elsewhere.rows(), elsewhere.agree),
         (0, 1, 1)

@@ -1,25 +1,22 @@
 //! Workloads of the HTX board.
 
 use crate::engine::{Ps, Summary};
-use crate::experiments::htx_board::{end_to_end_with, written};
-use crate::experiments::htx_host::start;
-use crate::experiments::htx_ping_pong::{PARTS, Pair, ping_pong};
+use crate::experiments::htx_board::{end_to_end_with, load_steps, load_time, written};
+use crate::experiments::htx_device::{outcome, phases, window_bytes};
+use crate::experiments::htx_host::{bench_with, start};
+use crate::experiments::htx_ping_pong::{Pair, parts, phases as ping_pong_phases, ping_pong};
 use crate::experiments::link_use::{LinkSum, LinkUse, LinkWatch};
-use crate::experiments::programs::{BareStores, Step, Timed};
+use crate::experiments::programs::{BareStores, Timed};
 use crate::experiments::{ExperimentError, Monitor};
-use crate::machine::htx::{HtxHost, Setup, WINDOW, add_host_with};
+use crate::machine::htx::{HtxHost, SETTLE, Setup, WINDOW};
 use crate::models::Fabric;
 use crate::models::ht::cable::Medium;
-use crate::models::ht::opteron::Op;
 use crate::record::Recording;
 
 use super::Point;
 use super::outcome::Metric;
 use super::run::{Measured, metric};
 use super::workload::{HtxLink, Workload};
-
-/// Time for the link to come up.
-const SETTLE: Ps = Ps::from_us(20);
 
 pub(super) fn run(
     point: &Point,
@@ -36,27 +33,17 @@ pub(super) fn run(
                 address: WINDOW,
                 lines: *stores,
                 bytes: *size_bytes as usize,
+                window_bytes: window_bytes(link.device),
             };
             let program = stores.program();
-            let ran = bench(point, link, program, monitor, recording)?;
+            let ran = bench(point, (link, 0), program, monitor, recording)?;
             let (rate, last) = written(&ran.sim, &ran.host, *size_bytes)?;
             let links = ran.before.used(&ran.sim, last - SETTLE);
             let metrics = vec![metric("bandwidth", rate, "MiB/s")];
             Ok(measured(metrics, links, vec![ran.summary]))
         }
         Workload::HtxRead { size_bytes, link } => {
-            let load = Op::Load {
-                address: WINDOW,
-                bytes: *size_bytes as usize,
-            };
-            let (program, marks) = Timed::new([Step::Mark, Step::Do(load), Step::Mark]);
-            let ran = bench(point, link, program, monitor, recording)?;
-            let [begin, end] = marks.times()[..] else {
-                return Err(ExperimentError::NoMeasurement("read"));
-            };
-            let links = ran.before.used(&ran.sim, end - begin);
-            let metrics = vec![metric("latency", (end - begin).as_ns(), "ns")];
-            Ok(measured(metrics, links, vec![ran.summary]))
+            read(point, *size_bytes as usize, link, monitor, recording)
         }
         Workload::HtxMessage { size_bytes, link } => {
             message(point, *size_bytes as usize, link, monitor, recording)
@@ -69,6 +56,7 @@ pub(super) fn run(
         } => {
             let pair = Pair {
                 setup: setup(link),
+                phase: 0,
                 port: *port,
                 propagation: point
                     .models
@@ -83,6 +71,31 @@ pub(super) fn run(
             "no such workload of the HTX board",
         )),
     }
+}
+
+/// The mean over the phases of RTL.
+fn read(
+    point: &Point,
+    bytes: usize,
+    link: &HtxLink,
+    monitor: &Monitor,
+    mut recording: Option<&Recording>,
+) -> Result<Measured, ExperimentError> {
+    let phases = phases(link.device);
+    let mut summaries = Vec::new();
+    let mut links = LinkSum::default();
+    let mut sum = Ps::ZERO;
+    for phase in 0..phases {
+        let (program, marks) = Timed::new(load_steps(&setup(link), phase, bytes));
+        let ran = bench(point, (link, phase), program, monitor, recording.take())?;
+        let time = load_time(&ran.sim, &marks)?;
+        links.add(ran.before.used(&ran.sim, time), time);
+        summaries.push(ran.summary);
+        sum += time;
+    }
+    let latency = sum.as_ns() / f64::from(phases);
+    let metrics = vec![metric("latency", latency, "ns")];
+    Ok(measured(metrics, links.links(), summaries))
 }
 
 fn message(
@@ -124,25 +137,36 @@ fn ping_pong_of(
     recording: Option<&Recording>,
 ) -> Result<Measured, ExperimentError> {
     let mut summaries = Vec::new();
-    let mut links = Vec::new();
-    let result = ping_pong(pair, bytes, |sim, _, after| {
-        if let Some(recording) = recording {
-            recording.watch_all(sim)?;
+    let mut links = LinkSum::default();
+    let mut totals = vec![Ps::ZERO; parts(pair.setup.device).len()];
+    let (mut total, mut messages) = (Ps::ZERO, 0);
+    let mut watch = recording;
+    for phase in ping_pong_phases(pair.setup.device) {
+        let pair = Pair {
+            phase,
+            ..pair.clone()
+        };
+        let ran = ping_pong(&pair, bytes, |sim, _, after| {
+            if let Some(recording) = watch.take() {
+                recording.watch_all(sim)?;
+            }
+            let (begin, before) = (sim.now(), LinkWatch::new(sim));
+            summaries.push(monitor.run_stepping(sim, point.events_max, after)?);
+            let time = sim.now() - begin;
+            links.add(before.used(sim, time), time);
+            Ok(())
+        })?;
+        total += ran.total;
+        messages += ran.messages;
+        for (sum, part) in totals.iter_mut().zip(ran.sums) {
+            *sum += part;
         }
-        let (begin, before) = (sim.now(), LinkWatch::new(sim));
-        summaries.push(monitor.run_stepping(sim, point.events_max, after)?);
-        links = before.used(sim, sim.now() - begin);
-        Ok(())
-    })?;
-    let messages = result.messages as f64;
-    let mut metrics = vec![metric(
-        "half_round_trip",
-        result.total.as_ns() / messages,
-        "ns",
-    )];
-    let parts = PARTS.into_iter().zip(result.sums);
-    metrics.extend(parts.map(|(part, sum)| metric(part, sum.as_ns() / messages, "ns")));
-    Ok(measured(metrics, links, summaries))
+    }
+    let mean = |sum: Ps| sum.as_ns() / messages as f64;
+    let mut metrics = vec![metric("half_round_trip", mean(total), "ns")];
+    let parts = parts(pair.setup.device).iter().zip(totals);
+    metrics.extend(parts.map(|(part, sum)| metric(part, mean(sum), "ns")));
+    Ok(measured(metrics, links.links(), summaries))
 }
 
 /// One host with a board, on which a program has run.
@@ -157,27 +181,20 @@ struct Bench {
 /// Runs `program` on one host with a board.
 fn bench(
     point: &Point,
-    link: &HtxLink,
+    (link, phase): (&HtxLink, u8),
     program: Timed,
     monitor: &Monitor,
     recording: Option<&Recording>,
 ) -> Result<Bench, ExperimentError> {
-    let mut sim = Fabric::new();
-    let models = &point.models;
-    let host = add_host_with(
-        &mut sim,
-        "host",
-        &setup(link),
-        models.nic.clone(),
-        models.processor.clone(),
-    );
-    sim.run_until(SETTLE);
+    let models = (point.models.nic.clone(), point.models.processor.clone());
+    let (mut sim, host) = bench_with((&setup(link), phase), models)?;
     if let Some(recording) = recording {
         recording.watch_all(&mut sim)?;
     }
     let before = LinkWatch::new(&sim);
     start(&mut sim, host.host, program)?;
     let summary = monitor.run(&mut sim, point.events_max)?;
+    outcome(&sim)?;
     Ok(Bench {
         sim,
         host,
@@ -188,6 +205,7 @@ fn bench(
 
 fn setup(link: &HtxLink) -> Setup {
     Setup {
+        device: link.device,
         width_bits: link.width_bits,
         link_mhz: link.frequency_mhz,
         user_mhz: link.user_clock_mhz,

@@ -7,6 +7,7 @@ use hostwire_plan::file::{
 use hostwire_plan::htx::{HtxPlan, PortKind};
 use hostwire_plan::{Diagnostic, Plan};
 
+use crate::machine::htx::BoardKind;
 use crate::models::ht::opteron::LINE_BYTES;
 use crate::models::ht::opteron::registers::FREQUENCY_MHZ;
 
@@ -358,7 +359,14 @@ fn read_order(section: &mut Section<'_>, orders: &[(&str, Order)], out: &mut Fin
     order.map_or(Order::Weak, |order| order.value)
 }
 
+const DEVICES: [(&str, BoardKind); 3] = [
+    ("model", BoardKind::Model),
+    ("rtl-core", BoardKind::RtlCore),
+    ("rtl", BoardKind::Rtl),
+];
+
 fn read_link(section: &mut Section<'_>, out: &mut Findings) -> Option<HtxLink> {
+    let device = section.choice("device", &DEVICES, out);
     let width = section.quantity("width", &WIDTH, out);
     let clock = section.quantity("frequency", &FREQUENCY, out);
     let user = section.quantity("user_clock", &FREQUENCY, out);
@@ -396,11 +404,33 @@ fn read_link(section: &mut Section<'_>, out: &mut Findings) -> Option<HtxLink> {
         );
         return None;
     }
-    Some(HtxLink {
+    let link = HtxLink {
+        device: device.map_or(BoardKind::Model, |device| device.value),
         width_bits: u8::try_from(width?).ok()?,
         frequency_mhz: u32::try_from(clock?).ok()?,
         user_clock_mhz: u32::try_from(user.0).ok()?,
-    })
+    };
+    check_rtl(&link, device.map(|device| device.span), out)?;
+    Some(link)
+}
+
+/// Hardware that was built has widths and clocks of its own.
+fn check_rtl(link: &HtxLink, place: Option<Span>, out: &mut Findings) -> Option<()> {
+    let half = link.frequency_mhz / 2;
+    let fits = [8, 16].contains(&link.width_bits) && 2 * link.user_clock_mhz == link.frequency_mhz;
+    let place = place.filter(|_| link.device != BoardKind::Model && !fits);
+    let Some(place) = place else {
+        return Some(());
+    };
+    let text = "a board that is RTL has no such link";
+    let expected = format!("expected 8 or 16 bit, and a user clock of half the link's, {half}MHz");
+    let help = format!("set `user_clock = \"{half}MHz\"` and a width that it has");
+    out.push(
+        Diagnostic::error("value", text)
+            .label(place, expected)
+            .help(help),
+    );
+    None
 }
 
 fn read_htx_ping_pong(section: &mut Section<'_>, out: &mut Findings) -> Option<Workload> {
@@ -411,6 +441,18 @@ fn read_htx_ping_pong(section: &mut Section<'_>, out: &mut Findings) -> Option<W
     let port = section.choice("port", &ports, out);
     let cable = section.quantity("length", &LENGTH, out);
     let link = read_link(section, out);
+    if let (Some(link), Some(port)) = (&link, &port)
+        && (link.device, port.value) == (BoardKind::Rtl, PortKind::Sfp)
+    {
+        let text = "boards that are RTL have no SFPs";
+        let error = Diagnostic::error("value", text);
+        out.push(
+            error
+                .label(port.span, "expected \"atoll\"")
+                .help("leave `port` out"),
+        );
+        return None;
+    }
     size.zip(link).map(|(size, link)| Workload::HtxPingPong {
         size_bytes: size.value,
         port: port.map_or(PortKind::Atoll, |port| port.value),

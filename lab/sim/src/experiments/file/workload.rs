@@ -10,6 +10,7 @@ use crate::experiments::load::Load;
 use crate::experiments::pgas_cluster::Pattern;
 use crate::experiments::remote::{Accesses, Walk};
 use crate::experiments::tca_peach2::Grade;
+use crate::machine::htx::BoardKind;
 use crate::models::memory::Config;
 use crate::models::memory::trace::Format;
 use crate::tca::{Device, Engine};
@@ -23,12 +24,19 @@ use super::program::Program;
 /// Link and clocks of an HTX board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct HtxLink {
+    /// What the board is.
+    #[serde(skip_serializing_if = "is_model")]
+    pub device: BoardKind,
     /// Lanes per direction.
     pub width_bits: u8,
     /// HyperTransport clock.
     pub frequency_mhz: u32,
     /// Clock of the board's own logic.
     pub user_clock_mhz: u32,
+}
+
+fn is_model(device: &BoardKind) -> bool {
+    *device == BoardKind::Model
 }
 
 impl Workload {

@@ -1,6 +1,7 @@
 //! A host with an HTX board: its hardware, its registers as a BIOS leaves them.
 
 use hostwire_plan::htx::REGION_BASE;
+use serde::Serialize;
 
 use crate::engine::ComponentId;
 use crate::models::Fabric;
@@ -16,15 +17,40 @@ use crate::models::link::End;
 
 /// Window of the example design: writes are counted, reads are answered.
 pub const WINDOW: u64 = 0x80_0000_0000;
-const WINDOW_BYTES: u64 = 1 << 30;
+/// Its size.
+pub const WINDOW_BYTES: u64 = 1 << 30;
 /// A destination's part of the send window.
 pub const DESTINATION_BYTES: u64 = 1 << 12;
 /// Granularity of the northbridge's ranges.
 const RANGE_BYTES: u64 = 1 << 16;
 
+/// What a board is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BoardKind {
+    /// The model.
+    #[default]
+    Model,
+    /// The HT-Core as RTL, and the model's logic behind it.
+    RtlCore,
+    /// A whole design as RTL.
+    Rtl,
+}
+
+/// What the host does with the board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Reads and writes of its window.
+    Window,
+    /// Messages.
+    Messages,
+}
+
 /// Widths and clocks of a setup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setup {
+    /// What the board is.
+    pub device: BoardKind,
     /// Link width.
     pub width_bits: u8,
     /// Link clock.
@@ -37,6 +63,7 @@ impl Default for Setup {
     /// The paper's: 8 bit, 200 MHz, 100 MHz.
     fn default() -> Self {
         Setup {
+            device: BoardKind::Model,
             width_bits: 8,
             link_mhz: 200,
             user_mhz: 100,
@@ -75,23 +102,13 @@ pub fn add_host_with(
         ..LinkConfig::default()
     };
     let link = sim.add(format!("{name}.htx"), Link::new(config_link));
-    let mut opteron = Opteron::new(config, true);
-    opteron.attach(0, Port::new(link, End::A, depth));
     let nic = NicConfig {
         link_mhz: setup.link_mhz,
         user_mhz: setup.user_mhz,
         ..nic
     };
-    let regions = nic.regions.iter().map(|region| region.base + region.bytes);
-    let regions = regions.max().map(|end| (REGION_BASE, end - REGION_BASE));
-    let send_bytes = nic.routes.len() as u64 * DESTINATION_BYTES;
-    let send_bytes = send_bytes.next_multiple_of(RANGE_BYTES);
-    let windows = [
-        Some((WINDOW, WINDOW_BYTES)),
-        Some((nic.send_base, send_bytes)),
-        regions,
-    ];
-    configure(&mut opteron, windows.into_iter().flatten().collect());
+    let mut opteron = processor(config, &nic);
+    opteron.attach(0, Port::new(link, End::A, depth));
     let core_places = nic.core_places;
     let mut board = Nic::new(nic);
     board.attach(Port::new(link, End::B, core_places));
@@ -107,6 +124,22 @@ pub fn add_host_with(
         let _ = sim.inject(now + after, link, ready);
     }
     HtxHost { host, link, nic }
+}
+
+/// A processor whose board is at link 0.
+pub(crate) fn processor(config: OpteronConfig, nic: &NicConfig) -> Opteron {
+    let regions = nic.regions.iter().map(|region| region.base + region.bytes);
+    let regions = regions.max().map(|end| (REGION_BASE, end - REGION_BASE));
+    let send_bytes = nic.routes.len() as u64 * DESTINATION_BYTES;
+    let send_bytes = send_bytes.next_multiple_of(RANGE_BYTES);
+    let windows = [
+        Some((WINDOW, WINDOW_BYTES)),
+        Some((nic.send_base, send_bytes)),
+        regions,
+    ];
+    let mut opteron = Opteron::new(config, true);
+    configure(&mut opteron, windows.into_iter().flatten().collect());
+    opteron
 }
 
 /// Registers: DRAM from 0 on, the board's windows as MMIO behind link 0,

@@ -2,7 +2,11 @@
 
 mod host;
 
-pub use host::{DESTINATION_BYTES, HtxHost, Setup, WINDOW, add_host, add_host_with};
+pub(crate) use host::processor;
+pub use host::{
+    BoardKind, DESTINATION_BYTES, HtxHost, Purpose, Setup, WINDOW, WINDOW_BYTES, add_host,
+    add_host_with,
+};
 
 use hostwire_plan::htx::{Device, HtxPlan, LinkPort, PortKind, Region};
 
@@ -200,6 +204,7 @@ impl HtxCluster {
                 continue;
             };
             let setup = Setup {
+                device: BoardKind::Model,
                 width_bits: host.link_width_bits,
                 link_mhz: host.link_mhz,
                 user_mhz: host.user_mhz,

@@ -12,6 +12,9 @@ pub mod nic;
 pub mod opteron;
 mod packet;
 mod port;
+#[cfg(target_os = "linux")]
+pub mod rtl;
+mod rtl_event;
 pub mod southbridge;
 pub mod switch;
 
@@ -21,6 +24,7 @@ pub use credits::Credits;
 pub use lane::{CRC_BITS, CRC_OFFSET_BITS, CRC_WINDOW_BITS, Lane};
 pub use packet::{Carried, Command, Frame, PAYLOAD_BYTES_MAX, Packet, VirtualChannel};
 pub use port::Port;
+pub use rtl_event::RtlEvent;
 
 use std::convert::Infallible;
 use std::num::NonZeroU32;
