@@ -22,9 +22,10 @@ use super::{Plan, check_memory, owned, prepare_record};
 /// Variables of the launcher that PEs on other hosts get without being asked for begin so.
 const HANDED_ON: [&str; 3] = ["HOSTWIRE_", "SHMEM_", "SMA_"];
 /// Those that mean something on this host only.
-const OF_THIS_HOST: [&str; 8] = [
+const OF_THIS_HOST: [&str; 9] = [
     "HOSTWIRE_JOB",
     "HOSTWIRE_SSH",
+    "HOSTWIRE_FAN_OUT",
     "HOSTWIRE_BOARD_FD",
     "HOSTWIRE_COUNTERS_FD",
     "HOSTWIRE_MODEL_FDS",
@@ -104,6 +105,7 @@ pub fn plan(args: &Args, settings: Settings, names: &HostNames) -> Result<Plan, 
             pes,
             first,
             count,
+            behind: 0,
             lost_after_s: settings.lost_after_s as u32,
             folder: folder.as_os_str().as_bytes().to_vec(),
             may_be_elsewhere: args.copy,
@@ -208,7 +210,8 @@ impl Plan {
             program,
             command,
             binding: Binding::new(&bind, count)?,
-            nofile: limits::make_room_for_descriptors(count)?,
+            // A host that is reached from here has as many as a PE.
+            nofile: limits::make_room_for_descriptors(count.saturating_add(description.behind))?,
             timeout: None,
             grace: Duration::ZERO,
             label: false,
