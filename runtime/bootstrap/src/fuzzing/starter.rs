@@ -3,7 +3,7 @@
 use hostwire_transport::fuzzing::kit::{Input, Seeds, Target, blames, named};
 
 use crate::starter::{
-    Description, GREETING, Greeted, How, Look, Message, Order, Received, Report, Stream,
+    Description, Errand, GREETING, Greeted, How, Look, Message, Order, Received, Report, Stream,
 };
 
 /// What a launcher says. The first byte: how many bytes come at a time.
@@ -21,6 +21,7 @@ pub(super) const ORDERS: Target = Target {
                 pes: 4,
                 first: 2,
                 count: 2,
+                behind: 1,
                 lost_after_s: 10,
                 folder: b"/tmp".to_vec(),
                 may_be_elsewhere: true,
@@ -36,6 +37,14 @@ pub(super) const ORDERS: Target = Target {
             Order::Input(b"text".to_vec()),
             Order::Signal { pe: 3, signal: 15 },
             Order::Took(64),
+            Order::Behind {
+                host: 2,
+                errand: Errand::Reach {
+                    ssh: "ssh".to_owned(),
+                    target: "b".to_owned(),
+                    copies: true,
+                },
+            },
             Order::Done,
         ];
         seeds(&orders)

@@ -24,7 +24,12 @@
 //! Each side sends a `Beat` when it has had nothing to say for [`BEAT`], so silence means that the other is gone. Output of
 //! PEs and input for them are sent only as far as the receiver has given [room](Report::Took) for it: no more than
 //! [`ROOM_BYTES`] are on their way, and whatever else is said never waits behind output that nobody reads.
+//!
+//! A starter that is ready may be told to start others on further hosts ([`Errand`]). Their connections lead to it, and it
+//! carries their bytes to the launcher and back ([`News`]). So the launcher speaks with each starter as if it had a connection
+//! to it, and has few. It has [`ROOM_BYTES`] of its own bytes on the way to each of these, until they have been passed on.
 
+mod behind;
 mod buffer;
 mod frame;
 mod order;
@@ -32,6 +37,7 @@ mod report;
 
 use std::time::Duration;
 
+pub use behind::{Errand, News};
 pub use buffer::{Greeted, GreetingError, Received};
 pub use frame::{FRAME_BYTES_MAX, FrameError, Message};
 pub use order::{Description, Order};

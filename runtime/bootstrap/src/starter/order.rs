@@ -1,5 +1,6 @@
 //! What the launcher says.
 
+use super::behind::Errand;
 use super::frame::{Message, Reader, Writer};
 
 /// The part of a job that a host has. Names and values are bytes, as the system has them.
@@ -11,6 +12,8 @@ pub struct Description {
     pub first: u32,
     /// How many PEs this host has: at least one, and no more than the job.
     pub count: u32,
+    /// How many further hosts it will be told to reach.
+    pub behind: u32,
     /// After so many seconds of silence the launcher is gone.
     pub lost_after_s: u32,
     /// Where the PEs are started.
@@ -33,6 +36,7 @@ impl Description {
             pes,
             first,
             count,
+            behind,
             lost_after_s,
             folder,
             may_be_elsewhere,
@@ -49,6 +53,7 @@ impl Description {
             .number(*pes)
             .number(*first)
             .number(*count)
+            .number(*behind)
             .number(*lost_after_s)
             .bytes(folder)
             .flag(*may_be_elsewhere)
@@ -64,7 +69,7 @@ impl Description {
         if count == 0 || pes > crate::PES_MAX || end.is_none_or(|end| end > pes) {
             return Err("PEs that no job has");
         }
-        let lost_after_s = reader.number()?;
+        let (behind, lost_after_s) = (reader.number()?, reader.number()?);
         let (folder, may_be_elsewhere, bind) = (reader.bytes()?, reader.flag()?, reader.text()?);
         let (front, command) = (reader.list()?, reader.list()?);
         let pairs = reader.list()?;
@@ -84,6 +89,7 @@ impl Description {
             pes,
             first,
             count,
+            behind,
             lost_after_s,
             folder,
             may_be_elsewhere,
@@ -137,6 +143,13 @@ pub enum Order {
     Beat,
     /// The job is over: end what is left.
     Done,
+    /// Something for a host behind this one.
+    Behind {
+        /// The launcher's number of that host.
+        host: u32,
+        /// What to do.
+        errand: Errand,
+    },
 }
 
 impl Message for Order {
@@ -156,11 +169,12 @@ impl Message for Order {
             Self::Beat => (10, writer),
             Self::Done => (11, writer),
             Self::Program(bytes) => (12, writer.rest(bytes)),
+            Self::Behind { host, errand } => (13, errand.write(writer.number(*host))),
         }
     }
 
     fn read(kind: u8, reader: &mut Reader<'_>) -> Option<Result<Self, &'static str>> {
-        if kind > 12 {
+        if kind > 13 {
             return None;
         }
         let mut read = || {
@@ -185,7 +199,11 @@ impl Message for Order {
                 9 => Self::Pause,
                 10 => Self::Beat,
                 11 => Self::Done,
-                _ => Self::Program(reader.rest()),
+                12 => Self::Program(reader.rest()),
+                _ => Self::Behind {
+                    host: reader.number()?,
+                    errand: Errand::read(reader)?,
+                },
             })
         };
         Some(read())

@@ -1,5 +1,6 @@
 //! What a starter says.
 
+use super::behind::News;
 use super::frame::{Message, Reader, Writer};
 
 /// How the process of a PE ended.
@@ -103,6 +104,13 @@ pub enum Report {
     Swept,
     /// The starter is there.
     Beat,
+    /// Something of a host behind this one.
+    Behind {
+        /// The launcher's number of that host.
+        host: u32,
+        /// What.
+        news: News,
+    },
 }
 
 impl Report {
@@ -137,7 +145,7 @@ impl Stream {
 }
 
 impl How {
-    fn write(self, writer: Writer) -> Writer {
+    pub(super) fn write(self, writer: Writer) -> Writer {
         let (kind, number) = match self {
             Self::Exited(status) => (0, status),
             Self::Signal(signal) => (1, signal),
@@ -145,7 +153,7 @@ impl How {
         writer.byte(kind).number(number.cast_unsigned())
     }
 
-    fn read(reader: &mut Reader<'_>) -> Result<Self, &'static str> {
+    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, &'static str> {
         let kind = reader.byte()?;
         let number = reader.number()?.cast_signed();
         match kind {
@@ -193,11 +201,12 @@ impl Message for Report {
             Self::Counters { pe, record } => (12, writer.number(*pe).rest(record)),
             Self::Swept => (13, writer),
             Self::Beat => (14, writer),
+            Self::Behind { host, news } => (15, news.write(writer.number(*host))),
         }
     }
 
     fn read(kind: u8, reader: &mut Reader<'_>) -> Option<Result<Self, &'static str>> {
-        if kind > 14 {
+        if kind > 15 {
             return None;
         }
         let mut read = || {
@@ -239,7 +248,11 @@ impl Message for Report {
                     record: reader.rest(),
                 },
                 13 => Self::Swept,
-                _ => Self::Beat,
+                14 => Self::Beat,
+                _ => Self::Behind {
+                    host: reader.number()?,
+                    news: News::read(reader)?,
+                },
             })
         };
         Some(read())

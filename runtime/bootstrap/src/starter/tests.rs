@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::super::{Description, How, Look, Order, Report, Stream};
+use super::super::{Description, Errand, How, Look, News, Order, Report, Stream};
 use super::*;
 
 const LAST: Look = Look {
@@ -14,6 +14,7 @@ fn description() -> Description {
         pes: 8,
         first: 4,
         count: 4,
+        behind: 32,
         lost_after_s: 10,
         folder: b"/home/me".to_vec(),
         may_be_elsewhere: true,
@@ -48,6 +49,36 @@ fn literal_frames() {
         ended.emit(),
         b"\x1f\0\0\0\x07\x01\x09\0\0\0\x03\0\0\0\x04\0\0\0\x01\0\0\0\x02\0\0\0\0\0\0\0\x01\0\0\0x"
     );
+}
+
+#[test]
+fn what_is_said_of_hosts_behind_a_host_comes_back() {
+    let host = 33;
+    let reach = Errand::Reach {
+        ssh: "ssh -F config".to_owned(),
+        target: "me@b".to_owned(),
+        copies: true,
+    };
+    for errand in [
+        reach,
+        Errand::Bytes(b"ab".to_vec()),
+        Errand::Program,
+        Errand::Close,
+        Errand::Cut,
+    ] {
+        let order = Order::Behind { host, errand };
+        assert_eq!(Order::parse(&order.emit()[4..]), Ok(order));
+    }
+    for news in [
+        News::Bytes(b"ab".to_vec()),
+        News::Said(b"no".to_vec()),
+        News::Passed(7),
+        News::Left(None),
+        News::Left(Some(How::Exited(255))),
+    ] {
+        let report = Report::Behind { host, news };
+        assert_eq!(Report::parse(&report.emit()[4..]), Ok(report));
+    }
 }
 
 #[test]

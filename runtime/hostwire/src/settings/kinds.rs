@@ -28,6 +28,33 @@ impl Kind for RingBytes {
     }
 }
 
+/// How many hosts are reached from one.
+#[cfg(target_os = "linux")]
+pub(super) struct FanOut;
+
+#[cfg(target_os = "linux")]
+impl FanOut {
+    /// With one, each host would wait for the one before it.
+    const VALUES: core::ops::RangeInclusive<u32> = 2..=1024;
+}
+
+#[cfg(target_os = "linux")]
+impl Kind for FanOut {
+    type Value = u32;
+
+    fn expected() -> String {
+        let (least, most) = (Self::VALUES.start(), Self::VALUES.end());
+        format!("{least} to {most} hosts")
+    }
+
+    fn parse(text: &str) -> core::result::Result<u32, String> {
+        let hosts = text.parse().ok();
+        hosts
+            .filter(|hosts| Self::VALUES.contains(hosts))
+            .ok_or_else(expected::<Self>)
+    }
+}
+
 /// Checks the size of a message ring.
 ///
 /// # Errors
@@ -43,6 +70,19 @@ pub(crate) fn check_ring(ring_bytes: usize) -> Result<Slots, SettingError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_host_reaches_more_than_one() {
+        assert_eq!(
+            (FanOut::parse("2"), FanOut::parse("1024")),
+            (Ok(2), Ok(1024))
+        );
+        for wrong in ["1", "1025", "all", ""] {
+            let problem = FanOut::parse(wrong).unwrap_err();
+            assert_eq!(problem, "expected 2 to 1024 hosts");
+        }
+    }
 
     #[test]
     fn sizes_of_rings_are_powers_of_two() {

@@ -7,6 +7,8 @@ use hostwire_bootstrap::settings::{Flag, listed, table};
 #[cfg(target_os = "linux")]
 use hostwire_transport::faults::Faults;
 
+#[cfg(target_os = "linux")]
+use super::kinds::FanOut;
 use super::kinds::RingBytes;
 use super::{Devices, WireChoice, WireName};
 use crate::sizes::Sizes;
@@ -18,6 +20,8 @@ const ATTACH_TIMEOUT_S: u64 = 60;
 const RECORD_LIMIT_BYTES: usize = 1 << 30;
 #[cfg(target_os = "linux")]
 const DEFAULT_SSH: &str = "ssh";
+#[cfg(target_os = "linux")]
+const DEFAULT_FAN_OUT: u32 = 32;
 table! {
     /// The settings of the environment, checked. The library reads them when a process joins
     /// its job, and a launcher before it starts a process.
@@ -146,8 +150,21 @@ table! {
     #[cfg(target_os = "linux")]
     pub ssh: String = SSH("HOSTWIRE_SSH": Command = DEFAULT_SSH.to_owned()) {
         without: || DEFAULT_SSH.to_owned(),
-        detail: || "It gets `-oBatchMode=yes -oControlMaster=no -T`, the host, and a command line for a shell. Only the \
-                    launcher reads it.".into(),
+        detail: || format!(
+            "It gets `-oBatchMode=yes -oControlMaster=no -T`, the host, and a command line for a shell. The launcher reads \
+             it; with more than {FAN_OUT} hosts it is started on hosts, too."
+        ),
+        may_differ: true,
+    }
+
+    /// How many hosts `hostwire run --on` reaches by ssh from one
+    #[cfg(target_os = "linux")]
+    pub fan_out: u32 = FAN_OUT("HOSTWIRE_FAN_OUT": FanOut = DEFAULT_FAN_OUT) {
+        without: || DEFAULT_FAN_OUT.to_string(),
+        detail: || "If there are more, the first of them reach the next. They need a way in there that asks nothing: keys of \
+                    their own, or an agent that is forwarded. 1024 reaches all from the launcher. Only the launcher reads \
+                    it.".into(),
+        flag: Some(Flag::of_value("fan-out", "HOSTS")),
         may_differ: true,
     }
 }

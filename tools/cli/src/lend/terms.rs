@@ -258,6 +258,7 @@ mod tests {
             "HOSTWIRE_RECORD_LIMIT",
             "HOSTWIRE_PMIX_LIBRARY",
             "HOSTWIRE_SSH",
+            "HOSTWIRE_FAN_OUT",
         ];
         for setting in TABLE.iter() {
             let is_kept = kept.contains(&setting.variable);

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use hostwire::settings::{LOST_AFTER, SSH, Setting, TABLE, WIRE, WireName};
+use hostwire::settings::{FAN_OUT, LOST_AFTER, SSH, Setting, TABLE, WIRE, WireName};
 
 use super::bind::Bind;
 use super::front;
@@ -89,7 +89,8 @@ SEVERAL MACHINES
     With --on or --hostfile ssh starts a second hostwire on each host, and that one the PEs. It has to be \
 installed there in the same version, where it is here or in the path of a login by ssh; the program and the \
 folder in which hostwire is started have to be there, too. With --copy none of them has to be. ssh has to log in without a question (ssh-agent, a key \
-without a passphrase): {SSH} names another command. The job takes the fastest wire that all hosts can use \
+without a passphrase): {SSH} names another command. With more hosts than --fan-out ({FAN_OUT}, 32 without it), \
+the first of them reach the next by ssh, and need a way in there. The job takes the fastest wire that all hosts can use \
 ({WIRE}={between} names one). PEs end with their host's hostwire; that one ends with the connection, or if it hears \
 nothing for {LOST_AFTER} seconds. So a job ends on all hosts after kill -9 of any part, or a cable that is pulled.
 

@@ -62,6 +62,11 @@ impl Upload {
         Upload { bytes, sent: 0 }
     }
 
+    /// How many bytes there are, if there is anything.
+    pub fn len(&self) -> Option<usize> {
+        self.bytes.as_ref().map(|bytes| bytes.len())
+    }
+
     /// The next piece, if there is one.
     pub fn next_piece(&mut self) -> Option<&[u8]> {
         let rest = self.bytes.as_ref()?.get(self.sent..)?;

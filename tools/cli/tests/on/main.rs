@@ -15,6 +15,7 @@ mod programs;
 #[path = "../launchers/slurm.rs"]
 #[allow(dead_code)]
 mod slurm;
+mod tree;
 
 use std::process::{Command, Stdio};
 

@@ -30,12 +30,12 @@ impl Outgoing {
         self.0.borrow().len()
     }
 
-    /// Lets `write` take bytes from the front.
-    pub fn drain<E>(&self, write: impl FnOnce(&[u8]) -> Result<usize, E>) -> Result<(), E> {
+    /// Lets `write` take bytes from the front. How many it has taken.
+    pub fn drain(&self, write: impl FnOnce(&[u8]) -> usize) -> usize {
         let mut waiting = self.0.borrow_mut();
-        let written = write(&waiting)?;
+        let written = write(&waiting);
         waiting.drain(..written);
-        Ok(())
+        written
     }
 
     pub fn clear(&self) {

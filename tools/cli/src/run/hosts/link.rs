@@ -2,28 +2,23 @@
 
 use std::cell::RefCell;
 use std::os::fd::OwnedFd;
-use std::process::Child;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use hostwire_bootstrap::starter::{BEAT, Description, Greeted, Order, Received, Report};
-use rustix::io::Errno;
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::Pid;
 
 use super::super::copies::{Copies, Upload};
-use super::super::pes::{End, end_of};
-use super::super::pipe::read_some;
-use super::super::spawn::set_nonblocking;
+use super::super::pes::End;
 use super::super::start_error::StartError;
 use super::far::{Outgoing, State};
 use super::ssh;
+use super::way::{Through, Way};
 
 /// How much of what ssh says is kept to explain its end.
 const SAID_BYTES_MAX: usize = 4096;
 /// While so many bytes wait to be sent, no more of a copy is added.
 const COPY_AHEAD_BYTES: usize = 256 << 10;
-/// How long ssh is waited for after the connection has ended.
-const SSH_ENDS: Duration = Duration::from_secs(1);
 
 /// How far a starter has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,97 +51,96 @@ pub struct Link {
     pub outgoing: Outgoing,
     /// By place on the host.
     pub states: Vec<Rc<RefCell<State>>>,
+    /// The host from whose starter it is reached, if that is not done from here, and its name.
+    pub parent: Option<(usize, String)>,
+    /// The hosts that are reached from this one.
+    pub behind: Vec<usize>,
     /// What is sent at the first stages: hostwire itself, the program, and what is to be started.
     hostwire: Upload,
     program: Upload,
     description: Option<Description>,
     is_copied: bool,
-    child: Child,
-    pid: Pid,
-    to: Option<OwnedFd>,
-    from: Option<OwnedFd>,
-    says: Option<OwnedFd>,
+    way: Way,
     greeted: Greeted,
     received: Received<Report>,
     said: String,
     heard: Instant,
     spoke: Instant,
-    /// When the connection ended.
-    ended: Option<Instant>,
+    /// When it was reached for, or the last part of a copy left.
+    begun: Option<Instant>,
 }
 
 impl Link {
-    /// Starts ssh. Has to be called on the main thread, as `spawn`. The description follows when the starter is there, and
-    /// the copies come before it.
-    pub fn open(
-        ssh: &str,
-        name: &str,
-        description: Description,
-        copies: Copies,
-    ) -> Result<Link, StartError> {
+    /// A host that is not reached for yet. The description follows when the starter is there, and the copies come before it.
+    pub fn new(name: String, description: Description, copies: Copies) -> Link {
         let Copies { hostwire, program } = copies;
-        let failed = |reason: String| StartError::Ssh {
-            host: name.to_owned(),
-            reason,
-        };
-        let copied_bytes = hostwire.as_ref().map(|bytes| bytes.len());
-        let mut child = ssh::command(ssh, name, copied_bytes)
-            .spawn()
-            .map_err(|error| failed(format!("'{ssh}' cannot be started: {error}")))?;
-        let to = child.stdin.take().map(OwnedFd::from);
-        let from = child.stdout.take().map(OwnedFd::from);
-        let says = child.stderr.take().map(OwnedFd::from);
         let (first, count) = (description.first, description.count);
-        let mut link = Link {
-            name: name.to_owned(),
+        Link {
+            name,
             first,
             count,
+            parent: None,
+            behind: Vec::new(),
+            is_copied: hostwire.is_some(),
             hostwire: Upload::new(hostwire),
             program: Upload::new(program),
             description: Some(description),
-            is_copied: copied_bytes.is_some(),
             stage: Stage::Unheard,
             outgoing: Outgoing::default(),
             states: (0..count).map(|_| Rc::default()).collect(),
-            pid: Pid::from_child(&child),
-            child,
-            to,
-            from,
-            says,
+            way: Way::None,
             greeted: Greeted::default(),
             received: Received::default(),
             said: String::new(),
             heard: Instant::now(),
             spoke: Instant::now(),
-            ended: None,
-        };
-        for fd in [&link.to, &link.from, &link.says].into_iter().flatten() {
-            set_nonblocking(fd).map_err(|errno| StartError::System {
-                what: "set up a pipe",
-                errno,
-            })?;
+            begun: None,
         }
-        link.refill();
-        Ok(link)
     }
 
-    pub fn pid(&self) -> Pid {
-        self.pid
+    /// Starts ssh. Has to be called on the main thread, as `spawn`.
+    pub fn reach(&mut self, ssh: &str) -> Result<Option<Pid>, StartError> {
+        let copied_bytes = self.hostwire.len().filter(|_| self.is_copied);
+        let connection = match ssh::is_here(&self.name) {
+            true => ssh::start_here(),
+            false => ssh::reach(ssh, &self.name, copied_bytes),
+        };
+        let connection = connection.map_err(|error| StartError::Ssh {
+            host: self.name.clone(),
+            reason: format!("'{ssh}' cannot be started: {error}"),
+        })?;
+        self.begin(Way::Direct(connection));
+        self.refill();
+        Ok(self.way.pid())
+    }
+
+    /// Lets the starter of another host start ssh, which knows this one by its number.
+    pub fn reach_through(&mut self, ssh: &str, host: usize, parent: Outgoing) {
+        self.begin(Way::Through(Through::new(host as u32, parent)));
+        self.way.reach(ssh, &self.name, self.is_copied);
+        // The starter on the way hands its own copy on.
+        self.hostwire = Upload::default();
+    }
+
+    fn begin(&mut self, way: Way) {
+        let now = Instant::now();
+        self.way = way;
+        (self.heard, self.spoke, self.begun) = (now, now, Some(now));
     }
 
     /// What the starter writes to.
     pub fn from(&self) -> Option<&OwnedFd> {
-        self.from.as_ref()
+        self.way.from()
     }
 
     /// What ssh complains on.
     pub fn says(&self) -> Option<&OwnedFd> {
-        self.says.as_ref()
+        self.way.says()
     }
 
     /// What the starter reads, while something waits to be sent.
     pub fn blocked_on(&self) -> Option<&OwnedFd> {
-        self.to.as_ref().filter(|_| self.outgoing.len() > 0)
+        self.way.to().filter(|_| self.outgoing.len() > 0)
     }
 
     pub fn is_over(&self) -> bool {
@@ -173,25 +167,50 @@ impl Link {
 
     /// Reads what has come, and adds it to the messages that [`next`](Self::next) returns.
     pub fn read(&mut self) -> Result<(), String> {
-        let bytes = read_some(&mut self.from);
-        if self.from.is_none() {
-            self.ended = self.ended.or(Some(Instant::now()));
+        let bytes = self.way.read();
+        match bytes.is_empty() {
+            true => Ok(()),
+            false => self.hear(&bytes),
         }
-        if bytes.is_empty() {
-            return Ok(());
-        }
+    }
+
+    /// The same of bytes that have come through another host.
+    pub fn hear(&mut self, bytes: &[u8]) -> Result<(), String> {
         self.heard = Instant::now();
         if self.stage != Stage::Unheard {
-            self.received.extend(&bytes);
+            self.received.extend(bytes);
             return Ok(());
         }
-        if let Some(behind) = self.greeted.extend(&bytes).map_err(|e| e.to_string())? {
+        if let Some(behind) = self.greeted.extend(bytes).map_err(|e| e.to_string())? {
             self.stage = Stage::Greeted;
             self.received.extend(&behind);
             // Banners and warnings of a connection that works.
             self.said.clear();
         }
         Ok(())
+    }
+
+    /// The way to this host, if it leads through another one.
+    fn through(&mut self) -> Option<&mut Through> {
+        match &mut self.way {
+            Way::Through(through) => Some(through),
+            Way::None | Way::Direct(_) => None,
+        }
+    }
+
+    /// The way through another host has ended.
+    pub fn note_end(&mut self, status: Option<End>) {
+        if let Some(through) = self.through() {
+            through.note_end(status);
+        }
+    }
+
+    /// So many bytes have been passed on to this host.
+    pub fn note_passed(&mut self, bytes: usize) {
+        self.begun = Some(Instant::now());
+        if let Some(through) = self.through() {
+            through.give_room(bytes);
+        }
     }
 
     /// The next message of the starter.
@@ -204,8 +223,13 @@ impl Link {
 
     /// Reads what ssh says. It is shown if the host is lost.
     pub fn read_said(&mut self) {
-        let bytes = read_some(&mut self.says);
-        self.said.push_str(&String::from_utf8_lossy(&bytes));
+        let bytes = self.way.read_said();
+        self.note_said(&bytes);
+    }
+
+    /// Keeps what ssh has said.
+    pub fn note_said(&mut self, bytes: &[u8]) {
+        self.said.push_str(&String::from_utf8_lossy(bytes));
         let keep = self.said.len().saturating_sub(SAID_BYTES_MAX);
         let keep = (keep..).find(|at| self.said.is_char_boundary(*at));
         self.said.drain(..keep.unwrap_or(0));
@@ -219,9 +243,34 @@ impl Link {
         )
     }
 
+    /// Another host is reached from this one.
+    pub fn add_behind(&mut self, host: usize) {
+        self.behind.push(host);
+        if let Some(description) = &mut self.description {
+            description.behind += 1;
+        }
+    }
+
+    /// Whether it is reached from that host.
+    pub fn is_behind(&self, host: usize) -> bool {
+        self.parent
+            .as_ref()
+            .is_some_and(|(parent, _)| *parent == host)
+    }
+
+    /// Whether it is still to be reached for.
+    pub fn waits(&self) -> bool {
+        self.begun.is_none() && !self.is_over()
+    }
+
+    /// Whether it was reached for.
+    pub fn has_begun(&self) -> bool {
+        self.begun.is_some()
+    }
+
     /// Adds what the stage has to send. It grows no faster than it goes.
     fn refill(&mut self) {
-        while self.outgoing.len() < COPY_AHEAD_BYTES && self.to.is_some() {
+        while self.outgoing.len() < COPY_AHEAD_BYTES && !self.way.is_closed() {
             match self.stage {
                 Stage::Unheard => match self.hostwire.next_piece() {
                     Some(piece) => self.outgoing.push_bytes(piece),
@@ -240,36 +289,46 @@ impl Link {
         }
     }
 
-    /// Until when an answer is waited for: so long after the last bytes of a copy have left.
+    /// Until when an answer is waited for: so long after it was reached for, or after the last bytes of a copy have left.
     pub fn give_up(&self, within: Duration) -> Option<Instant> {
-        self.is_copied.then(|| self.spoke + within)
+        self.begun.map(|begun| begun + within)
     }
 
     /// The starter has the version of this program.
     pub fn describe(&mut self) {
         self.stage = Stage::Described;
+        if self.program.len().is_some() && self.through().is_some() {
+            // Before the program there are at most beats.
+            self.send();
+            self.way.hand_on_program();
+            self.program = Upload::default();
+        }
         self.refill();
     }
 
     /// Sends what waits, as far as it goes.
     pub fn send(&mut self) {
-        let Some(to) = &self.to else {
+        if self.way.is_closed() {
             self.outgoing.clear();
-            return;
-        };
+        }
         // Only bytes show that this launcher is there.
-        if self.outgoing.len() == 0 {
-            return;
-        }
-        match self.outgoing.drain(|bytes| rustix::io::write(to, bytes)) {
-            Ok(()) => {
-                self.spoke = Instant::now();
-                self.refill();
+        while self.outgoing.len() > 0 {
+            let way = &mut self.way;
+            let written = self.outgoing.drain(|bytes| way.write(bytes));
+            if written == 0 {
+                return;
             }
-            Err(Errno::AGAIN | Errno::INTR) => {}
-            // The other direction says why.
-            Err(_) => self.to = None,
+            self.spoke = Instant::now();
+            if self.is_copied && self.is_unready() && self.way.pid().is_some() {
+                self.begun = Some(self.spoke);
+            }
+            self.refill();
         }
+    }
+
+    /// Whether something waits that can be sent now.
+    fn is_due(&self) -> bool {
+        self.outgoing.len() > 0 && self.way.is_ready()
     }
 
     /// Says that the launcher is there, if nothing else has said so.
@@ -293,71 +352,62 @@ impl Link {
 
     /// When there is something to do without anything to read.
     pub fn deadline(&self, lost_after: Duration) -> Option<Instant> {
-        let ended = self.ended.map(|ended| ended + SSH_ENDS);
         let beat = (self.spoke + BEAT).min(self.heard + lost_after);
         let beat = self.is_connected().then_some(beat);
-        [ended, beat]
+        let due = self.is_due().then_some(self.spoke);
+        [self.way.deadline(), beat, due]
             .into_iter()
             .flatten()
             .min()
             .filter(|_| !self.is_over())
     }
 
-    /// Why the host is lost, if it is.
-    pub fn loss(&mut self, now: Instant, lost_after: Duration) -> Option<String> {
+    /// Why the connection has ended, if it has.
+    pub fn loss(&mut self, now: Instant) -> Option<String> {
         if self.is_over() {
             return None;
         }
-        if let Some(ended) = self.ended {
-            let status = end_of(self.pid);
-            if status.is_none() && now.saturating_duration_since(ended) < SSH_ENDS {
-                return None;
-            }
-            self.read_said();
-            return Some(self.why(status));
-        }
+        let status = self.way.end(now)?;
+        self.read_said();
+        Some(self.why(status))
+    }
+
+    /// How long nothing has been heard of it, if it should say something.
+    pub fn silence(&self, now: Instant) -> Option<Duration> {
         let silence = now.saturating_duration_since(self.heard);
-        let is_silent = self.is_connected() && silence >= lost_after;
-        is_silent.then(|| format!("nothing was heard of it for {} s", silence.as_secs()))
+        self.is_connected().then_some(silence)
     }
 
     fn why(&self, status: Option<End>) -> String {
+        let from = self.parent.as_ref().map(|(_, name)| &**name);
         match self.stage {
             Stage::Unheard => ssh::why_not_started(&ssh::Silent {
                 target: &self.name,
+                from,
                 status,
                 said: &self.said,
                 noise: &self.greeted.noise(),
                 is_copied: self.is_copied,
             }),
-            _ => ssh::why_lost(status, &self.said),
+            _ => ssh::why_lost(status, &self.said, from),
         }
     }
 
     /// Whether ssh has ended.
     pub fn has_ended(&self) -> bool {
-        end_of(self.pid).is_some()
+        self.way.has_ended()
     }
 
     /// Sends what waits and closes the way to the starter, which ends then at the latest.
     pub fn close(&mut self) {
         self.send();
-        self.to = None;
+        self.way.close();
     }
 
     /// Uses the connection no more: ssh is killed, and with it the starter's end of it.
     pub fn cut(&mut self) {
         self.stage = Stage::Over;
         self.outgoing.clear();
-        (self.to, self.from, self.says) = (None, None, None);
-        let _ = kill_process_group(self.pid, Signal::KILL);
-    }
-}
-
-/// Nothing is left of ssh, either.
-impl Drop for Link {
-    fn drop(&mut self) {
-        self.cut();
-        let _ = self.child.wait();
+        self.way.cut();
     }
 }

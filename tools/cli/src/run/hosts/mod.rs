@@ -1,18 +1,27 @@
-//! The hosts of a job that is started by ssh: one connection to each, with the starter of its PEs behind it.
+//! The hosts of a job that is started by ssh: a connection to each, with the starter of its PEs behind it. If there are many,
+//! most connections lead through the starters of other hosts.
 
+mod connection;
 mod copy;
 mod far;
 mod input;
 mod link;
 mod ssh;
+mod tree;
+mod way;
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use hostwire_bootstrap::starter::{BEAT, How, Order, PIECE_BYTES_MAX, ROOM_BYTES, Report, Stream};
+use hostwire_bootstrap::starter::{
+    BEAT, How, News, Order, PIECE_BYTES_MAX, ROOM_BYTES, Report, Stream,
+};
 use hostwire_transport::printable;
 use rustix::event::PollFlags;
+
+pub use self::connection::Connection;
+pub use self::ssh::reach;
 
 use self::far::Far;
 use self::input::Input;
@@ -31,6 +40,9 @@ const SWEEP: Duration = Duration::from_secs(10);
 /// How long the answers about what PEs are doing are waited for, and how long they hold.
 const LOOK: Duration = Duration::from_secs(1);
 const LOOK_HOLDS: Duration = Duration::from_millis(100);
+
+/// The most names of hosts in a line.
+const NAMES_MAX: usize = 4;
 
 /// What the launcher has to know.
 #[derive(Debug)]
@@ -67,13 +79,14 @@ pub enum Side {
 
 /// All of them.
 pub struct Hosts {
+    /// The command that reaches a host.
+    ssh: String,
     links: Vec<Link>,
     /// The first host that has said what kind of machine it is, and that.
     first: Option<(String, String)>,
     input: Input,
     lost_after: Duration,
-    /// When hosts that have not answered count as lost, and how long one may take that gets a copy.
-    give_up: Instant,
+    /// How long a host may take to answer, after it was reached for or the last of a copy has left.
     start_within: Duration,
     /// Hosts that have failed before any PE was started.
     failed: Vec<Loss>,
@@ -92,7 +105,7 @@ impl Hosts {
     /// Connects to all hosts, and copies to those that are not this one what is to be copied. What comes of it is told
     /// later.
     pub fn open(
-        ssh: &str,
+        (ssh, fan_out): (&str, usize),
         plans: Vec<HostPlan>,
         copies: &Copies,
         crew: &mut Crew,
@@ -100,22 +113,31 @@ impl Hosts {
     ) -> Result<Hosts, StartError> {
         let (lost_after, start_within) = limits;
         let mut links = Vec::new();
-        for HostPlan { name, description } in plans {
-            let copies = match ssh::is_here(&name) {
+        let are_here: Vec<bool> = plans.iter().map(|plan| ssh::is_here(&plan.name)).collect();
+        let parents = tree::parents(&are_here, fan_out);
+        for (plan, is_here) in plans.into_iter().zip(are_here) {
+            let copies = match is_here {
                 true => Copies::default(),
                 false => copies.clone(),
             };
-            let link = Link::open(ssh, &name, description, copies)?;
-            crew.warden.watch(link.pid());
-            links.push(link);
+            links.push(Link::new(plan.name, plan.description, copies));
         }
-        let now = Instant::now();
+        for (host, parent) in parents.into_iter().enumerate() {
+            match parent {
+                Some(parent) => set_behind(&mut links, host, parent),
+                None => {
+                    let link = links.get_mut(host).map(|link| link.reach(ssh));
+                    let pid = link.transpose()?.flatten();
+                    pid.into_iter().for_each(|pid| crew.warden.watch(pid));
+                }
+            }
+        }
         Ok(Hosts {
+            ssh: ssh.to_owned(),
             first: None,
             input: Input::new(),
             links,
             lost_after: lost_after.max(BEAT * 3),
-            give_up: now + start_within,
             start_within,
             failed: Vec::new(),
             fail_at: None,
@@ -124,7 +146,7 @@ impl Hosts {
             looks_due: 0,
             looked_at: None,
             sweep_until: None,
-            ticked: now,
+            ticked: Instant::now(),
         })
     }
 
@@ -207,7 +229,12 @@ impl Hosts {
     /// The launcher is about to stop for a while.
     pub fn pause(&mut self) {
         self.tell(&Order::Pause);
-        self.links.iter_mut().for_each(Link::send);
+        self.send();
+    }
+
+    /// Sends what waits, to the hosts behind others first.
+    fn send(&mut self) {
+        self.links.iter_mut().rev().for_each(Link::send);
     }
 
     fn tell(&self, order: &Order) {
@@ -231,26 +258,57 @@ impl Hosts {
 
     fn hear(&mut self, index: usize, crew: &Crew) -> Vec<Event> {
         let mut events = Vec::new();
-        let Some(link) = self.links.get_mut(index) else {
-            return events;
-        };
-        if let Err(why) = link.read() {
-            return self.lose(index, why);
+        match self.links.get_mut(index).map(Link::read) {
+            Some(Err(why)) => return self.lose(index, why),
+            Some(Ok(())) => self.take_all(index, crew, &mut events),
+            None => {}
         }
-        loop {
-            let Some(link) = self.links.get_mut(index) else {
-                return events;
-            };
+        events
+    }
+
+    /// Takes all reports of a host that have come.
+    fn take_all(&mut self, index: usize, crew: &Crew, events: &mut Vec<Event>) {
+        while let Some(link) = self.links.get_mut(index) {
             let taken = match link.next() {
-                Ok(Some(report)) => self.take(index, report, crew, &mut events),
-                Ok(None) => return events,
+                Ok(Some(Report::Behind { host, news })) => {
+                    self.take_news(index, host as usize, news, crew, events)
+                }
+                Ok(Some(report)) => self.take(index, report, crew, events),
+                Ok(None) => return,
                 Err(problem) => Err(format!("its starter sent {problem}")),
             };
             if let Err(why) = taken {
                 events.extend(self.lose(index, why));
-                return events;
+                return;
             }
         }
+    }
+
+    /// Takes what the starter of the host `parent` says of a host behind it.
+    fn take_news(
+        &mut self,
+        parent: usize,
+        index: usize,
+        news: News,
+        crew: &Crew,
+        events: &mut Vec<Event>,
+    ) -> Result<(), String> {
+        let link = self.links.get_mut(index);
+        let Some(link) = link.filter(|link| link.is_behind(parent) && link.has_begun()) else {
+            return Err("its starter speaks of a host that is not behind it".to_owned());
+        };
+        match news {
+            // It was on its way when the connection was cut.
+            _ if link.is_over() => {}
+            News::Bytes(bytes) => match link.hear(&bytes) {
+                Ok(()) => self.take_all(index, crew, events),
+                Err(why) => events.extend(self.lose(index, why)),
+            },
+            News::Said(bytes) => link.note_said(&bytes),
+            News::Passed(bytes) => link.note_passed(bytes as usize),
+            News::Left(how) => link.note_end(how.map(end)),
+        }
+        Ok(())
     }
 
     /// Takes one report.
@@ -302,10 +360,7 @@ impl Hosts {
                 crew.board.mirror(last);
                 let core = printable(&core);
                 state.core = Some(core).filter(|core| !core.is_empty());
-                state.end = state.end.or(Some(match how {
-                    How::Exited(status) => End::Exited(status),
-                    How::Signal(signal) => End::Signal(signal),
-                }));
+                state.end = state.end.or(Some(end(how)));
                 events.push(Event::Ended);
             }
             (Report::Seen { is_dying, last }, Some(state)) => {
@@ -319,46 +374,84 @@ impl Hosts {
             (Report::Swept, _) if link.stage == Stage::Done => {
                 link.stage = Stage::Swept;
                 link.close();
+                self.sweep_until = Some(Instant::now() + SWEEP);
             }
             (_, _) => return Err("its starter says things out of order".to_owned()),
         }
         Ok(())
     }
 
-    /// Nothing more is expected of a host.
+    /// Nothing more is expected of a host, and of those behind it.
     fn lose(&mut self, index: usize, why: String) -> Vec<Event> {
-        let Some(link) = self.links.get_mut(index) else {
+        let behind = self.behind(index);
+        let Some(link) = self.links.get(index).filter(|link| !link.is_over()) else {
             return Vec::new();
         };
         let stage = link.stage;
-        if stage == Stage::Over {
-            return Vec::new();
-        }
-        link.cut();
-        let mut events = Vec::new();
         let loss = Loss {
             host: link.name.clone(),
             first: link.first,
-            pes: link.pes(),
+            pes: link.pes() + &self.and_behind(&behind),
             why,
             has_run: self.has_started,
         };
+        let mut events = Vec::new();
         if !self.has_started {
             self.failed.push(loss);
             self.fail_at = self.fail_at.or(Some(Instant::now() + FAIL_TOGETHER));
-            return events;
-        }
-        // One that has swept has done all it had to.
-        if stage != Stage::Swept {
+        } else if stage != Stage::Swept {
+            // One that has swept has done all it had to.
             events.push(Event::Lost(loss));
         }
-        for (pe, state) in (link.first as usize..).zip(&link.states) {
-            state.borrow_mut().give_up();
-            events.push(Event::Output(pe, Which::Stdout));
-            events.push(Event::Output(pe, Which::Stderr));
+        for index in behind.into_iter().chain([index]) {
+            let Some(link) = self.links.get_mut(index) else {
+                continue;
+            };
+            link.cut();
+            if !self.has_started {
+                continue;
+            }
+            for (pe, state) in (link.first as usize..).zip(&link.states) {
+                state.borrow_mut().give_up();
+                events.push(Event::Output(pe, Which::Stdout));
+                events.push(Event::Output(pe, Which::Stderr));
+            }
         }
-        events.push(Event::Ended);
+        if self.has_started {
+            events.push(Event::Ended);
+        }
         events
+    }
+
+    /// All hosts that are reached through this one and not over, the nearest first.
+    fn behind(&self, index: usize) -> Vec<usize> {
+        let mut found = Vec::new();
+        let mut open = vec![index];
+        while let Some(link) = open.pop().and_then(|index| self.links.get(index)) {
+            open.extend(&link.behind);
+            found.extend(&link.behind);
+        }
+        let is_over = |index: &usize| self.links.get(*index).is_none_or(Link::is_over);
+        found.retain(|index| !is_over(index));
+        found
+    }
+
+    /// The hosts that are lost with another one, in words.
+    fn and_behind(&self, behind: &[usize]) -> String {
+        let links = || behind.iter().filter_map(|index| self.links.get(*index));
+        let pes: u32 = links().map(|link| link.count).sum();
+        let pes = match pes {
+            1 => "1 PE".to_owned(),
+            pes => format!("{pes} PEs"),
+        };
+        let names: Vec<&str> = links().map(|link| link.name.as_str()).collect();
+        match &names[..] {
+            [] => String::new(),
+            few if few.len() <= NAMES_MAX => {
+                format!(", and with it {} behind it with {pes}", few.join(", "))
+            }
+            many => format!(", and with it {} hosts behind it with {pes}", many.len()),
+        }
     }
 
     /// Does what is due, and sends what waits.
@@ -373,21 +466,67 @@ impl Hosts {
             self.looked();
         }
         let mut events = Vec::new();
+        self.reach_behind();
         for index in 0..self.links.len() {
+            let silence = self.silence(index, now);
             let Some(link) = self.links.get_mut(index) else {
                 continue;
             };
-            link.send();
             link.beat(now);
             if link.stage == Stage::Swept && link.has_ended() {
                 link.cut();
-            } else if let Some(why) = link.loss(now, self.lost_after) {
+            } else if let Some(why) = link.loss(now) {
+                events.extend(self.lose(index, why));
+            } else if let Some((index, seconds)) = silence {
+                let why = format!("nothing was heard of it for {seconds} s");
                 events.extend(self.lose(index, why));
             }
         }
         if self.are_connecting() {
             events.extend(self.start(now));
-        } else if self.sweep_until.is_some() && self.holds_output() {
+        } else if self.sweep_until.is_some() {
+            events.extend(self.sweep(now));
+        }
+        self.send();
+        events
+    }
+
+    /// Lets hosts that are ready reach those behind them.
+    fn reach_behind(&mut self) {
+        for index in 0..self.links.len() {
+            let Some(link) = self.links.get(index).filter(|link| link.waits()) else {
+                continue;
+            };
+            let parent = link.parent.as_ref();
+            let parent = parent.and_then(|(parent, _)| self.links.get(*parent));
+            let parent = parent.filter(|parent| parent.stage == Stage::Ready);
+            let Some(outgoing) = parent.map(|parent| parent.outgoing.clone()) else {
+                continue;
+            };
+            if let Some(link) = self.links.get_mut(index) {
+                link.reach_through(&self.ssh, index, outgoing);
+            }
+        }
+    }
+
+    /// If a host has been silent for too long: the host that is to blame, which may be on the way to it, and its seconds.
+    fn silence(&self, index: usize, now: Instant) -> Option<(usize, u64)> {
+        let of = |index: usize| self.links.get(index)?.silence(now);
+        of(index).filter(|silence| *silence >= self.lost_after)?;
+        let mut blamed = index;
+        while let Some((parent, _)) = self.links.get(blamed)?.parent {
+            if of(parent).is_none_or(|silence| silence < BEAT * 2) {
+                break;
+            }
+            blamed = parent;
+        }
+        Some((blamed, of(blamed)?.as_secs()))
+    }
+
+    /// Lets hosts end what is left there, those behind others first.
+    fn sweep(&mut self, now: Instant) -> Vec<Event> {
+        let mut events = Vec::new();
+        if self.holds_output() {
             // Output that nobody reads may take as long as it likes.
             self.sweep_until = Some(now + SWEEP);
         } else if self.sweep_until.is_some_and(|until| until <= now) {
@@ -396,7 +535,22 @@ impl Hosts {
                 SWEEP.as_secs()
             );
             for index in 0..self.links.len() {
-                events.extend(self.lose(index, why.clone()));
+                if self
+                    .links
+                    .get(index)
+                    .is_some_and(|link| link.stage == Stage::Done)
+                {
+                    events.extend(self.lose(index, why.clone()));
+                }
+            }
+            self.sweep_until = Some(now + SWEEP);
+        }
+        for index in (0..self.links.len()).rev() {
+            let has_behind = !self.behind(index).is_empty();
+            let link = self.links.get_mut(index);
+            if let Some(link) = link.filter(|link| link.stage == Stage::Running && !has_behind) {
+                link.outgoing.push(&Order::Done);
+                link.stage = Stage::Done;
             }
         }
         events
@@ -419,14 +573,13 @@ impl Hosts {
                 let states = link.states.iter();
                 states.for_each(|state| state.borrow_mut().is_started = true);
                 link.outgoing.push(&Order::Go);
-                link.send();
             }
             return Vec::new();
         }
         let all_decided = self.unready().is_empty();
         let has_failed =
             !self.failed.is_empty() && (all_decided || self.fail_at.is_some_and(|at| at <= now));
-        if !has_failed && now < self.give_up() {
+        if !has_failed && self.give_up().is_none_or(|at| now < at) {
             return Vec::new();
         }
         if !has_failed {
@@ -447,10 +600,11 @@ impl Hosts {
         events
     }
 
-    fn give_up(&self) -> Instant {
+    /// When the last host counts as lost that was reached for and has not got ready.
+    fn give_up(&self) -> Option<Instant> {
         let unready = self.links.iter().filter(|link| link.is_unready());
-        let copied = unready.filter_map(|link| link.give_up(self.start_within));
-        copied.fold(self.give_up, Instant::max)
+        let times = unready.filter_map(|link| link.give_up(self.start_within));
+        times.max()
     }
 
     /// When there is something to do without anything to read.
@@ -459,9 +613,8 @@ impl Hosts {
             .links
             .iter()
             .filter_map(|link| link.deadline(self.lost_after));
-        let connecting = self
-            .are_connecting()
-            .then(|| self.fail_at.unwrap_or_else(|| self.give_up()));
+        let connecting = self.fail_at.or_else(|| self.give_up());
+        let connecting = connecting.filter(|_| self.are_connecting());
         let look = self.look.map(|look| look + LOOK);
         links
             .chain(connecting)
@@ -505,16 +658,10 @@ impl Hosts {
         if self.sweep_until.is_some() {
             return;
         }
-        self.sweep_until = Some(Instant::now() + SWEEP);
-        for link in self
-            .links
-            .iter_mut()
-            .filter(|link| link.stage == Stage::Running)
-        {
-            link.outgoing.push(&Order::Done);
-            link.stage = Stage::Done;
-            link.send();
-        }
+        let now = Instant::now();
+        self.sweep_until = Some(now + SWEEP);
+        self.sweep(now);
+        self.send();
     }
 
     /// Cuts all connections: starters end what they have started.
@@ -534,6 +681,17 @@ impl Hosts {
     /// Whether nothing more is expected of any host.
     pub fn are_over(&self) -> bool {
         self.links.iter().all(Link::is_over)
+    }
+}
+
+/// A host is reached through the starter of another one.
+fn set_behind(links: &mut [Link], host: usize, parent: usize) {
+    let name = links.get_mut(parent).map(|parent| {
+        parent.add_behind(host);
+        parent.name.clone()
+    });
+    if let (Some(link), Some(name)) = (links.get_mut(host), name) {
+        link.parent = Some((parent, name));
     }
 }
 
@@ -559,6 +717,13 @@ fn suits(
         false => Err(format!(
             "it is {machine}, and {other} is {theirs}: PEs of one job need the same"
         )),
+    }
+}
+
+fn end(how: How) -> End {
+    match how {
+        How::Exited(status) => End::Exited(status),
+        How::Signal(signal) => End::Signal(signal),
     }
 }
 

@@ -1,5 +1,6 @@
 //! How a starter is started, and what it means when ssh ends instead.
 
+use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
@@ -8,6 +9,7 @@ use hostwire_transport::printable;
 
 use super::super::pes::End;
 use super::super::starter;
+use super::connection::Connection;
 use super::copy;
 
 /// The status by which ssh says that it has failed itself.
@@ -19,35 +21,42 @@ const NOT_EXECUTED: i32 = 126;
 /// The status of the command line of hostwire for a command that it does not know.
 const UNKNOWN_COMMAND: i32 = 2;
 
-/// The command that starts the starter of a host. If that is a copy of this program, it has so many bytes.
-pub fn command(ssh: &str, target: &str, copied_bytes: Option<usize>) -> Command {
-    let mut command = match is_here(target) {
-        true => {
-            let mut command = Command::new("/proc/self/exe");
-            command.arg(starter::COMMAND);
-            command
-        }
-        false => {
-            let mut words = ssh.split_whitespace();
-            let mut command = Command::new(words.next().unwrap_or("ssh"));
-            // It must never ask for anything: nobody may be there to answer. It ends with the job, so no other
-            // connection may depend on it.
-            let options = ["-oBatchMode=yes", "-oControlMaster=no", "-T"];
-            command.args(words).args(options).arg(target);
-            command.arg(match copied_bytes {
-                Some(bytes) => copy::remote_line(bytes),
-                None => remote_line(own_path().as_deref()),
-            });
-            command
-        }
-    };
+/// Starts the starter of another host, as a copy of this program if that has so many bytes. Has to be called on the main
+/// thread.
+pub fn reach(ssh: &str, target: &str, copied_bytes: Option<usize>) -> io::Result<Connection> {
+    Connection::open(command(ssh, target, copied_bytes))
+}
+
+/// The command that starts the starter of another host. If that is a copy of this program, it has so many bytes.
+fn command(ssh: &str, target: &str, copied_bytes: Option<usize>) -> Command {
+    let mut words = ssh.split_whitespace();
+    let mut command = Command::new(words.next().unwrap_or("ssh"));
+    // It must never ask for anything: nobody may be there to answer. It ends with the job, so no other connection may
+    // depend on it.
+    let options = ["-oBatchMode=yes", "-oControlMaster=no", "-T"];
+    command.args(words).args(options).arg(target);
+    command.arg(match copied_bytes {
+        Some(bytes) => copy::remote_line(bytes),
+        None => remote_line(own_path().as_deref()),
+    });
+    connected(command)
+}
+
+/// Starts the starter of this host.
+pub fn start_here() -> io::Result<Connection> {
+    let mut command = Command::new("/proc/self/exe");
+    command.arg(starter::COMMAND);
+    Connection::open(connected(command))
+}
+
+fn connected(mut command: Command) -> Command {
     command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         // Ctrl-C of a terminal is the launcher's.
         .process_group(0);
-    // It ends with the launcher, and the starter with it.
+    // It ends with the process that starts it, and the starter with it.
     ChildSetup::default().apply(&mut command);
     command
 }
@@ -80,6 +89,8 @@ fn remote_line(own_path: Option<&str>) -> String {
 /// What is known of a starter that has not greeted.
 pub struct Silent<'a> {
     pub target: &'a str,
+    /// The host from which ssh was to reach it, if that was not this one.
+    pub from: Option<&'a str>,
     /// How ssh has ended, if it has.
     pub status: Option<End>,
     /// What came on standard error.
@@ -94,11 +105,19 @@ pub struct Silent<'a> {
 pub fn why_not_started(silent: &Silent<'_>) -> String {
     let Silent {
         target,
+        from,
         status,
         said,
         noise,
         is_copied,
     } = *silent;
+    let (ssh, advice) = (subject(from), |here: &str| match from {
+        Some(from) => format!(
+            "let {from} log in there (a key of its own, or ForwardAgent), or reach all hosts from here: --fan-out 1024"
+        ),
+        None => here.to_owned(),
+    });
+    let from = from.map(|from| format!(" from {from}")).unwrap_or_default();
     let code = match status {
         Some(End::Exited(code)) => Some(code),
         _ => None,
@@ -112,25 +131,29 @@ pub fn why_not_started(silent: &Silent<'_>) -> String {
     }
     let why = match code {
         Some(SSH_FAILED) if says(&["Permission denied", "Too many authentication failures"]) => {
-            format!(
-                "ssh has no key that it takes, and is not to ask for a password; ssh-copy-id {target} gives it one"
-            )
+            let advice = advice(&format!("ssh-copy-id {target} gives it one"));
+            format!("{ssh} has no key that it takes, and is not to ask for a password; {advice}")
         }
         Some(SSH_FAILED) if says(&["Host key verification failed"]) => {
-            format!(
-                "ssh does not know its key, or the key has changed; log in by hand once: ssh {target}"
-            )
+            let advice = advice(&format!("log in by hand once: ssh {target}"));
+            format!("{ssh} does not know its key, or the key has changed; {advice}")
         }
         Some(SSH_FAILED) if says(&["Could not resolve"]) => {
-            "there is no host of this name".to_owned()
+            match from.is_empty() {
+                true => "there is no host of this name".to_owned(),
+                false => format!("{ssh} finds no host of this name; {}", advice("")),
+            }
         }
         Some(SSH_FAILED) if says(&["Connection refused"]) => {
-            "it does not accept connections by ssh; is sshd running there?".to_owned()
+            format!("it does not accept connections by ssh{from}; is sshd running there?")
         }
         Some(SSH_FAILED) if says(&["timed out", "No route to host", "Network is unreachable"]) => {
-            "it cannot be reached".to_owned()
+            format!("it cannot be reached{from}")
         }
-        Some(SSH_FAILED) => format!("ssh has failed; try: ssh {target} true"),
+        Some(SSH_FAILED) => {
+            let advice = advice(&format!("try: ssh {target} true"));
+            format!("{ssh} has failed; {advice}")
+        }
         Some(NOT_EXECUTED | NOT_FOUND | 1) if is_copied => {
             "its system does not run this hostwire; install one there that is made for it, and leave out --copy"
                 .to_owned()
@@ -145,7 +168,7 @@ pub fn why_not_started(silent: &Silent<'_>) -> String {
             format!("hostwire ended there with status {code} before it had said anything")
         }
         None => match status {
-            Some(_) => "ssh was killed".to_owned(),
+            Some(_) => format!("{ssh} was killed"),
             None => "it has closed the connection".to_owned(),
         },
     };
@@ -159,15 +182,23 @@ pub fn why_not_started(silent: &Silent<'_>) -> String {
     }
 }
 
+/// ssh, and where it ran if that was not here.
+fn subject(from: Option<&str>) -> String {
+    match from {
+        Some(from) => format!("ssh from {from}"),
+        None => "ssh".to_owned(),
+    }
+}
+
 /// Why a starter is gone that was there, in words.
-pub fn why_lost(status: Option<End>, said: &str) -> String {
+pub fn why_lost(status: Option<End>, said: &str, from: Option<&str>) -> String {
     let last = said.lines().map(str::trim).rfind(|line| !line.is_empty());
     let last = last.map(|line| format!(" ({})", printable(line)));
     let last = last.unwrap_or_default();
     let why = match status {
         Some(End::Exited(SSH_FAILED)) => "its connection or its starter has ended".to_owned(),
         Some(End::Exited(code)) => format!("its starter ended with status {code}"),
-        Some(_) => "ssh was killed".to_owned(),
+        Some(_) => format!("{} was killed", subject(from)),
         None => "it has closed the connection".to_owned(),
     };
     format!("{why}{last}")
@@ -189,6 +220,7 @@ mod tests {
     fn silent<'a>(status: Option<End>, said: &'a str, noise: &'a str) -> Silent<'a> {
         Silent {
             target: "b",
+            from: None,
             status,
             said,
             noise,
@@ -250,6 +282,15 @@ mod tests {
         assert_eq!(
             seen,
             "it has closed the connection; it printed \"This account is closed.\""
+        );
+        let behind = Silent {
+            from: Some("a"),
+            ..silent(Some(End::Exited(255)), "Permission denied", "")
+        };
+        assert_eq!(
+            why_not_started(&behind),
+            "ssh from a has no key that it takes, and is not to ask for a password; let a log in there (a key of its own, \
+             or ForwardAgent), or reach all hosts from here: --fan-out 1024 (Permission denied)"
         );
         let copied = |code, said: &str| {
             let silent = silent(Some(End::Exited(code)), said, "");

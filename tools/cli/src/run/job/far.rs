@@ -15,7 +15,8 @@ pub(super) fn open(plan: &mut Plan, crew: &mut Crew) -> Result<Hosts, StartError
     let far = std::mem::take(&mut plan.far);
     let settings = &plan.settings;
     let limits = [settings.lost_after_s, settings.attach_timeout_s].map(Duration::from_secs);
-    Hosts::open(&settings.ssh, far, &plan.copies, crew, limits.into())
+    let ways = (&*settings.ssh, settings.fan_out as usize);
+    Hosts::open(ways, far, &plan.copies, crew, limits.into())
 }
 
 impl Job {

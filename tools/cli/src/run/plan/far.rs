@@ -23,9 +23,10 @@ use super::{Plan, check_memory, owned, prepare_record};
 /// Variables of the launcher that PEs on other hosts get without being asked for begin so.
 const HANDED_ON: [&str; 3] = ["HOSTWIRE_", "SHMEM_", "SMA_"];
 /// Those that mean something on this host only.
-const OF_THIS_HOST: [&str; 8] = [
+const OF_THIS_HOST: [&str; 9] = [
     "HOSTWIRE_JOB",
     "HOSTWIRE_SSH",
+    "HOSTWIRE_FAN_OUT",
     "HOSTWIRE_BOARD_FD",
     "HOSTWIRE_COUNTERS_FD",
     "HOSTWIRE_MODEL_FDS",
@@ -106,6 +107,7 @@ pub fn plan(args: &Args, settings: Settings, names: &HostNames) -> Result<Plan, 
             pes,
             first,
             count,
+            behind: 0,
             lost_after_s: settings.lost_after_s as u32,
             folder: folder.as_os_str().as_bytes().to_vec(),
             may_be_elsewhere: args.copy,
@@ -214,7 +216,8 @@ impl Plan {
             front,
             command,
             binding: Binding::new(&bind, count)?,
-            nofile: limits::make_room_for_descriptors(count)?,
+            // A host that is reached from here has as many as a PE.
+            nofile: limits::make_room_for_descriptors(count.saturating_add(description.behind))?,
             timeout: None,
             grace: Duration::ZERO,
             label: false,

@@ -4,6 +4,7 @@
 //! It starts PEs as the launcher does on its own host. They end with it, and it ends as soon as the launcher is gone: at
 //! the end of its input, or after a silence.
 
+mod behind;
 mod channel;
 mod program;
 mod serve;
@@ -17,6 +18,7 @@ use std::process::ExitCode;
 use hostwire_bootstrap::starter::{Description, Order, Report};
 use hostwire_transport::os::process::inherited_fd;
 
+use self::behind::Behind;
 use self::channel::Channel;
 use self::program::Program;
 use self::serve::Serving;
@@ -101,7 +103,7 @@ fn serve() -> Result<(), Gone> {
     let mut signals = Signals::new().map_err(Gone::System)?;
     let mut program: Option<Program> = None;
     let description = loop {
-        let added = match channel.wait(&mut signals)? {
+        let added = match channel.wait(&mut signals, &mut Behind::default())? {
             Order::Describe(description) => break description,
             Order::Program(bytes) => Program::add(&mut program, &bytes),
             _ => {
@@ -119,15 +121,24 @@ fn serve() -> Result<(), Gone> {
         Err(error) => return Err(refuse(channel, error)),
     };
     channel.say(&Report::Ready);
-    let Order::Go = channel.wait(&mut signals)? else {
+    let mut behind = Behind::new(program.as_ref().map(Program::path));
+    let Order::Go = channel.wait(&mut signals, &mut behind)? else {
         return Err(Gone::Garbage(
             "an order before the PEs are started".to_owned(),
         ));
     };
     match start(&plan, &description) {
-        Ok((crew, pes, pump)) => {
+        Ok((mut crew, pes, pump)) => {
+            behind.pids().for_each(|pid| crew.warden.watch(pid));
             channel.say(&Report::Started);
-            Serving::new(channel, signals, description.first, pes, crew, pump).run()
+            Serving::new(
+                (channel, signals, behind),
+                description.first,
+                pes,
+                crew,
+                pump,
+            )
+            .run()
         }
         Err(error) => Err(refuse(channel, error)),
     }

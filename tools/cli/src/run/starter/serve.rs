@@ -15,6 +15,7 @@ use super::super::signals::Signals;
 use super::super::stdin::Pump;
 use super::super::strays;
 use super::Gone;
+use super::behind::{Behind, Side};
 use super::channel::{Channel, fatal, wait};
 
 /// How long a silent output is waited for after the job has ended: only a process that escaped from its PE's process group
@@ -27,6 +28,7 @@ const WAITING_BYTES_MAX: usize = 1 << 20;
 pub struct Serving {
     channel: Channel,
     signals: Signals,
+    behind: Behind,
     first: u32,
     pes: Vec<Near>,
     pump: Option<Pump>,
@@ -43,13 +45,13 @@ enum Source {
     Signals,
     Pmi(usize),
     Output(usize, Which),
+    Behind((u32, Side)),
     Other,
 }
 
 impl Serving {
     pub fn new(
-        channel: Channel,
-        signals: Signals,
+        (channel, signals, behind): (Channel, Signals, Behind),
         first: u32,
         pes: Vec<Near>,
         crew: Crew,
@@ -58,6 +60,7 @@ impl Serving {
         Serving {
             channel,
             signals,
+            behind,
             first,
             pes,
             pump,
@@ -76,6 +79,7 @@ impl Serving {
             while let Some(order) = self.channel.next()? {
                 self.obey(order);
             }
+            self.behind.tick(&mut self.channel);
             if self.is_over() {
                 break;
             }
@@ -92,11 +96,13 @@ impl Serving {
     fn leave(self) {
         let Serving {
             mut channel,
+            behind,
             first,
             pes,
             crew,
             ..
         } = self;
+        drop(behind);
         for (pe, near) in (first..).zip(&pes) {
             for which in [Which::Stdout, Which::Stderr] {
                 if near.is_open(which) {
@@ -161,6 +167,9 @@ impl Serving {
                 }
             }
         }
+        let behind = self.behind.watched(self.channel.waiting_bytes());
+        let behind = behind.into_iter();
+        watched.extend(behind.map(|(source, fd, flags)| (Source::Behind(source), fd, flags)));
         if let Some(fd) = self.pump.as_ref().and_then(Pump::blocked_on) {
             watched.push((Source::Other, fd, PollFlags::OUT));
         }
@@ -182,6 +191,7 @@ impl Serving {
             Source::Output(index, which) => {
                 self.pass_output(index, which);
             }
+            Source::Behind(source) => self.behind.handle(source, &mut self.channel),
             // Written in any case.
             Source::Other => {}
         }
@@ -223,6 +233,7 @@ impl Serving {
                     pe.signal(Signal::KILL);
                 }
             }
+            Order::Behind { host, errand } => self.behind.obey(host, errand, &mut self.channel),
             // Described and started once.
             Order::Program(_) | Order::Describe(_) | Order::Go | Order::Pause | Order::Beat => {}
         }
