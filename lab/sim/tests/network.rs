@@ -247,6 +247,7 @@ fn the_parts_of_a_ping_pong_sum_up() {
     let time = |setup: Setup, port: PortKind, payload: usize| {
         let pair = Pair {
             setup,
+            phase: 0,
             port,
             propagation: Ps::from_ns(5),
             nic: NicConfig::htx_board(0),
@@ -261,7 +262,8 @@ fn the_parts_of_a_ping_pong_sum_up() {
         let result = result.unwrap();
         let sum = result
             .sums
-            .into_iter()
+            .iter()
+            .copied()
             .fold(Ps::ZERO, |sum, part| sum + part);
         assert_eq!(sum, result.total, "{setup:?} {port:?} {payload}");
         let part = |name: &str| {

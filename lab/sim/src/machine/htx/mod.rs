@@ -2,7 +2,6 @@
 
 mod host;
 
-pub(crate) use host::processor;
 pub use host::{
     BoardKind, DESTINATION_BYTES, HtxHost, Purpose, Setup, WINDOW, WINDOW_BYTES, add_host,
     add_host_with,
