@@ -101,7 +101,9 @@ fn a_backtrace_names_function_and_line() {
     let arguments = ["run", "-n", "2", "--backtrace", program, "1", "a \"b' $c"];
     let ended = run(&arguments);
     assert_eq!(ended.status, 139, "{ended:#?}");
-    assert_eq!(ended.stdout, "a \"b' $c\n".repeat(2));
+    // The other PE may have been ended before it could print.
+    let mut lines = ended.stdout.lines();
+    assert_eq!(lines.next(), Some("a \"b' $c"), "{ended:#?}");
     let has = |text: &str| {
         ended
             .stderr
