@@ -27,23 +27,24 @@ fn card(package: Package) -> Card {
                 "hostwire-lab (=)",
             ],
             title: "launcher and tools for programs on one written address space",
-            text: "Starts parallel programs on this host and, by ssh, on others; says which wires a\n\
-                   machine can use, measures them, and lends memory to other hosts.",
+            text: "Starts parallel programs on this host and, by ssh, on others; says which\n\
+                   wires a machine can use, measures them, and lends memory to other hosts.",
         },
         Package::Lab => Card {
             section: "science",
             needs: &["hostwire (=)"],
             wishes: &[],
             title: "plans and simulates clusters that hostwire runs on",
-            text: "Makes register plans of clusters, runs unmodified programs on modelled hardware in\n\
-                   virtual time, and repeats published experiments.",
+            text: "Makes register plans of clusters, runs unmodified programs on modelled\n\
+                   hardware in virtual time, and repeats published experiments.",
         },
         Package::Shmem => Card {
             section: "libs",
             needs: &[],
             wishes: &["hostwire (=)"],
             title: "OpenSHMEM 1.6 on hostwire, shared libraries",
-            text: "What programs need that were compiled by oshcc.hostwire, or that use hostwire_tca.h.",
+            text: "What programs need that were compiled by oshcc.hostwire, or that use\n\
+                   hostwire_tca.h.",
         },
         Package::ShmemDev => Card {
             section: "libdevel",
@@ -55,8 +56,9 @@ fn card(package: Package) -> Card {
             ],
             wishes: &["pkgconf | pkg-config"],
             title: "OpenSHMEM 1.6 on hostwire, headers and compiler wrappers",
-            text: "oshcc.hostwire, oshc++.hostwire and oshrun.hostwire, headers, a static library,\n\
-                   pkg-config and CMake files, and the manual. It can be installed beside Open MPI.",
+            text: "oshcc.hostwire, oshc++.hostwire and oshrun.hostwire, headers, a static\n\
+                   library, pkg-config and CMake files, and the manual. It can be installed\n\
+                   beside Open MPI.",
         },
         Package::Fi => Card {
             section: "libs",
@@ -70,8 +72,8 @@ fn card(package: Package) -> Card {
             needs: &["python3 (>= 3.11)", "python3-numpy", "hostwire (=)"],
             wishes: &[],
             title: "one address space over many processes, for NumPy arrays",
-            text: "Put, get, atomics, messages and collective operations on NumPy arrays of other\n\
-                   processes, and a backend of torch.distributed.",
+            text: "Put, get, atomics, messages and collective operations on NumPy arrays of\n\
+                   other processes, and a backend of torch.distributed.",
         },
     }
 }
@@ -150,23 +152,6 @@ pub fn changelog(version: &str, date: &str) -> String {
     )
 }
 
-/// Why lintian is to say nothing about something.
-pub fn overrides(package: Package) -> String {
-    let reasons: &[(&str, &str)] = match package {
-        Package::Hostwire | Package::Lab | Package::Python | Package::Fi => &[],
-        Package::Shmem => &[(
-            "package-name-doesnt-match-sonames",
-            "the library is in a folder of hostwire's own",
-        )],
-        Package::ShmemDev => &[],
-    };
-    let name = package.name();
-    let lines = reasons
-        .iter()
-        .map(|(tag, why)| format!("# {why}\n{name}: {tag} *\n"));
-    lines.collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -186,7 +171,7 @@ mod tests {
             let card = card(package);
             assert!(card.title.len() < 80 && card.title.starts_with(|c: char| !c.is_whitespace()));
             assert!(
-                card.text.lines().all(|line| line.len() < 100),
+                card.text.lines().all(|line| line.len() < 80),
                 "{}",
                 card.text
             );

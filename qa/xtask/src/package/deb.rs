@@ -133,7 +133,7 @@ impl Trees<'_> {
             return symlink(format!("{name}.gz"), &link).map_err(Error::file(&link));
         }
         match text {
-            Some(text) => write(&to, &moved(&text)),
+            Some(text) => write(&to, &moved(&text, &extension(target))),
             None => fs::copy(from, &to).map(drop).map_err(Error::file(&to)),
         }
     }
@@ -167,6 +167,12 @@ impl Trees<'_> {
     /// Links, documents, modes; and no tables for debuggers.
     fn finish(&self, package: Package, date: &str) -> Result<(), Error> {
         let tree = self.of(package);
+        if package == Package::Lab {
+            // Its commands are those of `hostwire`, which it needs.
+            let page = tree.join("usr/share/man/man1/hostwire-lab.1.gz");
+            make_folder_of(&page)?;
+            symlink("hostwire.1.gz", &page).map_err(Error::file(&page))?;
+        }
         for (name, program) in package.links() {
             let link = tree.join("usr/bin").join(name);
             make_folder_of(&link)?;
@@ -181,13 +187,6 @@ impl Trees<'_> {
         let changes = root().join("CHANGELOG.md");
         let changes = fs::read_to_string(&changes).map_err(Error::file(&changes))?;
         write(&documents.join("changelog"), &changes)?;
-        let overrides = control::overrides(package);
-        if !overrides.is_empty() {
-            let path = tree
-                .join("usr/share/lintian/overrides")
-                .join(package.name());
-            write(&path, &overrides)?;
-        }
         for path in files(&tree)? {
             let file = tree.join(&path);
             if file.is_symlink() {
@@ -312,12 +311,21 @@ fn stands_for(page: &str) -> Option<&str> {
     Some(name)
 }
 
-/// The text of a file for CMake that is not below the prefix.
-fn moved(text: &str) -> String {
-    text.replace(
-        "get_filename_component(_hostwire_prefix \"${CMAKE_CURRENT_LIST_DIR}/../../..\" ABSOLUTE)",
-        &format!("set(_hostwire_prefix \"{PREFIX}\")"),
-    )
+/// The text of a page of the manual in the section `section`, or of a file for CMake, that is not below the prefix.
+fn moved(text: &str, section: &str) -> String {
+    let folder =
+        "get_filename_component(_hostwire_prefix \"${CMAKE_CURRENT_LIST_DIR}/../../..\" ABSOLUTE)";
+    let text = text.replace(folder, &format!("set(_hostwire_prefix \"{PREFIX}\")"));
+    let lines = text.lines().map(|line| {
+        let mut words = line.splitn(4, ' ');
+        match [words.next(), words.next(), words.next(), words.next()] {
+            [Some(".TH"), Some(name), Some("3"), Some(rest)] => {
+                format!(".TH {name} {section} {rest}\n")
+            }
+            _ => format!("{line}\n"),
+        }
+    });
+    lines.collect()
 }
 
 fn begins(path: &Path, with: &[u8]) -> Result<bool, Error> {
@@ -333,4 +341,22 @@ fn is_object(path: &Path) -> Result<bool, Error> {
 
 fn is_script(path: &Path) -> Result<bool, Error> {
     begins(path, b"#!")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_say_the_section_that_they_are_in() {
+        let page = ".\\\" x\n.TH shmem_put 3 \"\" hostwire\n.SH NAME\n";
+        assert_eq!(
+            moved(page, "3hostwire"),
+            ".\\\" x\n.TH shmem_put 3hostwire \"\" hostwire\n.SH NAME\n"
+        );
+        let page = ".TH hostwire 1 \"\"\n";
+        assert_eq!(moved(page, "1"), page);
+        assert_eq!(stands_for(".so man3/shmem_put.3\n"), Some("shmem_put.3"));
+        assert_eq!(stands_for(page), None);
+    }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use hostwire_shmem_table::Table;
+use serde_json::Value;
 
 use super::changelog::Changelog;
 use super::sbom::sbom;
@@ -85,15 +86,11 @@ fn wheel(out: &Path) -> Result<(), Error> {
 fn crates(out: &Path) -> Result<(), Error> {
     let folder = cargo_dir().join("package");
     let _ = fs::remove_dir_all(&folder);
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-    cargo.current_dir(root());
-    run(cargo.args([
-        "package",
-        "--quiet",
-        "--locked",
-        "--workspace",
-        "--no-verify",
-    ]))?;
+    let metadata = stdout(cargo().args(["metadata", "--no-deps", "--format-version", "1"]))?;
+    let names = published(&metadata);
+    let mut package = cargo();
+    package.args(["package", "--quiet", "--locked", "--no-verify"]);
+    run(package.args(names.iter().flat_map(|name| ["-p", name])))?;
     for name in listed(&folder)?
         .iter()
         .filter(|name| name.ends_with(".crate"))
@@ -101,6 +98,22 @@ fn crates(out: &Path) -> Result<(), Error> {
         take(&folder.join(name), out)?;
     }
     Ok(())
+}
+
+fn cargo() -> Command {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+    cargo.current_dir(root());
+    cargo
+}
+
+/// The packages that may be published, of what cargo says of all of them.
+fn published(metadata: &str) -> Vec<String> {
+    let metadata: Value = serde_json::from_str(metadata).unwrap_or_default();
+    let packages = metadata.get("packages").and_then(Value::as_array);
+    let packages = packages.into_iter().flatten();
+    let may = |package: &&Value| package.get("publish").is_none_or(Value::is_null);
+    let name = |package: &Value| Some(package.get("name")?.as_str()?.to_owned());
+    packages.filter(may).filter_map(name).collect()
 }
 
 fn take(file: &Path, out: &Path) -> Result<(), Error> {
@@ -117,4 +130,16 @@ fn listed(folder: &Path) -> Result<Vec<String>, Error> {
     let mut names: Vec<String> = names.collect();
     names.sort();
     Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_may_be_published_is_packed() {
+        let metadata =
+            r#"{"packages": [{"name": "a", "publish": null}, {"name": "b", "publish": []}]}"#;
+        assert_eq!(published(metadata), ["a"]);
+    }
 }

@@ -9,6 +9,10 @@
 //!
 //! `release prepare VERSION` writes the version everywhere and cuts the changelog. After that is committed, `release` checks
 //! that all agrees, builds what is uploaded, and makes the tag. It neither pushes nor publishes anything.
+#![expect(
+    clippy::print_stderr,
+    reason = "what a chore says to who has started it"
+)]
 
 mod changelog;
 mod files;

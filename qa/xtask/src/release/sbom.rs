@@ -192,4 +192,18 @@ mod tests {
         );
         assert_eq!(list["metadata"]["component"]["version"], "0.2.0");
     }
+
+    #[test]
+    fn the_parts_of_this_repository_are_known() {
+        let text = sbom(&"0.2.0".parse().unwrap(), "2026-11-29").unwrap();
+        let list: Value = serde_json::from_str(&text).unwrap();
+        let parts = super::list(&list, "components");
+        let part = |name: &str| parts.iter().find(|part| super::text(part, "name") == name);
+        assert!(part("hostwire-transport").is_some());
+        assert_eq!(part("libc").unwrap()["hashes"][0]["alg"], "SHA-256");
+        // Of tests alone.
+        assert_eq!(part("proptest"), None);
+        let has_licence = |part: &&Value| part.get("licenses").is_some();
+        assert_eq!(parts.iter().filter(has_licence).count(), parts.len());
+    }
 }
