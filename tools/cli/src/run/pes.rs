@@ -1,6 +1,7 @@
 //! The processes of a job and the connections to them.
 
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::process::Child;
 
 use rustix::io::Errno;
@@ -108,8 +109,8 @@ pub struct Near {
     end: Option<End>,
     pmi: Option<OwnedFd>,
     replies: Vec<u8>,
-    stdout: Option<OwnedFd>,
-    stderr: Option<OwnedFd>,
+    stdout: Option<Arc<OwnedFd>>,
+    stderr: Option<Arc<OwnedFd>>,
 }
 
 impl Near {
@@ -120,8 +121,8 @@ impl Near {
             end: None,
             pmi: Some(spawned.pmi),
             replies: Vec::new(),
-            stdout: Some(spawned.stdout),
-            stderr: Some(spawned.stderr),
+            stdout: Some(Arc::new(spawned.stdout)),
+            stderr: Some(Arc::new(spawned.stderr)),
         }
     }
 
@@ -130,16 +131,9 @@ impl Near {
         self.pid
     }
 
-    /// Second descriptors of both outputs.
-    ///
-    /// # Errors
-    /// Those of the system, when it has no more descriptors.
-    pub fn second_outputs(&self) -> std::io::Result<[OwnedFd; 2]> {
-        let second = |output: &Option<OwnedFd>| match output {
-            Some(output) => output.try_clone(),
-            None => Err(std::io::ErrorKind::BrokenPipe.into()),
-        };
-        Ok([second(&self.stdout)?, second(&self.stderr)?])
+    /// Both outputs, for another reader.
+    pub fn outputs(&self) -> [Option<Arc<OwnedFd>>; 2] {
+        [self.stdout.clone(), self.stderr.clone()]
     }
 }
 
@@ -207,8 +201,8 @@ impl Pe for Near {
 
     fn output(&self, which: Which) -> Option<&OwnedFd> {
         match which {
-            Which::Stdout => self.stdout.as_ref(),
-            Which::Stderr => self.stderr.as_ref(),
+            Which::Stdout => self.stdout.as_deref(),
+            Which::Stderr => self.stderr.as_deref(),
         }
     }
 
