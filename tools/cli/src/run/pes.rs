@@ -1,8 +1,8 @@
 //! The processes of a job and the connections to them.
 
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
 use std::process::Child;
+use std::sync::Arc;
 
 use rustix::io::Errno;
 use rustix::process::{
