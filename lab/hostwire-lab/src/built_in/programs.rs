@@ -70,7 +70,7 @@ fn hello(job: &Job, _now: &dyn Fn() -> Ps) -> Result<Option<String>> {
 }
 
 /// How often each operation is measured.
-const ROUNDS: u32 = 10;
+const ROUNDS: u32 = 3;
 
 /// Measures a message, a barrier and an all-reduce, in the time of PE 0.
 fn collectives(job: &Job, now: &dyn Fn() -> Ps) -> Result<Option<String>> {
