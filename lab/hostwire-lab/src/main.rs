@@ -2,6 +2,8 @@
 #![forbid(unsafe_code)]
 
 #[cfg(target_os = "linux")]
+mod built_in;
+#[cfg(target_os = "linux")]
 mod compare;
 #[cfg(target_os = "linux")]
 mod copies;
@@ -84,7 +86,10 @@ fn start(command: Command) -> ExitCode {
         Command::Plan(args) => plan::main(&args),
         Command::Reproduce(args) => reproduce::main(&args),
         #[cfg(target_os = "linux")]
-        Command::Run(args) => run::main_with(&args, &model::Models),
+        Command::Run(args) => match args.model.built_in {
+            true => built_in::main(&args),
+            false => run::main_with(&args, &model::Models),
+        },
         Command::Sim(args) => sim::main(&args),
         Command::Completions(args) => pages::completions(&args, whole()),
         Command::Manual(args) => pages::manual(&args, whole()),

@@ -38,10 +38,10 @@ impl virtual_time::Models for Models {
 
 /// Hardware that a job can run on.
 #[derive(Debug)]
-struct Hardware {
-    models: file::Hardware,
-    settings: Settings,
-    recorded: Recorded,
+pub struct Hardware {
+    pub models: file::Hardware,
+    pub settings: Settings,
+    pub recorded: Recorded,
     figures: Option<PathBuf>,
     /// The heap of each PE, if the launcher knows it.
     heap_bytes: Option<usize>,
@@ -49,7 +49,10 @@ struct Hardware {
 
 impl Hardware {
     /// What the file and the options say for `pes` PEs.
-    fn new(
+    ///
+    /// # Errors
+    /// [`StartError::Cluster`] or [`StartError::Place`].
+    pub fn new(
         file: &Path,
         options: &Options,
         pes: u32,
@@ -192,7 +195,7 @@ impl virtual_time::Hardware for Hardware {
 }
 
 /// The cost of a run, for `--stats`.
-fn said_of(summary: &Summary) -> String {
+pub fn said_of(summary: &Summary) -> String {
     format!("virtual time: {summary}")
 }
 

@@ -220,8 +220,11 @@ impl Lost {
 
     /// How far `pe` is on its way out, as it says: a [`Departure`], if the peer is correct.
     pub(crate) fn departure(&self, wire: &dyn Wire, pe: PeId) -> Result<u64> {
-        match self.membership() {
-            Some(membership) => Ok(membership.said(pe, Entry::Own)),
+        if let Some(membership) = self.membership() {
+            return Ok(membership.said(pe, Entry::Own));
+        }
+        match wire.announced(pe) {
+            Some(word) => Ok(word),
             None => {
                 let at = self.end_word(wire, pe, Mail::Departure);
                 Ok(wire.segment().load_word(at)?)
@@ -234,6 +237,9 @@ impl Lost {
         let own = wire.pe();
         if let Some(membership) = self.membership() {
             membership.say(own, Entry::Own, departure as u64);
+            return;
+        }
+        if wire.announce(departure as u64) {
             return;
         }
         let at = self.end_word(wire, own, Mail::Departure);

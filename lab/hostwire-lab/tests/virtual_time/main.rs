@@ -3,6 +3,7 @@
 #[allow(dead_code, reason = "shared with the tests of `hostwire run`")]
 #[path = "../../../../tools/cli/tests/run/job.rs"]
 mod job;
+mod many;
 mod mpi;
 mod recordings;
 mod stations;

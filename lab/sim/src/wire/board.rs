@@ -3,7 +3,7 @@
 //! All of them run on one thread, one at a time; the lock is needed only because a
 //! transport is `Sync`, and is never contended.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::engine::Ps;
@@ -143,14 +143,21 @@ pub(super) struct Engine {
 }
 
 /// A socket or a host that runs PEs, or a chip that moves what they put.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Node {
-    /// Its component, as packets name their origin.
-    pub(super) component: usize,
     /// Its PEs.
     pub(super) pes: Vec<usize>,
     /// How much of what it has sent has arrived: stores of a socket or a host, writes of a chip.
     pub(super) arrived: u64,
+}
+
+/// The words that PEs show each other without stores.
+#[derive(Debug)]
+pub(super) struct Announcements {
+    /// By PE.
+    pub(super) words: Vec<u64>,
+    /// One has changed since all sleepers were woken.
+    pub(super) has_news: bool,
 }
 
 /// See the [module text](self).
@@ -159,13 +166,16 @@ pub(super) struct Board {
     pub(super) now: Ps,
     pub(super) pes: Vec<Pe>,
     pub(super) cores: Vec<Core>,
-    pub(super) nodes: Vec<Node>,
+    /// By component, as packets name their origin.
+    pub(super) nodes: BTreeMap<usize, Node>,
     /// DMA controllers.
     pub(super) engines: Vec<Engine>,
     /// The rings of hosts with boards, by host.
     pub(super) rings: Vec<Ring>,
     /// Those that have ended, in order.
     pub(super) ended: Vec<usize>,
+    /// Where there are any.
+    pub(super) announcements: Option<Announcements>,
     /// PEs that can go on now.
     pub(super) ready: VecDeque<usize>,
     /// PEs whose cores are to be woken, and when.
@@ -195,15 +205,12 @@ impl Board {
 
     /// How much of what a node has sent has reached a memory.
     pub(super) fn arrived_from(&self, component: usize) -> u64 {
-        let mut nodes = self.nodes.iter();
-        let node = nodes.find(|node| node.component == component);
-        node.map_or(0, |node| node.arrived)
+        self.nodes.get(&component).map_or(0, |node| node.arrived)
     }
 
     /// So much more of what this node has sent has arrived, by the packet with this number.
     pub(super) fn arrived(&mut self, component: usize, amount: u64, number: u64, now: Ps) {
-        let mut nodes = self.nodes.iter_mut();
-        let Some(node) = nodes.find(|node| node.component == component) else {
+        let Some(node) = self.nodes.get_mut(&component) else {
             return;
         };
         node.arrived += amount;
@@ -261,14 +268,28 @@ impl Board {
     /// signal; it replaces the time limit that a sleep has on a real wire.
     pub(super) fn end(&mut self, pe: usize) {
         self.ended.push(pe);
-        let now = self.now;
+        self.ring_all(self.now);
+    }
+
+    /// No event is left. If a PE has shown a word since the last call, all sleeping ones look now, as those on a real wire do from
+    /// time to time. Whether this is so.
+    pub(super) fn pass_news(&mut self, now: Ps) -> bool {
+        let announcements = self.announcements.as_mut();
+        let has_news = announcements.is_some_and(|all| std::mem::take(&mut all.has_news));
+        if has_news {
+            self.ring_all(now);
+        }
+        has_news
+    }
+
+    fn ring_all(&mut self, now: Ps) {
         for entry in &mut self.pes {
             entry.rings += 1;
         }
-        let sleeps = |pe: &usize| matches!(self.pes[*pe].request, Request::Store { .. });
-        let sleepers: Vec<usize> = (0..self.pes.len()).filter(sleeps).collect();
-        for pe in sleepers {
-            self.wake(pe, now);
+        for pe in 0..self.pes.len() {
+            if let Request::Store { .. } = self.pes[pe].request {
+                self.wake(pe, now);
+            }
         }
     }
 }
@@ -278,9 +299,14 @@ impl Board {
 pub(super) struct SharedBoard(Arc<Mutex<Board>>);
 
 impl SharedBoard {
-    pub(super) fn new(pes: usize) -> Self {
+    pub(super) fn new(pes: usize, announces: bool) -> Self {
+        let announcements = Announcements {
+            words: vec![0; pes],
+            has_news: false,
+        };
         let board = Board {
             pes: (0..pes).map(|_| Pe::default()).collect(),
+            announcements: announces.then_some(announcements),
             ..Board::default()
         };
         Self(Arc::new(Mutex::new(board)))

@@ -9,6 +9,7 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
+use std::sync::Arc;
 
 use hostwire_transport::{ChainLimits, Memory, Visibility, Window};
 
@@ -24,7 +25,7 @@ use crate::models::pcie::peach2::host::{Host, MEMORY_BUS, Signal, Store, WriteOb
 use crate::models::{DeviceEvent, Fabric};
 use crate::tca::{Chain, Device, DeviceAddress, SubCluster, TcaError, Transfer};
 
-use super::board::{Moved, Node, Op, Outcome, Request, Sent, SharedBoard};
+use super::board::{Moved, Op, Outcome, Request, Sent, SharedBoard};
 use super::platform::Cores;
 use super::run::Settings;
 use super::{VirtualWire, WireError};
@@ -171,15 +172,7 @@ impl<'a, 'w> Hosts<'a, 'w> {
         let shared = &self.nodes[usize::from(node)];
         let board = &mut *self.board.lock();
         for component in [shared.host.index(), shared.chip.index()] {
-            let mut nodes = board.nodes.iter_mut();
-            match nodes.find(|node| node.component == component) {
-                Some(node) => node.pes.push(pe),
-                None => board.nodes.push(Node {
-                    component,
-                    pes: vec![pe],
-                    arrived: 0,
-                }),
-            }
+            board.nodes.entry(component).or_default().pes.push(pe);
         }
         // It begins at once.
         board.release(pe, Outcome::Done);
@@ -372,7 +365,8 @@ impl Cores for Hosts<'_, '_> {
     }
 
     fn attach(&mut self, segments: Vec<Memory>) -> Result<Vec<VirtualWire>, WireError> {
-        let addresses: Vec<u64> = self.cores.iter().map(|core| core.address).collect();
+        let addresses: Arc<[u64]> = self.cores.iter().map(|core| core.address).collect();
+        let nodes: Arc<[u16]> = self.cores.iter().map(|core| core.node).collect();
         let poll = self.cluster.config().host.poll;
         let mut observed: Vec<Vec<Observed>> = self.nodes.iter().map(|_| Vec::new()).collect();
         let mut wires = Vec::new();
@@ -385,13 +379,12 @@ impl Cores for Hosts<'_, '_> {
                 bus: bus..bus + self.settings.segment_bytes as u64,
                 segment: memory,
             });
-            let beside = self.cores.iter().map(|other| other.node == core.node);
             wires.push(VirtualWire {
                 pe,
                 board: self.board.clone(),
                 segment: segment.map_err(WireError::Segment)?,
-                addresses: addresses.clone(),
-                beside: beside.collect(),
+                addresses: Arc::clone(&addresses),
+                nodes: Arc::clone(&nodes),
                 look: poll,
                 send_work: Ps::ZERO,
                 dma: Vec::new(),

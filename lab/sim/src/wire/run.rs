@@ -37,6 +37,9 @@ pub struct Settings {
     pub until: Option<Ps>,
     /// Times in errors count from here on.
     pub origin: Ps,
+    /// PEs show each other how they leave without stores, and without time. With stores a job of thousands of PEs has millions
+    /// of them at its end.
+    pub announces: bool,
 }
 
 impl Settings {
@@ -50,6 +53,7 @@ impl Settings {
             events_max: u64::MAX,
             until: None,
             origin: Ps::ZERO,
+            announces: false,
         }
     }
 
@@ -127,7 +131,7 @@ pub(super) fn run_in(
     watch: &dyn Fn(&Summary) -> ControlFlow<()>,
     program: &dyn Fn(Arc<VirtualWire>),
 ) -> Result<Summary, WireError> {
-    let board = SharedBoard::new(settings.sockets.len());
+    let board = SharedBoard::new(settings.sockets.len(), settings.announces);
     match platform {
         Platform::Sockets(machine) => {
             let sockets = socket::of_machine(machine);
@@ -221,7 +225,12 @@ impl<'a, H: Cores> Driver<'a, H> {
             }
             self.check_time()?;
             let Some(stepped) = self.hardware.sim_mut().step() else {
-                break;
+                let now = self.hardware.sim().now();
+                if !self.board.lock().pass_news(now) {
+                    break;
+                }
+                self.wake_cores();
+                continue;
             };
             events += 1;
             self.hardware.handled(stepped)?;

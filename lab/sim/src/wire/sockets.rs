@@ -1,5 +1,7 @@
 //! Sockets of a booted machine, or of hosts with boards: PEs run on modelled cores of Opterons.
 
+use std::sync::Arc;
+
 use hostwire_plan::NodeId;
 use hostwire_transport::{Memory, Visibility, Window};
 
@@ -80,11 +82,11 @@ impl<'a> Sockets<'a> {
         let board = &mut *board.lock();
         for engine in &sockets.engines {
             board.engines.push(board::Engine::default());
-            board.nodes.push(Node {
-                component: engine.chip.index(),
+            let node = Node {
                 pes: engine.pes(),
                 arrived: 0,
-            });
+            };
+            board.nodes.insert(engine.chip.index(), node);
         }
         Ok(sockets)
     }
@@ -160,15 +162,8 @@ impl<'a> Sockets<'a> {
             }
         };
         board.cores[index].pes.push(pe);
-        let mut nodes = board.nodes.iter_mut();
-        match nodes.find(|node| node.component == component.index()) {
-            Some(node) => node.pes.push(pe),
-            None => board.nodes.push(Node {
-                component: component.index(),
-                pes: vec![pe],
-                arrived: 0,
-            }),
-        }
+        let node = board.nodes.entry(component.index()).or_default();
+        node.pes.push(pe);
         Ok(index)
     }
 
@@ -218,7 +213,8 @@ impl Cores for Sockets<'_> {
     }
 
     fn attach(&mut self, segments: Vec<Memory>) -> Result<Vec<VirtualWire>, WireError> {
-        let addresses: Vec<u64> = self.seats.iter().map(|seat| seat.address).collect();
+        let addresses: Arc<[u64]> = self.seats.iter().map(|seat| seat.address).collect();
+        let nodes: Arc<[u16]> = self.seats.iter().map(|seat| self.node(seat).0).collect();
         let mut ways = self.ways(&segments).into_iter();
         let mut counted = Vec::new();
         let mut wires = Vec::new();
@@ -226,11 +222,6 @@ impl Cores for Sockets<'_> {
             let segment =
                 Window::own(memory.clone(), Visibility::Coherent).map_err(WireError::Segment)?;
             let own = seat.address..seat.address + self.settings.segment_bytes as u64;
-            let beside = self
-                .seats
-                .iter()
-                .map(|other| self.node(other) == self.node(seat));
-            let beside = beside.collect();
             let counts = !counted.contains(&seat.socket);
             counted.push(seat.socket);
             let dma = self.engines.iter().filter_map(|engine| engine.way(pe));
@@ -266,8 +257,8 @@ impl Cores for Sockets<'_> {
                 pe,
                 board: self.board.clone(),
                 segment,
-                addresses: addresses.clone(),
-                beside,
+                addresses: Arc::clone(&addresses),
+                nodes: Arc::clone(&nodes),
                 look: config.memory_read,
                 send_work: config.send_work,
                 dma,

@@ -1,5 +1,6 @@
 //! The transport of a PE in virtual time.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use hostwire_transport::Loss;
@@ -30,9 +31,9 @@ pub struct VirtualWire {
     pub(super) board: SharedBoard,
     pub(super) segment: Window,
     /// Global address of the segment of each PE.
-    pub(super) addresses: Vec<u64>,
-    /// Whether each PE is on the node of this one.
-    pub(super) beside: Vec<bool>,
+    pub(super) addresses: Arc<[u64]>,
+    /// The node of each PE.
+    pub(super) nodes: Arc<[u16]>,
     /// An uncached load of local memory.
     pub(super) look: Ps,
     /// Work of the processor for each put and each line of a message.
@@ -87,7 +88,8 @@ impl VirtualWire {
     }
 
     fn is_beside(&self, pe: PeId) -> bool {
-        self.beside.get(pe as usize) == Some(&true)
+        let node = self.nodes.get(pe as usize);
+        node.is_some() && node == self.nodes.get(self.pe)
     }
 
     fn memory(&self) -> &Memory {
@@ -368,6 +370,32 @@ impl wire::Liveness for VirtualWire {
     }
 
     fn give_up(&self, _pe: PeId) {}
+
+    fn all_live(&self) -> bool {
+        self.board.lock().ended.is_empty()
+    }
+
+    fn announce(&self, word: u64) -> bool {
+        if self.board.lock().announcements.is_none() {
+            return false;
+        }
+        // The word must not overtake stores. If this fails, the next call does too.
+        let _ = self.quiet();
+        let announcements = &mut self.board.lock().announcements;
+        if let Some(all) = announcements
+            && let Some(own) = all.words.get_mut(self.pe)
+        {
+            all.has_news |= *own != word;
+            *own = word;
+        }
+        true
+    }
+
+    fn announced(&self, pe: PeId) -> Option<u64> {
+        let board = self.board.lock();
+        let words = &board.announcements.as_ref()?.words;
+        words.get(pe as usize).copied()
+    }
 }
 
 impl wire::Bell for VirtualWire {

@@ -56,6 +56,9 @@ impl Attachment {
                 return Ok(Some(self.lost.error(pe)));
             }
         }
+        if self.wire.all_live() {
+            return Ok(left);
+        }
         for pe in members.iter().copied() {
             if self.is_said_to_be_lost(pe)? {
                 return Ok(Some(self.lost.error(pe)));

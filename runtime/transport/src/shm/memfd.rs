@@ -100,6 +100,16 @@ fn place(
     finding: impl Fn() -> String,
 ) -> Result<(NonNull<u8>, Mapping), TransportError> {
     check(file, len_bytes)?;
+    place_part(file, (0, len_bytes), align_bytes, finding)
+}
+
+/// As [`place`], of the `len_bytes` bytes from `begin` on of a file that is long enough and sealed.
+fn place_part(
+    file: &impl AsFd,
+    (begin, len_bytes): (u64, usize),
+    align_bytes: usize,
+    finding: impl Fn() -> String,
+) -> Result<(NonNull<u8>, Mapping), TransportError> {
     let no_room = |cause: Option<Errno>| {
         let cause = cause.map(SystemError::from);
         TransportError::environment(finding(), EnvironmentFault::NoRoom { cause })
@@ -138,7 +148,7 @@ fn place(
             ProtFlags::READ | ProtFlags::WRITE,
             MapFlags::SHARED | MapFlags::NORESERVE | MapFlags::FIXED,
             file,
-            0,
+            begin,
         )
     }
     .map_err(|e| no_room(Some(e)))?;
@@ -156,10 +166,43 @@ pub fn map(file: impl AsFd, len_bytes: usize) -> Result<Memory, TransportError> 
 
 /// Maps all of a sealed file of any size.
 pub fn map_whole(file: impl AsFd) -> Result<Memory, TransportError> {
-    let size = rustix::fs::fstat(&file)
-        .map_err(|e| TransportError::environment("looking at a shared file", e))?
-        .st_size;
-    map(file, usize::try_from(size).unwrap_or(0))
+    let len_bytes = size_of_file(&file)?;
+    map(file, len_bytes)
+}
+
+/// Maps `len_bytes` bytes of a sealed file, from `begin` on, a multiple of the page size. A process that needs a part of each of many
+/// long files would not have the addresses for all of them.
+///
+/// # Errors
+/// [`TransportError::OutOfRange`] if the file is shorter; [`TransportError::Environment`] if it is not sealed, or cannot be mapped.
+pub fn map_part(
+    file: impl AsFd,
+    (begin, len_bytes): (u64, usize),
+) -> Result<Memory, TransportError> {
+    let size_bytes = size_of_file(&file)?;
+    check(&file, size_bytes)?;
+    let offset_bytes = usize::try_from(begin).unwrap_or(usize::MAX);
+    if offset_bytes
+        .checked_add(len_bytes)
+        .is_none_or(|end| end > size_bytes)
+    {
+        return Err(TransportError::OutOfRange {
+            offset_bytes,
+            len_bytes,
+            segment_bytes: size_bytes,
+        });
+    }
+    let (base, mapping) = place_part(&file, (begin, len_bytes), PAGE_BYTES, || {
+        format!("finding addresses for {len_bytes} bytes of a shared file")
+    })?;
+    // SAFETY: as `place` says; the file cannot be truncated, which `check` has seen, and is long enough.
+    Ok(unsafe { Memory::new(base, len_bytes, Arc::new(mapping)) })
+}
+
+fn size_of_file(file: &impl AsFd) -> Result<usize, TransportError> {
+    let found = rustix::fs::fstat(file)
+        .map_err(|e| TransportError::environment("looking at a shared file", e))?;
+    Ok(usize::try_from(found.st_size).unwrap_or(0))
 }
 
 fn check(file: &impl AsFd, len_bytes: usize) -> Result<(), TransportError> {
@@ -235,6 +278,22 @@ mod tests {
         let mut out = [0; 5];
         b.copy_out(5000, &mut out).unwrap();
         assert_eq!(&out, b"hello");
+    }
+
+    #[test]
+    fn a_part_of_a_file_is_those_bytes_of_it() {
+        let file = create("test", 3 * 4096).unwrap();
+        let (whole, part) = (
+            map(&file, 3 * 4096).unwrap(),
+            map_part(&file, (4096, 4096)).unwrap(),
+        );
+        whole.copy_in(4096 + 70, b"hello").unwrap();
+        let mut out = [0; 5];
+        part.copy_out(70, &mut out).unwrap();
+        assert_eq!((&out, part.len_bytes()), (b"hello", 4096));
+        for wrong in [(8192, 4097), (u64::MAX, 1), (100, 64)] {
+            assert!(map_part(&file, wrong).is_err(), "{wrong:?}");
+        }
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub use handover::{Gathering, Hello, MORE_MAX, Ticket};
 pub use host::Host;
 pub use liveness::{LivenessWatch, Lives};
 pub use local::{local, local_hosts, local_part};
-pub use memfd::{check_file_limit, create as create_file, lone, map_kept, map_whole};
+pub use memfd::{check_file_limit, create as create_file, lone, map_kept, map_part, map_whole};
 pub use plot::{Plot, STRIDE_ALIGN_BYTES};
 
 use crate::error::{Loss, PeId, TransportError};

@@ -195,6 +195,22 @@ pub trait Liveness: Send + Sync {
     /// The caller knows that `pe` has ended: nothing from it has to be waited for any more. A wire that finds out by
     /// itself may ignore this.
     fn give_up(&self, pe: PeId);
+
+    /// Whether the wire knows that no PE has ended, without a look at each, and the caller need not look at any.
+    fn all_live(&self) -> bool {
+        false
+    }
+
+    /// Shows `word` as that of this PE to all others, where the wire can do this without stores. A PE that sees it sees all earlier
+    /// stores of this PE. Whether it can: the same at all PEs.
+    fn announce(&self, _word: u64) -> bool {
+        false
+    }
+
+    /// The word that `pe` has shown last, 0 at first; `None` where the wire shows none.
+    fn announced(&self, _pe: PeId) -> Option<u64> {
+        None
+    }
 }
 
 /// Actions at the begin and the end of a program.

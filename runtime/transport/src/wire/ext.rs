@@ -205,6 +205,23 @@ impl dyn Wire + '_ {
         }
     }
 
+    /// See [`Liveness`](super::Liveness).
+    pub fn all_live(&self) -> bool {
+        let can = self.capabilities().liveness;
+        can.is_some_and(|can| can.all_live())
+    }
+
+    /// See [`Liveness`](super::Liveness).
+    pub fn announce(&self, word: u64) -> bool {
+        let can = self.capabilities().liveness;
+        can.is_some_and(|can| can.announce(word))
+    }
+
+    /// See [`Liveness`](super::Liveness).
+    pub fn announced(&self, pe: PeId) -> Option<u64> {
+        self.capabilities().liveness?.announced(pe)
+    }
+
     /// See [`Lifetime`](super::Lifetime).
     ///
     /// # Errors

@@ -271,6 +271,18 @@ impl<S: Stage> wire::Liveness for Wrapped<S> {
     fn give_up(&self, pe: PeId) {
         self.wire.give_up(pe);
     }
+
+    fn all_live(&self) -> bool {
+        self.wire.all_live()
+    }
+
+    fn announce(&self, word: u64) -> bool {
+        self.wire.announce(word)
+    }
+
+    fn announced(&self, pe: PeId) -> Option<u64> {
+        self.wire.announced(pe)
+    }
 }
 
 impl<S: Stage> wire::Lifetime for Wrapped<S> {

@@ -74,8 +74,8 @@ pub(super) fn receive(socket: &OwnedFd) -> Result<Option<Hello>, TransportError>
     let (Some(pe), Some(pes)) = (number(pe), number(pes)) else {
         return Err(unexpected("numbers that no PE has"));
     };
-    let whole = hostwire_transport::shm::map_whole(file)?;
-    let part = |word: &u64| usize::try_from(*word).unwrap_or(usize::MAX);
-    let segment = whole.part(part(begin), part(len_bytes))?;
+    // The file may have the segments of all PEs.
+    let len_bytes = usize::try_from(*len_bytes).unwrap_or(usize::MAX);
+    let segment = hostwire_transport::shm::map_part(file, (*begin, len_bytes))?;
     Ok(Some(Hello { pe, pes, segment }))
 }

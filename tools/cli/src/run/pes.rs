@@ -2,6 +2,7 @@
 
 use std::os::fd::OwnedFd;
 use std::process::Child;
+use std::sync::Arc;
 
 use rustix::io::Errno;
 use rustix::process::{
@@ -124,8 +125,8 @@ pub struct Near {
     tells_signals: bool,
     pmi: Option<OwnedFd>,
     replies: Vec<u8>,
-    stdout: Option<OwnedFd>,
-    stderr: Option<OwnedFd>,
+    stdout: Option<Arc<OwnedFd>>,
+    stderr: Option<Arc<OwnedFd>>,
 }
 
 impl Near {
@@ -138,8 +139,8 @@ impl Near {
             tells_signals: spawned.tells_signals,
             pmi: Some(spawned.pmi),
             replies: Vec::new(),
-            stdout: spawned.stdout,
-            stderr: spawned.stderr,
+            stdout: spawned.stdout.map(Arc::new),
+            stderr: spawned.stderr.map(Arc::new),
         }
     }
 
@@ -148,16 +149,9 @@ impl Near {
         self.pid
     }
 
-    /// Second descriptors of both outputs.
-    ///
-    /// # Errors
-    /// Those of the system, when it has no more descriptors.
-    pub fn second_outputs(&self) -> std::io::Result<[OwnedFd; 2]> {
-        let second = |output: &Option<OwnedFd>| match output {
-            Some(output) => output.try_clone(),
-            None => Err(std::io::ErrorKind::BrokenPipe.into()),
-        };
-        Ok([second(&self.stdout)?, second(&self.stderr)?])
+    /// Both outputs, for another reader.
+    pub fn outputs(&self) -> [Option<Arc<OwnedFd>>; 2] {
+        [self.stdout.clone(), self.stderr.clone()]
     }
 }
 
@@ -250,8 +244,8 @@ impl Pe for Near {
 
     fn output(&self, which: Which) -> Option<&OwnedFd> {
         match which {
-            Which::Stdout => self.stdout.as_ref(),
-            Which::Stderr => self.stderr.as_ref(),
+            Which::Stdout => self.stdout.as_deref(),
+            Which::Stderr => self.stderr.as_deref(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The pipes that a PE writes to.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 
 use rustix::io::Errno;
 
@@ -11,8 +11,8 @@ pub enum Which {
     Stderr,
 }
 
-/// One read. Closes `fd` at its end.
-pub fn read_some(fd: &mut Option<OwnedFd>) -> Vec<u8> {
+/// One read. Drops `fd` at its end.
+pub fn read_some(fd: &mut Option<impl AsFd>) -> Vec<u8> {
     let Some(open) = fd else { return Vec::new() };
     let mut bytes = vec![0; 64 << 10];
     match rustix::io::read(open.as_fd(), &mut bytes) {

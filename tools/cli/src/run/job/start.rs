@@ -40,7 +40,7 @@ impl Job {
         }
         let mut pes = Vec::with_capacity(plan.pes as usize);
         let (mut stdin, mut terminal) = (None, None);
-        let mut lines = Vec::new();
+        let mut seats = Vec::new();
         for pe in 0..plan.pes {
             let asking = plan.front.asking_pe();
             let input = match pe {
@@ -51,11 +51,12 @@ impl Job {
                 _ => Input::Null,
             };
             plan.binding.enter(pe)?;
-            if let Some(time) = &plan.virtual_time {
-                lines.push(Line::new(time.compute, (pe, plan.pes), &crew.mark)?);
-            }
-            let line = lines.last();
-            let (started, pipe) = crew.start(&plan, pe, line, input)?;
+            let time = plan.virtual_time.as_ref();
+            let line = time.map(|time| Line::new(time.compute, (pe, plan.pes), &crew.mark));
+            let line = line.transpose()?;
+            let (started, pipe) = crew.start(&plan, pe, line.as_ref(), input)?;
+            // The descriptors of the PE's ends are closed here: there are not enough for those of thousands.
+            seats.extend(line.map(|line| line.seat));
             stdin = stdin.or(pipe.map(Pump::new));
             if input == Input::Terminal {
                 terminal = Some(Loan::to(started.pid()));
@@ -66,10 +67,8 @@ impl Job {
         let stamps = plan.virtual_time.as_ref().is_some_and(|time| time.stamps);
         let model = match plan.virtual_time.take() {
             Some(time) => {
-                let outputs = pes.iter().map(Near::second_outputs);
-                let outputs = outputs.collect::<std::io::Result<Vec<_>>>();
-                let outputs = outputs.map_err(input_output("listen to the PEs"))?;
-                Some(Simulator::start(time.hardware, lines, outputs)?)
+                let outputs = pes.iter().map(Near::outputs).collect();
+                Some(Simulator::start(time.hardware, seats, outputs)?)
             }
             None => None,
         };

@@ -67,7 +67,8 @@ pub struct VirtualTime {
 pub struct Line {
     /// The PE's ends, to be inherited.
     pub there: [Arc<OwnedFd>; 2],
-    seat: Seat,
+    /// The simulator's end.
+    pub seat: Seat,
 }
 
 impl Line {

@@ -21,6 +21,15 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     pub cluster: Option<PathBuf>,
 
+    /// PROGRAM is one of the simulator's own, whose PEs take no processes: hello, or collectives.
+    ///
+    /// For jobs of thousands of PEs. The PEs use the same library as those of other programs do, and have the
+    /// same times. collectives measures a message to a neighbour, barriers, and all-reduces of 8 bytes.
+    #[arg(long, requires = "cluster", conflicts_with_all = [
+        "compute", "env", "bind", "label", "keep_going", "grace", "timeout", "hosts", "point"
+    ])]
+    pub built_in: bool,
+
     /// Which processor each PE runs on, by number or name, as in left,right.
     ///
     /// PE i gets the processor at place i, from the start again when the list is shorter than

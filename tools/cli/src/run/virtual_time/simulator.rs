@@ -12,7 +12,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 
 use super::super::start_error::StartError;
 use super::taps::{Taps, Text};
-use super::{Hardware, Line, Seat};
+use super::{Hardware, Seat};
 
 /// While so many bytes of output wait for the launcher, the model waits too.
 const WAITING_BYTES_MAX: usize = 1 << 20;
@@ -62,8 +62,8 @@ impl Simulator {
     /// [`StartError::System`].
     pub fn start(
         mut hardware: Box<dyn Hardware>,
-        lines: Vec<Line>,
-        outputs: Vec<[OwnedFd; 2]>,
+        seats: Vec<Seat>,
+        outputs: Vec<[Option<Arc<OwnedFd>>; 2]>,
     ) -> Result<Self, StartError> {
         let failed = |errno| StartError::System {
             what: "start the simulator",
@@ -83,7 +83,6 @@ impl Simulator {
             shared: Arc::clone(&shared),
             ringer,
         };
-        let seats: Vec<Seat> = lines.into_iter().map(|line| line.seat).collect();
         let thread = std::thread::Builder::new()
             .name("simulator".to_owned())
             .spawn(move || {

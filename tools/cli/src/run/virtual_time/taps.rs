@@ -2,6 +2,7 @@
 //! comes in the order of virtual time, which is the same in each run.
 
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -23,7 +24,7 @@ pub struct Text {
 /// The outputs of a PE, while they are read here and not by the launcher.
 #[derive(Debug)]
 struct Tap {
-    outputs: [Option<OwnedFd>; 2],
+    outputs: [Option<Arc<OwnedFd>>; 2],
     open: bool,
 }
 
@@ -34,10 +35,10 @@ pub struct Taps(Vec<Tap>);
 const BOTH: [Which; 2] = [Which::Stdout, Which::Stderr];
 
 impl Taps {
-    /// With second descriptors of the outputs of each PE.
-    pub fn new(outputs: Vec<[OwnedFd; 2]>) -> Self {
+    /// With the outputs of each PE, which the launcher has as well.
+    pub fn new(outputs: Vec<[Option<Arc<OwnedFd>>; 2]>) -> Self {
         let taps = outputs.into_iter().map(|outputs| Tap {
-            outputs: outputs.map(Some),
+            outputs,
             open: false,
         });
         Self(taps.collect())
