@@ -102,7 +102,7 @@ impl Default for Config {
             credit_delay_ns: 100_000,
             rto_initial_ns: 20_000_000,
             rto_min_ns: 1_000_000,
-            rto_max_ns: 2_000_000_000,
+            rto_max_ns: 200_000_000,
             hello_ns: 10_000_000,
             open_timeout_ns: 30_000_000_000,
             dead_after_ns: 10_000_000_000,
