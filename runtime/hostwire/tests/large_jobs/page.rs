@@ -34,7 +34,7 @@ fn the_page_of_costs_has_what_the_layout_says() {
     let wanted = with_block(&page, "layout", &block).unwrap();
     if std::env::var_os("HOSTWIRE_BLESS").is_some() {
         std::fs::write(path, &wanted).unwrap();
-        return;
+    } else {
+        assert_eq!(page, wanted);
     }
-    assert_eq!(page, wanted);
 }
