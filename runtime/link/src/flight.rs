@@ -223,11 +223,15 @@ impl Flight {
         self.slots.len() > self.sealed
     }
 
-    pub(crate) fn push(&mut self, slot: Slot, frames_max: u16) {
-        if self.slots.capacity() == 0 {
-            self.slots.reserve_exact(frames_max.into());
-        }
+    pub(crate) fn push(&mut self, slot: Slot) {
         self.slots.push_back(slot);
+    }
+
+    /// Gives memory back, if it has no frames.
+    pub(crate) fn rest(&mut self) {
+        if self.slots.is_empty() {
+            self.slots = VecDeque::new();
+        }
     }
 
     /// The frame at the cursor was sent. [`leap`](Self::leap) has to follow.
@@ -318,7 +322,7 @@ mod tests {
         for _ in 0..frames {
             let mut slot = Slot::new(pool.take(true).unwrap());
             slot.sealed = true;
-            flight.push(slot, 8);
+            flight.push(slot);
             flight.advance();
         }
         flight

@@ -71,9 +71,6 @@ impl Queues {
         }
         let mut bytes = [0; PACKET_LEN_MAX];
         let len = packet.emit(&mut bytes)?;
-        if queue.capacity() == 0 {
-            queue.reserve_exact(packets_max.into());
-        }
         queue.push_back(Waiting {
             stamp: self.next_stamp,
             bytes,
@@ -109,6 +106,13 @@ impl Queues {
     pub(crate) fn clear(&mut self) {
         for queue in &mut self.queues {
             queue.clear();
+        }
+    }
+
+    /// Gives memory back, if no packets wait.
+    pub(crate) fn rest(&mut self) {
+        if self.is_empty() {
+            self.queues = Default::default();
         }
     }
 

@@ -133,3 +133,60 @@ fn steady_state_does_not_grow() {
     assert_eq!(hub.memory_bytes(), held);
     assert!(hub.counters().packets_sent[0] > 200_000);
 }
+
+/// What the issue of large jobs allows for each other host.
+const SILENT_MAX: usize = 40 << 10;
+const BUSY_MAX: usize = 300 << 10;
+
+#[expect(clippy::print_stdout, reason = "its figures are for docs/costs.md")]
+#[test]
+fn a_busy_link_has_its_memory_only_while_it_is_busy() {
+    let config = Config::default();
+    for peers in [15, 63, 1_023] {
+        let (mut hub, links, mut leaves) = star(peers);
+        let each = |hub: &Endpoint| hub.memory_bytes() / peers as usize;
+        let silent = each(&hub);
+        let mut now = Ns(2);
+        for _ in 0..8 {
+            for &link in &links {
+                for at in 0..200 {
+                    let _ = hub.put(link, at * 64, &[1; 64]);
+                    hub.flush(link);
+                    deliver(now, &mut hub, &mut leaves);
+                }
+            }
+            now = now.after(1_000_000);
+            hub.on_timeout(now);
+            exchange(now, &mut hub, &mut leaves);
+        }
+        for &link in &links {
+            for at in 0.. {
+                if hub.put(link, at * 64, &[1; 64]).is_err() {
+                    break;
+                }
+                hub.flush(link);
+                while hub.poll_transmit(now).is_some() {}
+            }
+        }
+        let busy = each(&hub);
+        // The frames above are lost, so they are sent again.
+        for _ in 0..8 {
+            now = now.after(2 * config.keepalive_ns);
+            let all = std::iter::once(&mut hub).chain(&mut leaves);
+            all.for_each(|end| end.on_timeout(now));
+            for _ in 0..300 {
+                exchange(now, &mut hub, &mut leaves);
+                if links.iter().all(|link| hub.frames_kept(*link) == 0) {
+                    break;
+                }
+                now = now.after(100_000);
+                hub.on_timeout(now);
+            }
+        }
+        let again = each(&hub);
+        println!("{peers} hosts: {silent} bytes for each when silent, {busy} busy, {again} later");
+        assert!(silent <= SILENT_MAX / 8, "{silent}");
+        assert!(busy <= BUSY_MAX, "{busy}");
+        assert!(again <= SILENT_MAX / 4, "{again}");
+    }
+}

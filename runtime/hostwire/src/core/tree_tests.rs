@@ -2,6 +2,9 @@ use std::collections::{HashMap, VecDeque};
 
 use super::*;
 
+#[path = "tree_costs_tests.rs"]
+mod costs;
+
 /// Hosts of `each` PEs, in a row; or PEs dealt out to `hosts` hosts in turn.
 #[derive(Clone, Copy)]
 enum Places {

@@ -1,6 +1,7 @@
 //! What a PE of a large job costs, counted and not timed. Few of its PEs exist; the others are reached by a wire that
 //! takes stores and counts them.
 
+mod page;
 mod void;
 
 use std::process::Command;

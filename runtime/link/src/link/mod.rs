@@ -283,6 +283,14 @@ impl Link {
         self.hold.left(now);
     }
 
+    /// Gives memory back, because the link has sent nothing for long.
+    #[cold]
+    fn rest(&mut self, now: Ns, shared: &mut EndpointShared) {
+        self.flight.rest();
+        self.queues.rest();
+        shared.pool.trim(now, shared.config.keepalive_ns);
+    }
+
     /// As [`flush`](Self::flush), and the peer is asked for an ack.
     pub(crate) fn request_ack(&mut self) {
         self.flush();
@@ -314,7 +322,12 @@ impl Link {
             }
             LinkState::Open if now >= self.rto_at => self.on_timeout(now, shared),
             LinkState::Open if now >= self.probe_at => self.probe(now, &shared.config),
-            LinkState::Open => {}
+            LinkState::Open => {
+                let moved_ns = now.since(self.progress_at);
+                if moved_ns >= shared.config.keepalive_ns && self.flight.is_empty() {
+                    self.rest(now, shared);
+                }
+            }
         }
     }
 

@@ -307,7 +307,6 @@ impl Link {
 
     /// Starts a frame; `false` if too many are kept.
     pub(crate) fn start_frame(&mut self, shared: &mut EndpointShared) -> bool {
-        let frames_max = shared.config.frames_in_flight_max;
         if self.flight.len() >= self.frames_allowed() {
             self.congestion.note_full();
             return false;
@@ -315,7 +314,7 @@ impl Link {
         let Some(buffer) = shared.pool.take(self.flight.is_empty()) else {
             return false;
         };
-        self.flight.push(Slot::new(buffer), frames_max);
+        self.flight.push(Slot::new(buffer));
         true
     }
 

@@ -68,6 +68,11 @@ impl Host {
         self.members[0]
     }
 
+    /// The PEs of the host in rising order.
+    pub fn members(&self) -> &[PeId] {
+        &self.members
+    }
+
     /// How many PEs share the host.
     pub fn count(&self) -> u32 {
         self.members.len() as u32

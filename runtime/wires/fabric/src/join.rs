@@ -62,11 +62,11 @@ fn join(joining: Joining<'_>) -> Result<Joined> {
         control: door.as_ref().map(Door::address),
         ..Card::new(&segment.terms, joining.is_insecure, pe)?
     };
-    let cards = own.exchange(launcher, &segment.terms)?;
     // Each PE speaks for itself.
     let all: Vec<u32> = (0..pes).collect();
+    let cards = own.exchange(launcher, &segment.terms, all.iter().copied())?;
     let connections = control::connect(launcher, (pe, &all), &cards, door, segment.deadline)?;
-    let ticket = cards.get(here.first() as usize);
+    let ticket = cards.get(&here.first());
     let ticket = ticket.and_then(|card| card.ticket.as_deref());
     let shm = segment.share(&here, gathering, ticket)?;
 
@@ -77,7 +77,7 @@ fn join(joining: Joining<'_>) -> Result<Joined> {
         deadline: segment.deadline,
         nodes,
         interface,
-        job: cards.first().map_or(0, |card| card.job),
+        job: cards.get(&0).map_or(0, |card| card.job),
         watch,
     };
     let wire: Arc<dyn Wire> = Arc::new(endpoint.connect(launcher, shm.segment())?);

@@ -29,12 +29,12 @@ pub(super) struct Cores {
 }
 
 impl Cores {
-    fn are_shared(&self, now_ns: u64) -> bool {
+    pub(super) fn are_shared(&self, now_ns: u64) -> bool {
         now_ns < self.shared_until_ns.load(Ordering::Relaxed)
     }
 
     /// Notes that a thread ran at these two times and wanted to run between them.
-    fn between(&self, before_ns: u64, now_ns: u64) {
+    pub(super) fn between(&self, before_ns: u64, now_ns: u64) {
         if now_ns.saturating_sub(before_ns) > AWAY_NS {
             let until_ns = now_ns.saturating_add(GRANTED_NS);
             self.shared_until_ns.store(until_ns, Ordering::Relaxed);

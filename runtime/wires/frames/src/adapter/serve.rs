@@ -14,7 +14,7 @@ use hostwire_transport::wire::Lifetime;
 use super::announce::Announcements;
 use super::memory::{AdapterMemory, Closed};
 use super::queue::{First, PIECE_BYTES, Reader, Record};
-use crate::core::FramesCore;
+use crate::core::{FramesCore, clock_ns};
 use crate::ended_pes::End;
 use crate::{Ether, HostPath, tally_values};
 
@@ -30,6 +30,9 @@ const TURNS_PER_CLOCK: u32 = 64;
 /// Longest sleep while a PE waits for an answer from the network. Fitted: short against a round
 /// trip of a slow network, long against a system call.
 const ATTENDING_SLEEP_MAX: Duration = Duration::from_micros(100);
+
+/// Longest sleep where others want its core. A PE that writes ends it.
+const AMONG_OTHERS_SLEEP_MAX: Duration = Duration::from_millis(10);
 
 /// See the [module text](self).
 pub(super) struct Server {
@@ -141,7 +144,7 @@ impl Server {
             match backoff.step() {
                 WaitStep::Spin | WaitStep::Look | WaitStep::Work => {}
                 WaitStep::Pause => std::hint::spin_loop(),
-                WaitStep::Yield => std::thread::yield_now(),
+                WaitStep::Yield => self.give_core(turn.waits),
                 WaitStep::Nap(time) => std::thread::sleep(time),
                 WaitStep::Sleep(limit) => self.sleep(limit, turn.waits),
             }
@@ -155,6 +158,17 @@ impl Server {
             .iter()
             .all(|guest| guest.life == Life::Announced);
         all && self.announcements.is_empty()
+    }
+
+    /// Gives the core away. If others want it, it sleeps instead: see [`patience`](crate::patience).
+    fn give_core(&mut self, waits: bool) {
+        let before_ns = clock_ns();
+        if self.ether.cores.are_shared(before_ns) {
+            self.sleep(AMONG_OTHERS_SLEEP_MAX, waits);
+            return;
+        }
+        std::thread::yield_now();
+        self.ether.cores.between(before_ns, clock_ns());
     }
 
     /// Sleeps until a PE writes. The agent serves the socket meanwhile. If a PE waits for the

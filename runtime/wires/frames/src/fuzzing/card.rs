@@ -68,10 +68,10 @@ fn card(bytes: &[u8]) {
         "1 8192 4096 0 7 ffffffffffffffffffffffffffffffff - udp:udp=10.9.0.1:4000 - -",
     ] {
         let own: Card = own.parse().expect("a card");
-        let texts = [own.to_string().into_bytes(), bytes.to_vec()];
-        match read_cards(&texts, 0, (&own, &terms)) {
+        let texts = [(0, own.to_string().into_bytes()), (1, bytes.to_vec())];
+        match read_cards(texts, 0, (&own, &terms)) {
             Ok(cards) => {
-                let first = cards.first().map(Card::to_string);
+                let first = cards.get(&0).map(Card::to_string);
                 assert_eq!(first, Some(own.to_string()));
             }
             Err(error) => {

@@ -2,9 +2,10 @@
 
 use core::fmt;
 use core::str::FromStr;
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use hostwire_bootstrap::{Bootstrap, JoinError, all_gather, unclear};
+use hostwire_bootstrap::{Bootstrap, JoinError, unclear};
 use hostwire_transport::error::Disagreement;
 use hostwire_transport::os::random;
 use hostwire_transport::terms::Terms;
@@ -104,20 +105,23 @@ impl FromStr for Card {
     }
 }
 
-/// Reads the cards of all PEs, and checks that they agree with the own one.
+/// Cards by PE.
+pub type Cards = BTreeMap<PeId, Card>;
+
+/// Reads cards, and checks that they agree with the own one.
 pub(crate) fn read_cards(
-    cards: &[Vec<u8>],
+    cards: impl IntoIterator<Item = (PeId, Vec<u8>)>,
     pe: PeId,
     (own, terms): (&Card, &Terms),
-) -> Result<Vec<Card>> {
+) -> Result<Cards> {
     let with = pe;
     let disagree = |pe, about| {
         let fault = EnvironmentFault::Disagreement { pe, with, about };
         JoinError::from(TransportError::environment("joining the job", fault))
     };
-    let mut read = Vec::new();
-    for (pe, card) in (0..).zip(cards) {
-        let text = String::from_utf8_lossy(card);
+    let mut read = Cards::new();
+    for (pe, card) in cards {
+        let text = String::from_utf8_lossy(&card);
         // Does not quote the text: it may contain the key.
         let seen = format!("{} words", text.split(' ').count());
         // A card of another version may have other words.
@@ -132,7 +136,7 @@ pub(crate) fn read_cards(
         if let Some(about) = terms.differ(&card.terms).or_else(|| card.differs(own)) {
             return Err(disagree(pe, about));
         }
-        read.push(card);
+        read.insert(pe, card);
     }
     Ok(read)
 }
@@ -157,14 +161,23 @@ impl Card {
         })
     }
 
-    /// Publishes this card, and gets the cards of all PEs.
+    /// Publishes this card, and gets the cards of PEs `of`. If each PE got all cards, those of a job would be as many as
+    /// the square of its PEs.
     ///
     /// # Errors
     /// [`JoinError`]: errors of the launcher, or a card of another PE that makes no sense or does
     /// not agree.
-    pub fn exchange(&self, launcher: &mut dyn Bootstrap, terms: &Terms) -> Result<Vec<Self>> {
-        let cards = all_gather(launcher, CARD, self.to_string().as_bytes())?;
-        read_cards(&cards, launcher.rank(), (self, terms))
+    pub fn exchange(
+        &self,
+        launcher: &mut dyn Bootstrap,
+        terms: &Terms,
+        of: impl IntoIterator<Item = PeId>,
+    ) -> Result<Cards> {
+        launcher.put(CARD, self.to_string().as_bytes())?;
+        launcher.fence()?;
+        let cards = of.into_iter().map(|pe| Ok((pe, launcher.get(pe, CARD)?)));
+        let cards: Vec<_> = cards.collect::<Result<_>>()?;
+        read_cards(cards, launcher.rank(), (self, terms))
     }
 
     /// The first thing about which this PE and the own one disagree.
@@ -215,8 +228,8 @@ pub(super) mod tests {
     #[test]
     fn cards_that_do_not_fit_are_named() {
         let own: Card = TEXT.parse().unwrap();
-        let read = |text: &str| read_cards(&[TEXT.into(), text.into()], 0, (&own, &TERMS));
-        let read_texts: Vec<_> = read(TEXT).unwrap().iter().map(Card::to_string).collect();
+        let read = |text: &str| read_cards([(0, TEXT.into()), (1, text.into())], 0, (&own, &TERMS));
+        let read_texts: Vec<_> = read(TEXT).unwrap().values().map(Card::to_string).collect();
         assert_eq!(read_texts, [TEXT; 2]);
         for bad in [
             "",

@@ -9,7 +9,7 @@ use std::time::Instant;
 use hostwire_bootstrap::Bootstrap;
 use hostwire_transport::PeId;
 
-use super::card::Card;
+use super::card::Cards;
 use crate::join::Result;
 use crate::{Door, Interface, Party};
 
@@ -29,11 +29,11 @@ pub fn listen(interface: &Interface) -> Option<Door> {
 pub fn connect(
     launcher: &mut dyn Bootstrap,
     (own, speakers): (u32, &[PeId]),
-    cards: &[Card],
+    cards: &Cards,
     door: Option<Door>,
     deadline: Instant,
 ) -> Result<Vec<(u32, OwnedFd)>> {
-    let card = |pe: &u32| cards.get(*pe as usize);
+    let card = |pe: &PeId| cards.get(pe);
     let party = Party {
         own,
         hosts: speakers

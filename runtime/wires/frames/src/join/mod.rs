@@ -21,12 +21,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hostwire_bootstrap::{
-    Bootstrap, JoinError, Joined, Joining, LaunchError, Nodes, Segment, host, unclear,
+    Bootstrap, JoinError, Joined, Joining, LaunchError, Node, Nodes, Segment, host, unclear,
 };
 use hostwire_transport::shm::{Gathering, Host, Shm};
 use hostwire_transport::{PeId, Wire, Wires};
 
-use self::card::Card;
+use self::card::{Card, Cards};
 use self::offers::{Common, Missing, NotTaken};
 use self::sockets::Sockets;
 use crate::settings::Settings;
@@ -85,13 +85,13 @@ pub(crate) fn join(joining: Joining<'_>) -> Result<Joined> {
         control: door.as_ref().map(Door::address),
         ..Card::new(&segment.terms, joining.is_insecure, pe)?
     };
-    let cards = own.exchange(launcher, &segment.terms)?;
-    let firsts = first_cards(nodes, &cards)?;
+    let first_pes: Vec<PeId> = nodes.nodes().iter().map(Node::first_pe).collect();
+    let cards = own.exchange(launcher, &segment.terms, wanted_cards(&first_pes, &here))?;
+    let firsts = first_cards(&first_pes, &cards)?;
     let common = common(&firsts)?;
     if let Some(sockets) = &mut sockets {
         sockets.keep(&common.wires);
     }
-    let first_pes: Vec<PeId> = nodes.nodes().iter().map(|node| node.first_pe()).collect();
     let parties = (host, &first_pes[..]);
     let connections = control::connect(launcher, parties, &cards, door, segment.deadline)?;
     let host_of = (0..pes).map(|pe| nodes.node_of(pe).unwrap_or(u32::MAX));
@@ -129,7 +129,7 @@ fn meet(
     segment: &Segment,
     here: &Host,
     hosts: u32,
-    cards: &[Card],
+    cards: &Cards,
     gathering: Option<Gathering>,
 ) -> Result<(Shm, Option<AdapterMemory>)> {
     let (first, pes, count) = (here.first(), here.pes(), here.count());
@@ -137,7 +137,7 @@ fn meet(
         let adapter_memory = AdapterMemory::create(pes, hosts, count)?;
         Ok::<_, JoinError>(gathering.with_more(vec![(ADAPTER_MEMORY, adapter_memory)]))
     });
-    let ticket = cards.get(first as usize);
+    let ticket = cards.get(&first);
     let ticket = ticket.and_then(|card| card.ticket.as_deref());
     let mut shm = segment.share(here, gathering.transpose()?, ticket)?;
     let mut more = shm.take_more().into_iter();
@@ -159,12 +159,21 @@ fn common(firsts: &[(PeId, &Card)]) -> Result<Common> {
     Ok(Common::of(offers.into_iter()))
 }
 
+/// Whose cards this PE needs: those of the first PEs of all hosts. A first PE also needs the others of its host, to check that they agree.
+fn wanted_cards<'a>(first_pes: &'a [PeId], here: &'a Host) -> impl Iterator<Item = PeId> + 'a {
+    let others = match here.local() {
+        0 => here.members(),
+        _ => &[],
+    };
+    let others = others.iter().filter(|pe| **pe != here.first());
+    first_pes.iter().chain(others).copied()
+}
+
 /// The card of the first PE of each host.
-fn first_cards<'a>(nodes: &Nodes, cards: &'a [Card]) -> Result<Vec<(PeId, &'a Card)>> {
-    let firsts = nodes.nodes().iter().map(|node| {
-        let first = node.first_pe();
-        let card = cards.get(first as usize);
-        Ok((first, card.ok_or_else(|| unclear(first, "nothing"))?))
+fn first_cards<'a>(first_pes: &[PeId], cards: &'a Cards) -> Result<Vec<(PeId, &'a Card)>> {
+    let firsts = first_pes.iter().map(|first| {
+        let card = cards.get(first);
+        Ok((*first, card.ok_or_else(|| unclear(*first, "nothing"))?))
     });
     firsts.collect()
 }
@@ -338,11 +347,15 @@ mod tests {
         };
         let read = |own: &str, other: &str| {
             let own: Card = own.parse().unwrap();
-            read_cards(&[own.to_string().into(), other.into()], 0, (&own, &TERMS))
+            read_cards(
+                [(0, own.to_string().into()), (1, other.into())],
+                0,
+                (&own, &TERMS),
+            )
         };
         let (first, other, bare) = (card(LIFE, KEY), card(LIFE, "-"), card("bare", "-"));
-        let secrets = |cards: Vec<Card>, attempt| {
-            let firsts: Vec<_> = (0..).zip(&cards).collect();
+        let secrets = |cards: Cards, attempt| {
+            let firsts: Vec<_> = cards.iter().map(|(pe, card)| (*pe, card)).collect();
             secrets(&firsts, attempt)
         };
         let made = secrets(read(&first, &other).unwrap(), 0).unwrap().unwrap();
