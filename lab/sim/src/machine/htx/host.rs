@@ -127,7 +127,7 @@ pub fn add_host_with(
 }
 
 /// A processor whose board is at link 0.
-pub(crate) fn processor(config: OpteronConfig, nic: &NicConfig) -> Opteron {
+pub fn processor(config: OpteronConfig, nic: &NicConfig) -> Opteron {
     let regions = nic.regions.iter().map(|region| region.base + region.bytes);
     let regions = regions.max().map(|end| (REGION_BASE, end - REGION_BASE));
     let send_bytes = nic.routes.len() as u64 * DESTINATION_BYTES;

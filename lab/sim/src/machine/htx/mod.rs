@@ -2,10 +2,9 @@
 
 mod host;
 
-pub(crate) use host::processor;
 pub use host::{
     BoardKind, DESTINATION_BYTES, HtxHost, Purpose, Setup, WINDOW, WINDOW_BYTES, add_host,
-    add_host_with,
+    add_host_with, processor,
 };
 
 use hostwire_plan::htx::{Device, HtxPlan, LinkPort, PortKind, Region};
