@@ -12,7 +12,7 @@ use hostwire_transport::os::library::{Library, Scope};
 const VERSION: u32 = 1;
 
 /// Models of a process that write what they have run: each file has some megabytes.
-const COVERED: u32 = 16;
+const COVERED: u32 = 48;
 
 /// Why there is no model.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]

@@ -259,6 +259,42 @@ fn acknowledgements_of_nothing_are_ignored() {
     assert_eq!(network.read_register(0, TIMEOUTS), Ok(0));
 }
 
+/// Nothing of cable `at` arrives for some clocks.
+fn deaf(network: &mut Network, at: usize, clocks: u64) {
+    network.cables[at].faults.lost = 100;
+    run(network, clocks);
+    network.cables[at].faults.lost = 0;
+}
+
+#[test]
+fn a_gap_is_repaired_without_a_timeout() {
+    let Some(mut network) = network(Shape::Pair, 10, 0) else {
+        return;
+    };
+    for gap in 0..5 {
+        network.send_dwords(0, 1, 16).unwrap();
+        deaf(&mut network, 0, 100);
+        assert!(!network.is_done());
+        network.send_dwords(0, 1, 16).unwrap();
+        run(&mut network, 150);
+        assert!(network.is_done(), "gap {gap}");
+    }
+    assert_eq!(network.read_register(0, TIMEOUTS), Ok(0));
+}
+
+#[test]
+fn a_lost_acknowledgement_is_said_again() {
+    let Some(mut network) = network(Shape::Pair, 11, 0) else {
+        return;
+    };
+    network.send_dwords(0, 1, 16).unwrap();
+    deaf(&mut network, 1, 100);
+    assert!(network.is_done());
+    run(&mut network, 3 * 801);
+    assert_eq!(network.read_register(0, TIMEOUTS), Ok(1));
+    assert_eq!(network.read_register(1, COMPLETED), Ok(1));
+}
+
 /// Messages of 64 bytes without a break, one way and both ways.
 #[test]
 fn how_much_a_cable_carries() {
