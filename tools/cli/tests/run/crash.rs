@@ -168,7 +168,9 @@ fn a_pe_under_a_debugger_may_say_good_bye() {
     let ended = job.close_stdin_and_end();
     assert_eq!((ended.status, ended.stdout.as_str()), (3, "bye\n"));
     let line = "hostwire: PE 0 exited with status 3; ended the other PE\n";
-    assert_eq!(ended.stderr, line);
+    // The shell may say that its child was terminated.
+    assert!(ended.stderr.starts_with(line), "{ended:#?}");
+    assert!(!ended.stderr.contains("gdb"), "{ended:#?}");
 }
 
 #[test]
