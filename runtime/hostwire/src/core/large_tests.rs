@@ -92,6 +92,43 @@ fn reductions_combine_neighbours_in_the_order_of_ranks() {
 }
 
 #[test]
+fn scans_combine_neighbours_in_the_order_of_ranks() {
+    for hosts in [in_a_row, in_turn] {
+        run(hosts, |job| {
+            let (team, inner) = (&job.world().core, &*job.inner);
+            let rank = u64::from(job.pe());
+            for count in [0, 1, 500] {
+                for (fold, expected) in [
+                    (Fold::UpTo, [0, rank]),
+                    (Fold::Before, [0, rank.saturating_sub(1)]),
+                ] {
+                    let mut values = vec![[rank; 2]; count];
+                    let bytes = values.as_mut_bytes();
+                    team.scan_private(inner, bytes, JOIN, fold).unwrap();
+                    assert_eq!(values, vec![expected; count], "{fold:?}");
+                }
+            }
+        });
+    }
+}
+
+#[test]
+fn members_of_a_colour_find_each_other() {
+    run(in_turn, |job| {
+        let world = job.world();
+        // Even PEs from the last to the first; PE 1 and those behind 65 are in none.
+        let color = (job.pe() != 1 && job.pe() <= 65).then_some(job.pe() % 2);
+        let team = world.split(color, PES - job.pe()).unwrap();
+        assert_eq!(team.is_some(), color.is_some());
+        if let (Some(team), Some(color)) = (team, color) {
+            let members = (0..=65).rev().filter(|pe| pe % 2 == color && *pe != 1);
+            assert_eq!(team.core.members(), members.collect::<Vec<_>>());
+            team.barrier().unwrap();
+        }
+    });
+}
+
+#[test]
 fn symmetric_memory_is_passed_on() {
     run(in_a_row, |job| {
         let (team, inner) = (&job.world().core, &*job.inner);
