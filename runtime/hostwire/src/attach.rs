@@ -223,8 +223,9 @@ fn terms(settings: &Settings, pes: u32, sizes: Sizes) -> Result<Terms> {
         .map(|(name, bit)| u64::from(is_set(name)) << bit);
     Ok(Terms {
         version: layout::VERSION,
+        size_names: &Sizes::NAMES,
+        sizes: sizes.each().map(|bytes| bytes as u64),
         segment_bytes: Layout::new(pes, sizes)?.segment_bytes() as u64,
-        ring_bytes: sizes.ring_bytes as u64,
         settings: &ALL_OR_NONE,
         set: bits.sum(),
     })

@@ -44,7 +44,7 @@ pub use crate::sizes::{PES_MAX, Sizes};
 
 /// The version of this layout, of the address map (`hostwire-address`) and of the words that PEs store
 /// to each other. Every change of them raises it: PEs of two versions cannot be in one job.
-pub const VERSION: u64 = 9;
+pub const VERSION: u64 = 10;
 
 const WORD: usize = 8;
 const LINE: usize = 64;

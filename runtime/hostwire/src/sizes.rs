@@ -36,6 +36,39 @@ impl Sizes {
         static_bytes: 0,
         tool_bytes: 0,
     };
+
+    /// What [`each`](Self::each) size is the size of.
+    pub(crate) const NAMES: [&str; 7] = [
+        "message rings",
+        "eager buffers",
+        "memory for all eager buffers",
+        "a symmetric heap",
+        "a heap that begins at a multiple",
+        "static objects",
+        "room for its front",
+    ];
+
+    /// All sizes.
+    pub(crate) fn each(&self) -> [usize; 7] {
+        let Self {
+            ring_bytes,
+            eager_bytes,
+            eager_memory_bytes,
+            heap_bytes,
+            heap_align_bytes,
+            static_bytes,
+            tool_bytes,
+        } = *self;
+        [
+            ring_bytes,
+            eager_bytes,
+            eager_memory_bytes,
+            heap_bytes,
+            heap_align_bytes,
+            static_bytes,
+            tool_bytes,
+        ]
+    }
 }
 
 impl Default for Sizes {

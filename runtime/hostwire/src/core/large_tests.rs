@@ -6,7 +6,7 @@ use hostwire_bootstrap::Nodes;
 use hostwire_transport::Wire;
 use hostwire_transport::conformance::{Testbed, Threads, Wrapping};
 use hostwire_transport::wrap::StoresOnly;
-use zerocopy::{FromBytes, IntoBytes};
+use zerocopy::IntoBytes;
 
 use super::*;
 use crate::{AgentMode, Job, Layout, Sizes};
@@ -38,12 +38,11 @@ type Run = [u64; 2];
 
 /// Fails unless the second element follows the first.
 fn join(sum: &mut [u8], values: Values<'_>) {
-    let mut theirs = vec![0; sum.len()];
-    values.copy_to(&mut theirs);
-    let theirs = <[Run]>::ref_from_bytes(&theirs).unwrap();
-    let mut ours = vec![[0; 2]; theirs.len()];
+    let mut theirs: Vec<Run> = vec![[0; 2]; sum.len() / size_of::<Run>()];
+    values.copy_to(theirs.as_mut_bytes());
+    let mut ours: Vec<Run> = vec![[0; 2]; theirs.len()];
     ours.as_mut_bytes().copy_from_slice(sum);
-    for (ours, theirs) in ours.iter_mut().zip(theirs) {
+    for (ours, theirs) in ours.iter_mut().zip(&theirs) {
         assert_eq!(ours[1] + 1, theirs[0]);
         ours[1] = theirs[1];
     }
@@ -89,6 +88,43 @@ fn reductions_combine_neighbours_in_the_order_of_ranks() {
             }
         });
     }
+}
+
+#[test]
+fn scans_combine_neighbours_in_the_order_of_ranks() {
+    for hosts in [in_a_row, in_turn] {
+        run(hosts, |job| {
+            let (team, inner) = (&job.world().core, &*job.inner);
+            let rank = u64::from(job.pe());
+            for count in [0, 1, 500] {
+                for (fold, expected) in [
+                    (Fold::UpTo, [0, rank]),
+                    (Fold::Before, [0, rank.saturating_sub(1)]),
+                ] {
+                    let mut values = vec![[rank; 2]; count];
+                    let bytes = values.as_mut_bytes();
+                    team.scan_private(inner, bytes, JOIN, fold).unwrap();
+                    assert_eq!(values, vec![expected; count], "{fold:?}");
+                }
+            }
+        });
+    }
+}
+
+#[test]
+fn members_of_a_colour_find_each_other() {
+    run(in_turn, |job| {
+        let world = job.world();
+        // Even PEs from the last to the first; PE 1 and those behind 65 are in none.
+        let color = (job.pe() != 1 && job.pe() <= 65).then_some(job.pe() % 2);
+        let team = world.split(color, PES - job.pe()).unwrap();
+        assert_eq!(team.is_some(), color.is_some());
+        if let (Some(team), Some(color)) = (team, color) {
+            let members = (0..=65).rev().filter(|pe| pe % 2 == color && *pe != 1);
+            assert_eq!(team.core.members(), members.collect::<Vec<_>>());
+            team.barrier().unwrap();
+        }
+    });
 }
 
 #[test]

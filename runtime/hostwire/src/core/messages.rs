@@ -104,7 +104,7 @@ impl Pieces {
 }
 
 /// One operation under way.
-struct Operation<'a, M> {
+pub(super) struct Operation<'a, M> {
     team: &'a Team,
     caller: &'a M,
     number: u64,
@@ -115,7 +115,7 @@ struct Operation<'a, M> {
 }
 
 impl<'a, M: Messages> Operation<'a, M> {
-    fn new(team: &'a Team, caller: &'a M, tag: Tag) -> Result<Self> {
+    pub(super) fn new(team: &'a Team, caller: &'a M, tag: Tag) -> Result<Self> {
         Ok(Self {
             number: team.begin(caller)?,
             team,
@@ -127,7 +127,7 @@ impl<'a, M: Messages> Operation<'a, M> {
     }
 
     /// All members are known to have begun it.
-    fn all_began(&self) {
+    pub(super) fn all_began(&self) {
         self.team.all_began(self.number);
     }
 
@@ -166,7 +166,7 @@ impl<'a, M: Messages> Operation<'a, M> {
         step.ended(self.caller, &looks)
     }
 
-    fn send(&self, to: usize, bytes: &[u8]) -> Result<()> {
+    pub(super) fn send(&self, to: usize, bytes: &[u8]) -> Result<()> {
         self.announce(to)?;
         let (caller, pe) = (self.caller, self.team.members[to]);
         self.together(&[to], |company| {
@@ -174,7 +174,7 @@ impl<'a, M: Messages> Operation<'a, M> {
         })
     }
 
-    fn receive(&self, from: usize, into: &mut [u8]) -> Result<()> {
+    pub(super) fn receive(&self, from: usize, into: &mut [u8]) -> Result<()> {
         self.hear(from)?;
         let (caller, pe) = (self.caller, self.team.members[from]);
         self.together(&[from], |company| {
@@ -219,7 +219,7 @@ impl Team {
     }
 
     /// Whether each member sends to each at once.
-    fn is_direct(&self, len: usize) -> bool {
+    pub(super) fn is_direct(&self, len: usize) -> bool {
         len <= self.room() && self.size() <= DIRECT_PES_MAX
     }
 
@@ -274,7 +274,7 @@ impl Team {
         self.gather_long(caller, tag, values, all)
     }
 
-    fn gather_long<M: Messages>(
+    pub(super) fn gather_long<M: Messages>(
         &self,
         caller: &M,
         tag: Tag,
@@ -581,38 +581,6 @@ impl Team {
         let mut mine = values.to_vec();
         self.exchange_pieces(caller, tag, values, &mut mine)?;
         fold(into, &mine, combine);
-        Ok(())
-    }
-
-    /// Combines `values` of the ranks up to this one, or of those before it: a [`Fold`]. Longer ones
-    /// by a chain, in which each rank waits for the one before it.
-    pub fn scan_private<M: Messages>(
-        &self,
-        caller: &M,
-        values: &mut [u8],
-        combine: Combine<'_>,
-        fold: Fold,
-    ) -> Result<()> {
-        let len = values.len();
-        if self.is_direct(len) {
-            let mut buffers = Buffers::in_place(values);
-            return self.fold_small(caller, len, &mut buffers, combine, fold);
-        }
-        let tag = Tag::new(fold.kind(), len).on(combine.operands);
-        let operation = Operation::new(self, caller, tag)?;
-        let (mut before, mut with_own) = (vec![0; len], values.to_vec());
-        if self.rank > 0 {
-            operation.receive(self.rank - 1, &mut before)?;
-            with_own.copy_from_slice(&before);
-            (combine.function)(&mut with_own, Values::private(values));
-        }
-        if self.rank + 1 < self.size() {
-            operation.send(self.rank + 1, &with_own)?;
-        }
-        values.copy_from_slice(match fold {
-            Fold::Before => &before,
-            Fold::UpTo | Fold::All => &with_own,
-        });
         Ok(())
     }
 

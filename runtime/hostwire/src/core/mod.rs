@@ -15,6 +15,8 @@
 //! | `large`, `tree` | barriers, broadcasts and reductions of teams of more than 64: by hosts |
 //! | `pieces` | longer ones over private memory, among members whose segments are mapped |
 //! | [`messages`] | the others over private memory |
+//! | `scan` | of these, scans |
+//! | `colors` | teams of the members that name the same colour |
 //! | `until` | comparing own words, one of them or a set, with what a program waits for |
 //!
 //! It is for libraries such as [`Job`](crate::Job) or OpenSHMEM. Threads may use different
@@ -25,6 +27,7 @@
 
 mod barrier;
 pub mod buffers;
+mod colors;
 mod deadlock;
 mod large;
 mod line;
@@ -32,6 +35,7 @@ pub mod messages;
 mod operands;
 mod owner;
 mod pieces;
+mod scan;
 mod small;
 mod symmetric;
 pub mod team;

@@ -159,34 +159,6 @@ impl Team {
         Self::new(caller.attachment(), number, base, members, rank).map(Some)
     }
 
-    /// Makes teams of the members with equal `color`, ranked by `key` and then by their rank
-    /// here. A member without a colour gets no team.
-    ///
-    /// # Errors
-    /// As [`split`](Self::split).
-    pub fn split_by<C: Caller>(
-        &self,
-        caller: &C,
-        color: Option<u32>,
-        key: u32,
-        has_threads: bool,
-    ) -> Result<Option<Self>> {
-        let word = color.map_or(u64::MAX, u64::from);
-        let mut chosen = vec![(key, self.rank)];
-        let mine = [word, u64::from(key)];
-        self.exchange(caller, Tag::new(Kind::Split, 0), &mine, |rank, theirs| {
-            if theirs[0] == word {
-                chosen.push((theirs[1] as u32, rank));
-            }
-        })?;
-        chosen.sort_unstable();
-        let ranks: Vec<usize> = match color {
-            Some(_) => chosen.into_iter().map(|(_, rank)| rank).collect(),
-            None => Vec::new(),
-        };
-        self.split(caller, &ranks, has_threads)
-    }
-
     /// Agrees on a slot that is free at all members. From now on it is in use at members that are
     /// `inside` a new team. Returns the slot, and the value after which its stamps begin.
     fn agree_on_slot<C: Caller>(

@@ -192,8 +192,10 @@ pub enum Disagreement {
         /// The size of the other PE.
         ours: u64,
     },
-    /// The size of a message ring.
-    RingBytes {
+    /// A size of which segments are made.
+    Size {
+        /// What it is the size of.
+        what: &'static str,
         /// The size of the one PE.
         theirs: u64,
         /// The size of the other PE.
@@ -245,8 +247,8 @@ impl Disagreement {
             Self::SegmentBytes { theirs, ours } => {
                 format!("PE {pe} has a segment of {theirs} bytes, PE {with} of {ours}: {SIZES}")
             }
-            Self::RingBytes { theirs, ours } => {
-                format!("PE {pe} has message rings of {theirs} bytes, PE {with} of {ours}: {SIZES}")
+            Self::Size { what, theirs, ours } => {
+                format!("PE {pe} has {what} of {theirs} bytes, PE {with} of {ours}: {SIZES}")
             }
             Self::Version { theirs, ours } => format!(
                 "PE {pe} lays memory out by version {theirs}, PE {with} by version {ours}: all PEs \

@@ -93,7 +93,11 @@ fn a_disagreement_names_both_pes_and_what_to_set() {
             &format!("PE 1 has a segment of 8 bytes, PE 0 of 4: {sizes}"),
         ),
         (
-            disagreement(Disagreement::RingBytes { theirs: 8, ours: 4 }),
+            disagreement(Disagreement::Size {
+                what: "message rings",
+                theirs: 8,
+                ours: 4,
+            }),
             &format!("PE 1 has message rings of 8 bytes, PE 0 of 4: {sizes}"),
         ),
         (

@@ -33,8 +33,9 @@ pub(super) const FILES: Target = Target {
 
 const TERMS: Terms = Terms {
     version: 1,
+    size_names: &["rings", "b", "c", "d", "e", "f", "g"],
+    sizes: [64, 0, 0, 0, 0, 0, 0],
     segment_bytes: 100,
-    ring_bytes: 64,
     settings: &["HOSTWIRE_RECORD"],
     set: 0,
 };
@@ -60,7 +61,7 @@ fn gathering(bytes: &[u8]) {
         let said: [u64; 2 + Terms::WORDS] = core::array::from_fn(|_| input.number());
         let mut words = vec![MAGIC, shown as u64, (shown >> 64) as u64];
         words.extend(said);
-        words.resize(len % 14, 0);
+        words.resize(len % 20, 0);
         let fds: Vec<OwnedFd> = (0..input.byte() % 3).map(|_| any_file()).collect();
         let guest = socket().expect("a socket");
         let door = address(ticket).expect("a name");
@@ -105,12 +106,14 @@ fn gathering_seeds() -> Seeds {
         terms.into_iter().fold(script, Script::number).byte(0)
     };
     let guest = |script: Script, pe: u64, pes: u64, segment: u64| {
-        let [version, _, ring, settings] = TERMS.to_words();
-        says(script, pe, pes, [version, segment, ring, settings])
+        let mut terms = TERMS.to_words();
+        terms[1] = segment;
+        says(script, pe, pes, terms)
     };
     let two = || guest(Script::new().byte(0), 1, 2, TERMS.segment_bytes);
-    let stranger =
-        |script: Script, key: u8, len: u8| script.bytes(&[key, len, 1, 2, 1, 100, 64, 0, 0]);
+    let stranger = |script: Script, key: u8, len: u8| {
+        script.bytes(&[key, len, 1, 2, 1, 100, 0, 64, 0, 0, 0, 0, 0, 0, 0])
+    };
     named(vec![
         ("two", two().done()),
         (
@@ -146,16 +149,28 @@ fn gathering_seeds() -> Seeds {
         (
             "with_file",
             Script::new()
-                .bytes(&[0, 0, WORDS, 1, 2, 1, 100, 64, 0, 1])
+                .bytes(&[0, 0, WORDS, 1, 2, 1, 100, 0, 64, 0, 0, 0, 0, 0, 0, 1])
                 .done(),
         ),
         (
             "another_version",
-            says(Script::new().byte(0), 1, 2, [2, 100, 64, 0]).done(),
+            says(
+                Script::new().byte(0),
+                1,
+                2,
+                [2, 100, 0, 64, 0, 0, 0, 0, 0, 0],
+            )
+            .done(),
         ),
         (
             "another_setting",
-            says(Script::new().byte(0), 1, 2, [1, 100, 64, 1]).done(),
+            says(
+                Script::new().byte(0),
+                1,
+                2,
+                [1, 100, 1, 64, 0, 0, 0, 0, 0, 0],
+            )
+            .done(),
         ),
     ])
 }

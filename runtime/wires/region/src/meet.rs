@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hostwire_bootstrap::{Bootstrap, Entry, JoinError, Joined, LaunchError, Meets};
-use hostwire_transport::terms::Terms;
+use hostwire_transport::terms::{self, TermWords, Terms};
 use hostwire_transport::{EnvironmentFault, TransportError, printable};
 
 use crate::settings::{self, Settings};
@@ -114,10 +114,10 @@ fn claim(spec: &Spec, needs: &Needs, lost_after: Duration) -> Result<(Region, Ti
     Ok((region, ticket))
 }
 
-/// What PE 0 says about itself and the region: five words.
+/// What PE 0 says about itself and the region: two words.
 #[derive(Debug)]
 struct Card {
-    terms: [u64; Terms::WORDS],
+    terms: TermWords,
     ticket: Ticket,
 }
 
@@ -136,17 +136,11 @@ impl Card {
             JoinError::from(LaunchError::Card { pe: 0, seen })
         };
         let words: Vec<&str> = text.split(' ').collect();
-        let [version, segment_bytes, ring_bytes, set, ticket] = words[..] else {
+        let [terms, ticket] = words[..] else {
             return Err(unclear());
         };
-        let number = |word: &str| word.parse().map_err(|_| unclear());
         Ok(Self {
-            terms: [
-                number(version)?,
-                number(segment_bytes)?,
-                number(ring_bytes)?,
-                number(set)?,
-            ],
+            terms: terms::from_text(terms).ok_or_else(unclear)?,
             ticket: ticket.parse::<Ticket>()?,
         })
     }
@@ -154,9 +148,7 @@ impl Card {
 
 impl core::fmt::Display for Card {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let [version, segment_bytes, ring_bytes, set] = self.terms;
-        let ticket = &self.ticket;
-        write!(f, "{version} {segment_bytes} {ring_bytes} {set} {ticket}")
+        write!(f, "{} {}", terms::to_text(&self.terms), self.ticket)
     }
 }
 
@@ -168,15 +160,18 @@ mod tests {
     fn what_pe_0_says_comes_back_and_nonsense_is_not_repeated() {
         let ticket = "000000000000000000000000000000a1:67108864:3:9:\
                       0000000000000000000000000000feed:1:000000000000beef:77:5";
-        let text = format!("1 2 3 4 {ticket}");
+        let text = format!("1,2,3,4,5,6,7,8,9,10 {ticket}");
         let card = Card::parse(&text).unwrap();
-        assert_eq!((card.terms, card.to_string()), ([1, 2, 3, 4], text.clone()));
+        assert_eq!(
+            (card.terms, card.to_string()),
+            ([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], text.clone())
+        );
         for bad in [
             "",
-            "1 2 3 4",
+            "1,2,3,4,5,6,7,8,9,10",
             &format!("{text} 5"),
             &format!("x{text}"),
-            "1 2 3 4 feed",
+            "1,2,3,4,5,6,7,8,9,10 feed",
         ] {
             let error = Card::parse(bad).unwrap_err().to_string();
             assert!(!error.contains("feed"), "{error}");

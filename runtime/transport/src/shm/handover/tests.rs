@@ -9,8 +9,9 @@ fn soon() -> Instant {
 
 const TERMS: Terms = Terms {
     version: 1,
+    size_names: &["rings", "b", "c", "d", "e", "f", "g"],
+    sizes: [256, 0, 0, 0, 0, 0, 0],
     segment_bytes: 4096,
-    ring_bytes: 256,
     settings: &["HOSTWIRE_RECORD"],
     set: 0,
 };
@@ -166,7 +167,7 @@ fn a_pe_with_another_heap_ends_the_attach_with_a_reason_on_both_sides() {
     std::thread::scope(|scope| {
         scope.spawn(move || {
             let odd = Hello {
-                terms: [1, 8192, 256, 0],
+                terms: [1, 8192, 0, 256, 0, 0, 0, 0, 0, 0],
                 ..hello(1, 2)
             };
             let error = join(ticket, &odd, soon()).unwrap_err();
@@ -186,7 +187,7 @@ fn why_one_pe_does_not_fit_is_told_to_all_that_have_come() {
     // Both have connected, in this order, before PE 0 accepts.
     let guests = [(1, 0), (2, 1)].map(|(pe, set)| {
         let hello = Hello {
-            terms: [1, 4096, 256, set],
+            terms: [1, 4096, set, 256, 0, 0, 0, 0, 0, 0],
             ..hello(pe, 3)
         };
         let socket = socket().unwrap();

@@ -13,35 +13,40 @@ pub(super) const CARD: Target = Target {
         const LIFE: &str = "000102030405060708090a0b0c0d0e0f";
         let key = "77".repeat(32);
         texts(&[
-            ("bare", "1 8192 4096 0 7 bare - udp:udp=10.9.0.1:4000 - -"),
+            (
+                "bare",
+                "1,8192,0,4096,0,0,0,0,0,0 7 bare - udp:udp=10.9.0.1:4000 - -",
+            ),
             (
                 "other_size",
-                "1 8193 4096 0 7 bare - udp:udp=10.9.0.1:4000 - -",
+                "1,8193,0,4096,0,0,0,0,0,0 7 bare - udp:udp=10.9.0.1:4000 - -",
             ),
             ("other_version", "2 something else"),
             (
                 "other_setting",
-                "1 8192 4096 1 7 bare - udp:udp=10.9.0.1:4000 - -",
+                "1,8192,1,4096,0,0,0,0,0,0 7 bare - udp:udp=10.9.0.1:4000 - -",
             ),
             (
                 "all_wires",
-                "1 8192 4096 0 7 bare - xdp!pes-2,ether!rights,udp:udp=10.9.0.1:4 - 10.9.0.1:5",
+                "1,8192,0,4096,0,0,0,0,0,0 7 bare - xdp!pes-2,ether!rights,udp:udp=10.9.0.1:4 - 10.9.0.1:5",
             ),
             (
                 "strange_refusal",
-                "1 8192 4096 0 7 bare - xdp!because,udp!queues-4 - -",
+                "1,8192,0,4096,0,0,0,0,0,0 7 bare - xdp!because,udp!queues-4 - -",
             ),
             (
                 "sealed",
-                &format!("1 8192 4096 0 7 {LIFE} - ether:ether=02:00:00:00:00:01 - -"),
+                &format!("1,8192,0,4096,0,0,0,0,0,0 7 {LIFE} - ether:ether=02:00:00:00:00:01 - -"),
             ),
             (
                 "first",
-                &format!("1 8192 4096 0 7 {LIFE} {key} udp:udp=[fe80::1]:9 {key} [::1]:7"),
+                &format!(
+                    "1,8192,0,4096,0,0,0,0,0,0 7 {LIFE} {key} udp:udp=[fe80::1]:9 {key} [::1]:7"
+                ),
             ),
             (
                 "more",
-                &format!("1 8192 4096 0 7 {LIFE} {key} udp:udp=10.9.0.1:4 - - -"),
+                &format!("1,8192,0,4096,0,0,0,0,0,0 7 {LIFE} {key} udp:udp=10.9.0.1:4 - - -"),
             ),
         ])
     },
@@ -58,14 +63,15 @@ fn card(bytes: &[u8]) {
     }
     let terms = Terms {
         version: 1,
+        size_names: &["rings", "b", "c", "d", "e", "f", "g"],
+        sizes: [4096, 0, 0, 0, 0, 0, 0],
         segment_bytes: 8192,
-        ring_bytes: 4096,
         settings: &["HOSTWIRE_RECORD"],
         set: 0,
     };
     for own in [
-        "1 8192 4096 0 7 bare - udp:udp=10.9.0.1:4000 - -",
-        "1 8192 4096 0 7 ffffffffffffffffffffffffffffffff - udp:udp=10.9.0.1:4000 - -",
+        "1,8192,0,4096,0,0,0,0,0,0 7 bare - udp:udp=10.9.0.1:4000 - -",
+        "1,8192,0,4096,0,0,0,0,0,0 7 ffffffffffffffffffffffffffffffff - udp:udp=10.9.0.1:4000 - -",
     ] {
         let own: Card = own.parse().expect("a card");
         let texts = [(0, own.to_string().into_bytes()), (1, bytes.to_vec())];

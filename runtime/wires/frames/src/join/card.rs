@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use hostwire_bootstrap::{Bootstrap, JoinError, unclear};
 use hostwire_transport::error::Disagreement;
 use hostwire_transport::os::random;
-use hostwire_transport::terms::Terms;
+use hostwire_transport::terms::{self, TermWords, Terms};
 use hostwire_transport::{EnvironmentFault, PeId, TransportError};
 
 use super::offers::Offers;
@@ -20,11 +20,11 @@ const CARD: &str = "hostwire-ether";
 /// In the place of a life: no encryption.
 const BARE: &str = "bare";
 
-/// The values that a PE publishes about itself: ten words.
+/// The values that a PE publishes about itself: seven words.
 #[derive(Debug, Clone)]
 pub struct Card {
     /// Its [`Terms`].
-    pub terms: [u64; Terms::WORDS],
+    pub terms: TermWords,
     /// The one of PE 0 is the number of the job.
     pub job: u64,
     /// `None` if it runs without encryption.
@@ -42,7 +42,7 @@ pub struct Card {
 impl fmt::Display for Card {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
-            terms: [version, segment_bytes, ring_bytes, set],
+            terms,
             job,
             life,
             key,
@@ -50,6 +50,7 @@ impl fmt::Display for Card {
             ticket,
             control,
         } = self;
+        let terms = terms::to_text(terms);
         let life = life.map_or_else(|| BARE.to_owned(), |life| life.to_string());
         let key = key.as_ref().map_or_else(|| "-".to_owned(), JobKey::to_hex);
         let offers = offers
@@ -57,10 +58,7 @@ impl fmt::Display for Card {
             .map_or_else(|| "-".to_owned(), Offers::to_string);
         let ticket = ticket.as_deref().unwrap_or("-");
         let control = control.map_or_else(|| "-".to_owned(), |address| address.to_string());
-        write!(
-            f,
-            "{version} {segment_bytes} {ring_bytes} {set} {job} {life} {key} {offers} {ticket} {control}"
-        )
+        write!(f, "{terms} {job} {life} {key} {offers} {ticket} {control}")
     }
 }
 
@@ -69,21 +67,12 @@ impl FromStr for Card {
 
     fn from_str(text: &str) -> core::result::Result<Self, ()> {
         let words: Vec<&str> = text.split(' ').collect();
-        let [version, segment_bytes, ring_bytes, set, job, ref rest @ ..] = words[..] else {
+        let [terms, job, life, key, offers, ticket, control] = words[..] else {
             return Err(());
         };
-        let &[life, key, offers, ticket, control] = rest else {
-            return Err(());
-        };
-        let number = |word: &str| word.parse().map_err(drop);
         Ok(Self {
-            terms: [
-                number(version)?,
-                number(segment_bytes)?,
-                number(ring_bytes)?,
-                number(set)?,
-            ],
-            job: number(job)?,
+            terms: terms::from_text(terms).ok_or(())?,
+            job: job.parse().map_err(drop)?,
             life: match life {
                 BARE => None,
                 life => Some(life.parse()?),
@@ -112,7 +101,7 @@ pub type Cards = BTreeMap<PeId, Card>;
 pub(crate) fn read_cards(
     cards: impl IntoIterator<Item = (PeId, Vec<u8>)>,
     pe: PeId,
-    (own, terms): (&Card, &Terms),
+    (own, ours): (&Card, &Terms),
 ) -> Result<Cards> {
     let with = pe;
     let disagree = |pe, about| {
@@ -125,15 +114,15 @@ pub(crate) fn read_cards(
         // Does not quote the text: it may contain the key.
         let seen = format!("{} words", text.split(' ').count());
         // A card of another version may have other words.
-        let version = text.split(' ').next().and_then(|word| word.parse().ok());
+        let version = terms::version_in(&text);
         let card: Card = text.parse().map_err(|()| match version {
-            Some(theirs) if theirs != terms.version => {
-                let ours = terms.version;
+            Some(theirs) if theirs != ours.version => {
+                let ours = ours.version;
                 disagree(pe, Disagreement::Version { theirs, ours })
             }
             _ => unclear(pe, &seen).into(),
         })?;
-        if let Some(about) = terms.differ(&card.terms).or_else(|| card.differs(own)) {
+        if let Some(about) = ours.differ(&card.terms).or_else(|| card.differs(own)) {
             return Err(disagree(pe, about));
         }
         read.insert(pe, card);
@@ -193,11 +182,12 @@ pub(super) mod tests {
 
     use super::*;
 
-    const TEXT: &str = "1 4194304 4096 0 7 bare - udp:udp=10.9.0.1:4000 - -";
+    const TEXT: &str = "1,4194304,0,4096,0,0,0,0,0,0 7 bare - udp:udp=10.9.0.1:4000 - -";
     pub(crate) const TERMS: Terms = Terms {
         version: 1,
+        size_names: &["rings", "b", "c", "d", "e", "f", "g"],
+        sizes: [4096, 0, 0, 0, 0, 0, 0],
         segment_bytes: 4_194_304,
-        ring_bytes: 4096,
         settings: &["HOSTWIRE_RECORD"],
         set: 0,
     };
@@ -217,9 +207,9 @@ pub(super) mod tests {
     #[test]
     fn cards_come_back() {
         let sealed = format!(
-            "1 2 3 4 5 {LIFE} {KEY} xdp!in-use,ether:ether=02:00:00:00:00:01 some:ticket 10.9.0.1:99"
+            "1,2,3,4,5,6,7,8,9,10 5 {LIFE} {KEY} xdp!in-use,ether:ether=02:00:00:00:00:01 some:ticket 10.9.0.1:99"
         );
-        let guest = "1 4194304 4096 0 7 bare - - - -";
+        let guest = "1,4194304,0,4096,0,0,0,0,0,0 7 bare - - - -";
         for text in [TEXT, guest, &sealed] {
             assert_eq!(text.parse::<Card>().unwrap().to_string(), text);
         }
@@ -233,13 +223,13 @@ pub(super) mod tests {
         assert_eq!(read_texts, [TEXT; 2]);
         for bad in [
             "",
-            "1 2 3 4 5 4 5",
-            "1 2 3 4 5 bare - pigeon - -",
-            "1 2 3 4 5 bare - udp:udp=10.9.0.1:4000 - - -",
-            "1 2 3 4 5 bare - udp:udp=10.9.0.1:4000 - nowhere",
-            "1 2 3 4 5 secret - udp:udp=10.9.0.1:4000 - -",
-            "1 2 3 4 5 bare key udp:udp=10.9.0.1:4000 - -",
-            "1 2 3 4 bare - udp:udp=10.9.0.1:4000 - -",
+            "1,2,3,4,5,6,7,8,9,10 5 4 5",
+            "1,2,3,4,5,6,7,8,9,10 5 bare - pigeon - -",
+            "1,2,3,4,5,6,7,8,9,10 5 bare - udp:udp=10.9.0.1:4000 - - -",
+            "1,2,3,4,5,6,7,8,9,10 5 bare - udp:udp=10.9.0.1:4000 - nowhere",
+            "1,2,3,4,5,6,7,8,9,10 5 secret - udp:udp=10.9.0.1:4000 - -",
+            "1,2,3,4,5,6,7,8,9,10 5 bare key udp:udp=10.9.0.1:4000 - -",
+            "1,2,3,4 5 bare - udp:udp=10.9.0.1:4000 - -",
         ] {
             let error = read(bad).unwrap_err();
             assert!(
@@ -249,7 +239,7 @@ pub(super) mod tests {
         }
         let (theirs, ours) = (8, 4_194_304);
         assert_eq!(
-            read("1 8 4096 0 7 bare - udp:udp=10.9.0.1:4000 - -").unwrap_err(),
+            read("1,8,0,4096,0,0,0,0,0,0 7 bare - udp:udp=10.9.0.1:4000 - -").unwrap_err(),
             different(Disagreement::SegmentBytes { theirs, ours })
         );
         // The version counts first, whatever follows.
@@ -257,14 +247,14 @@ pub(super) mod tests {
         for text in [
             "2",
             "2 and more",
-            "2 8 4096 0 7 bare - udp:udp=10.9.0.1:4000 - -",
+            "2,8,4096,0 7 bare - udp:udp=10.9.0.1:4000 - -",
         ] {
             let version = Disagreement::Version { theirs, ours };
             assert_eq!(read(text).unwrap_err(), different(version), "{text}");
         }
         let (setting, theirs) = ("HOSTWIRE_RECORD", true);
         assert_eq!(
-            read("1 4194304 4096 1 7 bare - udp:udp=10.9.0.1:4000 - -").unwrap_err(),
+            read("1,4194304,1,4096,0,0,0,0,0,0 7 bare - udp:udp=10.9.0.1:4000 - -").unwrap_err(),
             different(Disagreement::Setting { setting, theirs })
         );
     }

@@ -343,7 +343,7 @@ mod tests {
     #[test]
     fn all_or_none_encrypt_with_the_key_of_pe_0() {
         let card = |life: &str, key: &str| {
-            format!("1 4194304 4096 0 7 {life} {key} udp:udp=10.9.0.1:4000 - -")
+            format!("1,4194304,0,4096,0,0,0,0,0,0 7 {life} {key} udp:udp=10.9.0.1:4000 - -")
         };
         let read = |own: &str, other: &str| {
             let own: Card = own.parse().unwrap();
