@@ -38,7 +38,7 @@ impl Sizes {
     };
 
     /// What [`each`](Self::each) size is the size of.
-    pub(crate) const NAMES: [&str; 7] = [
+    pub const NAMES: [&str; 7] = [
         "message rings",
         "eager buffers",
         "memory for all eager buffers",
@@ -48,8 +48,8 @@ impl Sizes {
         "room for its front",
     ];
 
-    /// All sizes.
-    pub(crate) fn each(&self) -> [usize; 7] {
+    /// All sizes, in bytes.
+    pub fn each(&self) -> [usize; 7] {
         let Self {
             ring_bytes,
             eager_bytes,

@@ -3,7 +3,7 @@
 //! It carries the bytes of their connections to the launcher and back, and does not look into them.
 
 use super::frame::{Reader, Writer};
-use super::report::How;
+use super::how::How;
 
 /// What a starter is to do for a host behind it.
 #[derive(Debug, Clone, PartialEq, Eq)]

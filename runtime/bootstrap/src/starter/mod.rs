@@ -32,6 +32,7 @@
 mod behind;
 mod buffer;
 mod frame;
+mod how;
 mod order;
 mod report;
 
@@ -40,8 +41,9 @@ use std::time::Duration;
 pub use behind::{Errand, News};
 pub use buffer::{Greeted, GreetingError, Received};
 pub use frame::{FRAME_BYTES_MAX, FrameError, Message};
+pub use how::How;
 pub use order::{Description, Order};
-pub use report::{How, Look, Report, Stream};
+pub use report::{Look, Report, Stream};
 
 /// What a starter begins with. The last byte is the version of what follows.
 pub const GREETING: [u8; 9] = *b"\0hwstart\x01";

@@ -40,6 +40,7 @@ mod pmi_server;
 mod program;
 mod signals;
 mod spawn;
+mod ssh;
 mod start_error;
 pub mod starter;
 mod stdin;

@@ -10,9 +10,9 @@ use rustix::process::Pid;
 
 use super::super::copies::{Copies, Upload};
 use super::super::pes::End;
+use super::super::ssh;
 use super::super::start_error::StartError;
 use super::far::{Outgoing, State};
-use super::ssh;
 use super::way::{Through, Way};
 
 /// How much of what ssh says is kept to explain its end.

@@ -1,13 +1,10 @@
 //! The hosts of a job that is started by ssh: a connection to each, with the starter of its PEs behind it. If there are many,
 //! most connections lead through the starters of other hosts.
 
-mod connection;
-mod copy;
 mod far;
 mod input;
 mod link;
 mod lost;
-mod ssh;
 mod tree;
 mod way;
 
@@ -21,9 +18,6 @@ use hostwire_bootstrap::starter::{
 use hostwire_transport::printable;
 use rustix::event::PollFlags;
 
-pub use self::connection::Connection;
-pub use self::ssh::reach;
-
 use self::far::Far;
 use self::input::Input;
 use self::link::{Link, Stage};
@@ -32,6 +26,7 @@ use super::crew::Crew;
 use super::pes::{End, Pe};
 use super::pipe::Which;
 use super::plan::HostPlan;
+use super::ssh;
 use super::start_error::StartError;
 
 /// How long other hosts may take to fail once one has failed, so that all are named.

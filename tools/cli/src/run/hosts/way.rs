@@ -7,7 +7,7 @@ use hostwire_bootstrap::starter::{Errand, Order, PIECE_BYTES_MAX, ROOM_BYTES};
 use rustix::process::Pid;
 
 use super::super::pes::End;
-use super::connection::Connection;
+use super::super::ssh::Connection;
 use super::far::Outgoing;
 
 /// A way to a starter.

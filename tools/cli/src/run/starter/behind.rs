@@ -12,10 +12,12 @@ use rustix::event::PollFlags;
 use rustix::process::Pid;
 
 use super::super::copies::{Copies, Upload};
-use super::super::hosts::{Connection, reach};
 use super::super::pes::End;
+use super::super::signals::Signals;
+use super::super::ssh::{Connection, reach};
 use super::super::start_error::StartError;
-use super::channel::Channel;
+use super::Gone;
+use super::channel::{Channel, fatal, wait};
 
 /// The status by which ssh says that it has failed itself.
 const SSH_FAILED: i32 = 255;
@@ -71,6 +73,43 @@ impl Behind {
     /// The processes that reach them.
     pub fn pids(&self) -> impl Iterator<Item = Pid> {
         self.hosts.values().map(|host| host.connection.pid())
+    }
+
+    /// The next order that is more than a beat, and not for a host behind this one.
+    pub fn next_order(
+        &mut self,
+        channel: &mut Channel,
+        signals: &mut Signals,
+    ) -> Result<Order, Gone> {
+        loop {
+            channel.tick()?;
+            match channel.next()? {
+                Some(Order::Beat | Order::Pause) => continue,
+                Some(Order::Behind { host, errand }) => {
+                    self.obey(host, errand, channel);
+                    continue;
+                }
+                Some(order) => return Ok(order),
+                None => self.tick(channel),
+            }
+            let hosts = self.watched(channel.waiting_bytes());
+            let own = channel.watched();
+            let sources: Vec<_> = hosts.iter().map(|(source, ..)| *source).collect();
+            let hosts = hosts.into_iter().map(|(_, fd, flags)| (fd, flags));
+            let signalled = [(signals.fd(), PollFlags::IN)];
+            let fds: Vec<_> = hosts.chain(own).chain(signalled).collect();
+            let ready = wait(&fds, channel.patience());
+            let (from_hosts, own) = ready.split_at(sources.len());
+            if own.first().is_some_and(|ready| *ready) {
+                channel.read()?;
+            }
+            for (source, _) in sources.iter().zip(from_hosts).filter(|(_, ready)| **ready) {
+                self.handle(*source, channel);
+            }
+            for signal in signals.pending() {
+                fatal(signal)?;
+            }
+        }
     }
 
     /// Does what the launcher says.

@@ -9,10 +9,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use signal_hook::consts::{SIGCHLD, SIGTSTP};
 
-use super::super::signals::{PASSED_ON, Signals};
+use super::super::signals::PASSED_ON;
 use super::super::spawn::set_nonblocking;
 use super::Gone;
-use super::behind::Behind;
 
 /// How long the launcher may take to say what to start. It waits for other hosts meanwhile, and beats.
 const FIRST_SILENCE: Duration = Duration::from_secs(60);
@@ -153,39 +152,6 @@ impl Channel {
     pub fn patience(&self) -> Duration {
         let beat = BEAT.saturating_sub(self.spoke.elapsed());
         beat.max(Duration::from_millis(10))
-    }
-
-    /// The next order that is more than a beat, and not for a host behind this one.
-    pub fn wait(&mut self, signals: &mut Signals, behind: &mut Behind) -> Result<Order, Gone> {
-        loop {
-            self.tick()?;
-            match self.next()? {
-                Some(Order::Beat | Order::Pause) => continue,
-                Some(Order::Behind { host, errand }) => {
-                    behind.obey(host, errand, self);
-                    continue;
-                }
-                Some(order) => return Ok(order),
-                None => behind.tick(self),
-            }
-            let hosts = behind.watched(self.waiting_bytes());
-            let own = self.watched();
-            let sources: Vec<_> = hosts.iter().map(|(source, ..)| *source).collect();
-            let hosts = hosts.into_iter().map(|(_, fd, flags)| (fd, flags));
-            let signalled = [(signals.fd(), PollFlags::IN)];
-            let fds: Vec<_> = hosts.chain(own).chain(signalled).collect();
-            let ready = wait(&fds, self.patience());
-            let (from_hosts, own) = ready.split_at(sources.len());
-            if own.first().is_some_and(|ready| *ready) {
-                self.read()?;
-            }
-            for (source, _) in sources.iter().zip(from_hosts).filter(|(_, ready)| **ready) {
-                behind.handle(*source, self);
-            }
-            for signal in signals.pending() {
-                fatal(signal)?;
-            }
-        }
     }
 }
 

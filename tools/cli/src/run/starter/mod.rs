@@ -11,7 +11,6 @@ mod serve;
 
 use std::ffi::OsStr;
 use std::io;
-use std::os::fd::RawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::process::ExitCode;
 
@@ -32,10 +31,8 @@ use super::stdin::Pump;
 use super::strays;
 
 /// The name of the hidden command that [`main`] is behind.
-pub const COMMAND: &str = "__starter";
+pub const COMMAND: &str = super::ssh::STARTER;
 
-/// The descriptor of the file with a starter that was copied to this host.
-pub const COPY_FD: RawFd = 4;
 /// The name of a copy, which has none of its own.
 const NAME: &std::ffi::CStr = c"hostwire";
 
@@ -52,7 +49,7 @@ pub fn main(args: &Args) -> ExitCode {
     if args.copied {
         let _ = rustix::thread::set_name(NAME);
         // PEs do not get it.
-        let _ = inherited_fd(COPY_FD);
+        let _ = inherited_fd(super::ssh::COPY_FD);
     }
     let status = match serve() {
         Ok(()) => ExitCode::SUCCESS,
@@ -103,7 +100,7 @@ fn serve() -> Result<(), Gone> {
     let mut signals = Signals::new().map_err(Gone::System)?;
     let mut program: Option<Program> = None;
     let description = loop {
-        let added = match channel.wait(&mut signals, &mut Behind::default())? {
+        let added = match Behind::default().next_order(&mut channel, &mut signals)? {
             Order::Describe(description) => break description,
             Order::Program(bytes) => Program::add(&mut program, &bytes),
             _ => {
@@ -122,7 +119,7 @@ fn serve() -> Result<(), Gone> {
     };
     channel.say(&Report::Ready);
     let mut behind = Behind::new(program.as_ref().map(Program::path));
-    let Order::Go = channel.wait(&mut signals, &mut behind)? else {
+    let Order::Go = behind.next_order(&mut channel, &mut signals)? else {
         return Err(Gone::Garbage(
             "an order before the PEs are started".to_owned(),
         ));

@@ -54,7 +54,8 @@ pub fn attach(
     let terms = Terms {
         version: VERSION,
         segment_bytes: Layout::new(launcher.size(), sizes)?.segment_bytes() as u64,
-        ring_bytes: sizes.ring_bytes as u64,
+        size_names: &Sizes::NAMES,
+        sizes: sizes.each().map(|bytes| bytes as u64),
         settings: &[],
         set: 0,
     };

@@ -1,16 +1,24 @@
 //! How a starter is started, and what it means when ssh ends instead.
 
 use std::io;
+use std::os::fd::RawFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
 use hostwire_transport::os::process::ChildSetup;
 use hostwire_transport::printable;
 
-use super::super::pes::End;
-use super::super::starter;
-use super::connection::Connection;
-use super::copy;
+use super::pes::End;
+
+mod connection;
+mod copy;
+
+pub use self::connection::Connection;
+
+/// The name of the hidden command that is a starter.
+pub const STARTER: &str = "__starter";
+/// The descriptor of the file with a starter that was copied to a host.
+pub const COPY_FD: RawFd = 4;
 
 /// The status by which ssh says that it has failed itself.
 const SSH_FAILED: i32 = 255;
@@ -45,7 +53,7 @@ fn command(ssh: &str, target: &str, copied_bytes: Option<usize>) -> Command {
 /// Starts the starter of this host.
 pub fn start_here() -> io::Result<Connection> {
     let mut command = Command::new("/proc/self/exe");
-    command.arg(starter::COMMAND);
+    command.arg(STARTER);
     Connection::open(connected(command))
 }
 
@@ -77,7 +85,7 @@ fn own_path() -> Option<String> {
 
 /// For the shell of the user on the host, whichever that is: the same file as here, else the one in the path.
 fn remote_line(own_path: Option<&str>) -> String {
-    let command = starter::COMMAND;
+    let command = STARTER;
     match own_path {
         Some(path) => {
             format!("exec sh -c 'test -x {path} && exec {path} {command}; exec hostwire {command}'")

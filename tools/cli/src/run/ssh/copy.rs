@@ -3,7 +3,7 @@
 //! It is written into a file that has lost its name before its first byte comes, so it goes with its process, whatever is
 //! killed.
 
-use super::super::starter::{COMMAND, COPY_FD};
+use super::{COPY_FD, STARTER};
 
 /// The status by which the shell of a host says that its last line explains why nothing can be copied.
 pub const REFUSED: i32 = 96;
@@ -28,7 +28,7 @@ echo : >{file}
 {file} 2>/dev/null || {{ why="$why, $d is noexec"; continue; }}
 e=$(head -c {bytes} 2>&1 >{file}) || refuse "hostwire cannot be written to $d: ${{e:-it was ended}}"
 test "$(wc -c <{file})" -eq {bytes} || refuse "the connection ended while hostwire was copied"
-exec {file} {COMMAND} --copied
+exec {file} {STARTER} --copied
 done
 refuse "there is no place for the {mib} MiB of hostwire: ${{why#, }}""#
     );
