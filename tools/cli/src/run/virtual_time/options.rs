@@ -26,7 +26,7 @@ pub struct Options {
     /// For jobs of thousands of PEs. The PEs use the same library as those of other programs do, and have the
     /// same times. collectives measures a message to a neighbour, barriers, and all-reduces of 8 bytes.
     #[arg(long, requires = "cluster", conflicts_with_all = [
-        "compute", "env", "bind", "label", "keep_going", "grace", "timeout", "hosts", "point"
+        "compute", "env", "bind", "label", "keep_going", "grace", "timeout", "hosts"
     ])]
     pub built_in: bool,
 
