@@ -19,6 +19,8 @@ fn examples() -> Vec<(PathBuf, String)> {
     let mut paths: Vec<_> = std::fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
+        // Those of thousands of nodes are in a folder; tests of jobs in virtual time run them.
+        .filter(|path| path.is_file())
         .collect();
     paths.sort();
     let text = |path: PathBuf| {
