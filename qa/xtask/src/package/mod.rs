@@ -2,9 +2,9 @@
 //!
 //! | module | |
 //! |---|---|
-//! | [`contents`] | which package has which file, and where |
-//! | [`control`] | what each package says of itself |
-//! | [`deb`] | packages for Debian and Ubuntu, of these two |
+//! | `contents` | which package has which file, and where |
+//! | `control` | what each package says of itself |
+//! | `deb` | packages for Debian and Ubuntu, of these two |
 #![expect(
     clippy::print_stderr,
     reason = "what a chore says to who has started it"

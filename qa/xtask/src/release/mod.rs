@@ -2,10 +2,10 @@
 //!
 //! | module | |
 //! |---|---|
-//! | [`version`] | the places in this repository that name the version |
-//! | [`changelog`] | what is not released becomes the section of a version |
-//! | [`sbom`] | what the programs are built of, as CycloneDX |
-//! | [`files`] | packages, archives and their sums |
+//! | `version` | the places in this repository that name the version |
+//! | `changelog` | what is not released becomes the section of a version |
+//! | `sbom` | what the programs are built of, as CycloneDX |
+//! | `files` | packages, archives and their sums |
 //!
 //! `release prepare VERSION` writes the version everywhere and cuts the changelog. After that is committed, `release` checks
 //! that all agrees, builds what is uploaded, and makes the tag. It neither pushes nor publishes anything.

@@ -2,9 +2,9 @@
 //!
 //! | module | |
 //! |---|---|
-//! | [`sources`] | the documents, with links that lead somewhere on the site, or to the repository |
-//! | [`reference`] | a page for each chapter of OpenSHMEM |
-//! | [`check`] | every link leads somewhere, and nothing is loaded from elsewhere |
+//! | `sources` | the documents, with links that lead somewhere on the site, or to the repository |
+//! | `reference` | a page for each chapter of OpenSHMEM |
+//! | `check` | every link leads somewhere, and nothing is loaded from elsewhere |
 //!
 //! mdBook makes the pages in between: `scripts/site.sh`.
 

@@ -279,12 +279,12 @@ mod tests {
 
     #[test]
     fn slow_batches_are_few() {
-        let plan = Plan::new(6, 60, 20, 0);
-        let batches = |batch| plan.within(batch).batches;
-        assert_eq!(batches(Duration::ZERO), 60);
-        assert_eq!(batches(Duration::from_millis(10)), 60);
-        assert_eq!(batches(Duration::from_millis(100)), 10);
-        assert_eq!(batches(Duration::from_secs(2)), BATCHES_MIN);
+        let batches = |repeats, batch| Plan::new(repeats, 60, 20, 0).within(batch).batches;
+        assert_eq!(batches(12, Duration::ZERO), 60);
+        assert_eq!(batches(12, Duration::from_millis(8)), 60);
+        assert_eq!(batches(12, Duration::from_millis(100)), 5);
+        assert_eq!(batches(12, Duration::from_secs(2)), BATCHES_MIN);
+        assert_eq!(batches(1, Duration::from_millis(100)), 8);
     }
 
     #[test]

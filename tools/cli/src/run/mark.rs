@@ -240,11 +240,11 @@ mod tests {
     #[test]
     fn followers_are_children_and_their_groups() {
         let mut shell = Command::new("sh");
-        // The first is a child, the second a child of a child.
-        shell.args(["-c", "set -m; sh -c 'cat & wait' & cat; wait"]);
+        // A child that leads a group, its child, and another child. None ends before the pipe is closed.
+        shell.args(["-c", "exec 3<&0; setsid sh -c 'cat <&3 & wait' & cat; wait"]);
         let mut parent = shell.stdin(Stdio::piped()).spawn().unwrap();
         let pid = Pid::from_child(&parent);
-        while followers(pid).len() < 2 {
+        while followers(pid).len() < 3 {
             std::thread::yield_now();
         }
         assert!(!followers(pid).contains(&pid));
