@@ -134,7 +134,7 @@ part_test() {
 # Boards as RTL in the simulator, beside its model. With the features of the step `test`, which has built the same program.
 part_cosim() {
     HOSTWIRE_RTL="$out" HOSTWIRE_RTL_FIGURES="$out/figures" \
-        "$cargo" test --locked --workspace --all-features --lib -- experiments::htx_rtl:: models::ht::rtl::
+        "$cargo" test --locked --workspace --exclude hostwire-python --all-features --lib -- experiments::htx_rtl:: models::ht::rtl::
 }
 
 # Lines that the tests have run, and bits that have changed: the same tests, shorter.
