@@ -131,10 +131,16 @@ part_test() {
     [[ -z ${WAVES:-} ]] || say "signals are in $(cd "$out" && echo *.vcd), folder $out"
 }
 
-# Boards as RTL in the simulator, beside its model. With the features of the step `test`, which has built the same program.
+# Boards as RTL in the simulator, beside its model: by the program that the step `test` has built.
 part_cosim() {
-    HOSTWIRE_RTL="$out" HOSTWIRE_RTL_FIGURES="$out/figures" \
-        "$cargo" test --locked --workspace --exclude hostwire-python --all-features --lib -- experiments::htx_rtl:: models::ht::rtl::
+    local built program
+    if ! built=$("$cargo" test --locked --workspace --all-features --no-run 2>&1); then
+        printf '%s\n' "$built" >&2
+        return 1
+    fi
+    program=$(sed -nE 's/.*unittests src\/lib.rs \((.*hostwire_sim-[0-9a-f]+)\).*/\1/p' <<<"$built")
+    program=$(realpath "$program")
+    (cd lab/sim && HOSTWIRE_RTL="$out" HOSTWIRE_RTL_FIGURES="$out/figures" "$program" experiments::htx_rtl:: models::ht::rtl::)
 }
 
 # Lines that the tests have run, and bits that have changed: the same tests, shorter.

@@ -67,7 +67,7 @@ fn a_torus_of_256_boards_meets() {
 fn islands_behind_a_switch_meet() {
     let small = file(&part(ISLANDS, "islands = 256", "islands = 8"));
     let [barrier, _] = check(&small.path().display().to_string(), 96);
-    // Four rounds within islands, three over Ethernet. With 102 PEs and more `hello` does not end: docs/virtual-time.md.
+    // Four rounds within islands, three over Ethernet. From 102 PEs on `hello` takes minutes: docs/virtual-time.md.
     assert!((4_000.0..40_000.0).contains(&barrier), "{barrier}");
 }
 
