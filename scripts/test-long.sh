@@ -34,7 +34,7 @@ suites=(
     packages:10
     guides:6
     load:9
-    rtl:5
+    rtl:20
 )
 
 # All tests of these packages, in release mode: those that are ignored otherwise, and all numbers of PEs.
@@ -80,10 +80,10 @@ suite_openshmem_fabric() {
 
 suite_provider() { tests_of hostwire-fabric-provider hostwire-tca; }
 
-# By its command, which says how far it is.
-# 10 million packets for each core. Without Verilator it fails: that is what it is for.
-suite_rtl() { PACKETS=${PACKETS:-10000000} scripts/rtl.sh all; }
+# A million packets for each core. Without Verilator it fails: that is what it is for.
+suite_rtl() { PACKETS=${PACKETS:-1000000} scripts/rtl.sh all; }
 
+# By its command, which says how far it is.
 suite_fuzz() { "$cargo" run --locked --release --package hostwire-fuzzing -- run; }
 
 suite_model() {
