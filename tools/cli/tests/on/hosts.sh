@@ -74,7 +74,7 @@ for ((k = 2; k <= count; k++)); do
     echo "$!" >"sshd.h$k"
 done
 for ((k = 2; k <= count; k++)); do
-    until grep -q listening "log.h$k"; do sleep 0.01; done
+    until grep -qs listening "log.h$k"; do sleep 0.01; done
 done
 export HOSTWIRE_SSH='ssh -F /run/ssh/config' PATH=/run/ssh:$PATH
 cd "$OLDPWD"
