@@ -55,6 +55,12 @@ pub fn tell(text: &str) -> String {
     format!("parent.postMessage(String({text}), '*');")
 }
 
+/// What the page has told the reader of [`dom`].
+pub fn title(dom: &str) -> &str {
+    let title = dom.split("<title>").nth(1).unwrap_or(dom);
+    title.split("</title>").next().unwrap_or(title)
+}
+
 /// The page is not wider than its screen, nothing stands out of it at the side, and no text is
 /// too small to be read.
 pub fn fits(html: &str, width: u32) {
@@ -76,7 +82,5 @@ pub fn fits(html: &str, width: u32) {
     let Some(dom) = dom(folder.path(), html, width, &format!("{measure}{said}")) else {
         return;
     };
-    let title = dom.split("<title>").nth(1).unwrap_or(&dom);
-    let title = title.split("</title>").next().unwrap();
-    assert_eq!(title, format!("seen {width} over 0 small 0 []"));
+    assert_eq!(title(&dom), format!("seen {width} over 0 small 0 []"));
 }

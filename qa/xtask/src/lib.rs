@@ -36,4 +36,4 @@ mod error;
 mod tree;
 
 pub use error::Error;
-pub use tree::{Tree, root};
+pub use tree::{Tree, plain, root};

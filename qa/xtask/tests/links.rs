@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
-use xtask::root;
+use xtask::{plain, root};
 
 /// Folders that are not part of the sources.
 const SKIPPED: [&str; 4] = ["target", ".git", "out", "node_modules"];
@@ -67,21 +67,6 @@ fn anchors(text: &str) -> BTreeSet<String> {
         .filter(|line| line.starts_with('#'))
         .map(|line| anchor(line.trim_start_matches('#')))
         .collect()
-}
-
-/// `path` without `.` and `..`.
-fn plain(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => {
-                plain.pop();
-            }
-            Component::CurDir => (),
-            other => plain.push(other),
-        }
-    }
-    plain
 }
 
 fn broken(document: &Path, text: &str, link: &str) -> Option<String> {

@@ -28,8 +28,7 @@ fn said(site: &Path, page: &str, width: u32, probe: &str) -> Option<String> {
     let page = site.join(page);
     let html = fs::read_to_string(&page).unwrap();
     let dom = browser::dom(page.parent().unwrap(), &html, width, probe)?;
-    let title = dom.split("<title>").nth(1).unwrap_or(&dom);
-    Some(title.split("</title>").next().unwrap().to_owned())
+    Some(browser::title(&dom).to_owned())
 }
 
 #[test]

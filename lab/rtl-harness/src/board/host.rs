@@ -7,6 +7,7 @@ use hostwire_packet::ht::{Dwords, ReadSize, ResponseRepr, ResponseStatus};
 use super::device::Board;
 use super::requests::{self, Data};
 use crate::ht::bench::{Failure, UNIT, config_packet, habits};
+use crate::ht::host::Settings;
 use crate::ht::packets::Packet;
 use crate::ht::partner::Partner;
 use crate::random::Random;
@@ -91,16 +92,11 @@ impl Host {
     /// # Errors
     /// If there is no such packet.
     pub fn set_up_packets(&self) -> Result<Vec<Packet>, Failure> {
-        let [bar0, bar1] = self.bars;
-        let registers = [
-            (0x10, bar0 as u32),
-            (0x14, (bar0 >> 32) as u32),
-            (0x18, bar1 as u32),
-            (0x1c, (bar1 >> 32) as u32),
-            (0x04, 6),
-            (0x40, u32::from(UNIT) << 16),
-        ];
-        let packets = registers.into_iter();
+        let settings = Settings {
+            bars: self.bars,
+            unit: UNIT,
+        };
+        let packets = settings.registers().into_iter();
         packets
             .map(|(at, value)| config_packet(0, at, Some(value)))
             .collect()

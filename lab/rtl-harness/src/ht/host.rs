@@ -26,6 +26,21 @@ pub struct Settings {
     pub unit: u8,
 }
 
+impl Settings {
+    /// Registers and what they get, in this order: base addresses, what they enable, and the UnitID.
+    pub fn registers(&self) -> [(u64, u32); 6] {
+        let [bar0, bar1] = self.bars;
+        [
+            (0x10, bar0 as u32),
+            (0x14, (bar0 >> 32) as u32),
+            (0x18, bar1 as u32),
+            (0x1c, (bar1 >> 32) as u32),
+            (0x04, 6),
+            (0x40, u32::from(self.unit) << 16),
+        ]
+    }
+}
+
 /// A chip and its partner, which is the host.
 pub trait Host {
     /// Both.
@@ -69,13 +84,12 @@ pub trait Host {
     /// # Errors
     /// As [`write_register`](Self::write_register).
     fn configure(&mut self, settings: &Settings) -> Result<(), Failure> {
-        for (at, bar) in [0x10, 0x18].into_iter().zip(settings.bars) {
-            self.write_register(at, bar as u32)?;
-            self.write_register(at + 4, (bar >> 32) as u32)?;
+        let [others @ .., (at, unit)] = settings.registers();
+        for (at, value) in others {
+            self.write_register(at, value)?;
         }
-        self.write_register(0x04, 6)?;
         // In reset its number is 0.
-        self.write_register_of(0, 0x40, u32::from(settings.unit) << 16)
+        self.write_register_of(0, at, unit)
     }
 
     /// Asks for 16 bits towards the core, and from it, after the next reset of the link.

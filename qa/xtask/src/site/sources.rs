@@ -1,9 +1,9 @@
 //! The documents as mdBook takes them.
 
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
-use crate::{Error, Tree, root};
+use crate::{Error, Tree, plain, root};
 
 /// Where the files are that the site does not have.
 const REPOSITORY: &str = "https://github.com/hostwire/hostwire/blob/main";
@@ -79,18 +79,6 @@ fn link(target: &str, folder: &Path) -> String {
         _ if !is_elsewhere => target.replacen("README.md", "index.md", 1),
         _ => target.to_owned(),
     }
-}
-
-/// Without `..`.
-fn plain(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => drop(plain.pop()),
-            part => plain.push(part),
-        }
-    }
-    plain
 }
 
 /// The table of contents: `template`, with all records of decisions below "Decisions", and all chapters of OpenSHMEM below "Reference".

@@ -21,7 +21,7 @@ pub const STARTER: &str = "__starter";
 pub const COPY_FD: RawFd = 4;
 
 /// The status by which ssh says that it has failed itself.
-const SSH_FAILED: i32 = 255;
+pub const SSH_FAILED: i32 = 255;
 /// The status by which a shell says that it has not found a program.
 const NOT_FOUND: i32 = 127;
 /// The same of one that it cannot start.

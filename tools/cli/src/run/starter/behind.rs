@@ -12,15 +12,12 @@ use rustix::event::PollFlags;
 use rustix::process::Pid;
 
 use super::super::copies::{Copies, Upload};
-use super::super::pes::End;
 use super::super::signals::Signals;
-use super::super::ssh::{Connection, reach};
+use super::super::ssh::{Connection, SSH_FAILED, reach};
 use super::super::start_error::StartError;
 use super::Gone;
-use super::channel::{Channel, fatal, wait};
+use super::channel::{Channel, fatal, how, wait};
 
-/// The status by which ssh says that it has failed itself.
-const SSH_FAILED: i32 = 255;
 /// While so many bytes wait for the launcher, nothing is read from other hosts.
 const WAITING_BYTES_MAX: usize = 1 << 20;
 
@@ -298,13 +295,5 @@ impl Host {
             }
         }
         true
-    }
-}
-
-fn how(end: End) -> Option<How> {
-    match end {
-        End::Exited(status) => Some(How::Exited(status)),
-        End::Signal(signal) => Some(How::Signal(signal)),
-        End::Unknown => None,
     }
 }

@@ -4,11 +4,12 @@ use std::io::{self, Write};
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
-use hostwire_bootstrap::starter::{BEAT, GREETING, Message, Order, Received, Report};
+use hostwire_bootstrap::starter::{BEAT, GREETING, How, Message, Order, Received, Report};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use signal_hook::consts::{SIGCHLD, SIGTSTP};
 
+use super::super::pes::End;
 use super::super::signals::PASSED_ON;
 use super::super::spawn::set_nonblocking;
 use super::Gone;
@@ -152,6 +153,15 @@ impl Channel {
     pub fn patience(&self) -> Duration {
         let beat = BEAT.saturating_sub(self.spoke.elapsed());
         beat.max(Duration::from_millis(10))
+    }
+}
+
+/// How a process has ended, as the launcher is told; nothing if that is not known.
+pub fn how(end: End) -> Option<How> {
+    match end {
+        End::Exited(status) => Some(How::Exited(status)),
+        End::Signal(signal) => Some(How::Signal(signal)),
+        End::Unknown => None,
     }
 }
 

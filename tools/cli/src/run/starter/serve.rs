@@ -3,20 +3,20 @@
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
-use hostwire_bootstrap::starter::{How, Order, PIECE_BYTES_MAX, ROOM_BYTES, Report, Stream};
+use hostwire_bootstrap::starter::{Order, PIECE_BYTES_MAX, ROOM_BYTES, Report, Stream};
 use rustix::event::PollFlags;
 use rustix::process::Signal;
 use signal_hook::consts::SIGCHLD;
 
 use super::super::crew::Crew;
-use super::super::pes::{End, Near, Pe};
+use super::super::pes::{Near, Pe};
 use super::super::pipe::Which;
 use super::super::signals::Signals;
 use super::super::stdin::Pump;
 use super::super::strays;
 use super::Gone;
 use super::behind::{Behind, Side};
-use super::channel::{Channel, fatal, wait};
+use super::channel::{Channel, fatal, how, wait};
 
 /// How long a silent output is waited for after the job has ended: only a process that escaped from its PE's process group
 /// can hold it open.
@@ -324,10 +324,8 @@ impl Serving {
             for which in [Which::Stdout, Which::Stderr] {
                 while self.room_bytes > 0 && self.pass_output(index, which) {}
             }
-            let how = match end {
-                End::Exited(status) => How::Exited(status),
-                End::Signal(signal) => How::Signal(signal),
-                End::Unknown => continue,
+            let Some(how) = how(end) else {
+                continue;
             };
             let pe = self.first + index as u32;
             let last = self.crew.board.look(pe);
