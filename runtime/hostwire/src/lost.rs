@@ -7,7 +7,7 @@
 //! A check of a peer on the same host is a system call, and its cost grows with the number of PEs. If
 //! each PE checked all others, hundreds of PEs would do nothing else. So each PE checks the few that
 //! follow it. A PE that finds a loss tells all others: through the membership of the host, where there
-//! is one, else by a store to each. In a large job it tells its host and one PE of each other host.
+//! is one, else by a store to each. In a large job it tells its host and one PE of each other host; so does a PE that leaves.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,10 +15,12 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use hostwire_bootstrap::Nodes;
+use hostwire_bootstrap::{Node, Nodes};
 use hostwire_transport::fork_guard::ProcessWords;
 use hostwire_transport::sync::AtomicU64;
-use hostwire_transport::{Entry, Loss, Membership, PeId, Reach, TransportError, Wire, worker};
+use hostwire_transport::{
+    Entry, Loss, Membership, PeId, Reach, Route, TransportError, Window, Wire, worker,
+};
 
 use crate::counters::Publisher;
 use crate::error::{Error, Result};
@@ -223,16 +225,30 @@ impl Lost {
         if let Some(membership) = self.membership() {
             return Ok(membership.said(pe, Entry::Own));
         }
-        match wire.announced(pe) {
-            Some(word) => Ok(word),
-            None => {
-                let at = self.end_word(wire, pe, Mail::Departure);
-                Ok(wire.segment().load_word(at)?)
+        if let Some(word) = wire.announced(pe) {
+            return Ok(word);
+        }
+        let at = self.end_word(wire, pe, Mail::Departure);
+        let own = wire.pe();
+        if self.hears_once(wire)
+            && !self.nodes.share_memory(own, pe)
+            && let Some(node) = self.node_of(own)
+        {
+            for speaker in self.speakers(node) {
+                let route = wire.route(speaker);
+                if let Some(window) = route.as_ref().and_then(Route::window) {
+                    match window.load_word(at)? {
+                        0 => {}
+                        word => return Ok(word),
+                    }
+                }
             }
         }
+        Ok(wire.segment().load_word(at)?)
     }
 
-    /// Tells all peers how far this PE is on its way out.
+    /// Tells all peers how far this PE is on its way out: in a large job those of its host, and of each other host one that the
+    /// others read.
     pub(crate) fn tell_departure(&self, wire: &dyn Wire, departure: Departure) {
         let own = wire.pe();
         if let Some(membership) = self.membership() {
@@ -243,10 +259,46 @@ impl Lost {
             return;
         }
         let at = self.end_word(wire, own, Mail::Departure);
-        for pe in (0..wire.pes()).filter(|pe| *pe != own && !self.contains(*pe)) {
-            // It is no error if that PE is lost: it need not know.
-            let _ = wire.store_word(pe, at, departure as u64);
+        // It is no error if that PE is lost: it need not know.
+        let tell = |pe| _ = wire.store_word(pe, at, departure as u64);
+        let here = self.nodes.node_of(own);
+        let once = self.hears_once(wire);
+        for (number, node) in (0..).zip(self.nodes.nodes()) {
+            match once && Some(number) != here {
+                true => self.speakers(node).for_each(tell),
+                false => self.living(node).filter(|pe| *pe != own).for_each(tell),
+            }
         }
+    }
+
+    /// Whether one PE of a host hears for all of it, because they can read its memory. The same at all PEs: all share the memory of
+    /// their hosts, or none does.
+    fn hears_once(&self, wire: &dyn Wire) -> bool {
+        let own = wire.pe();
+        let node = self.node_of(own).map_or(&[][..], |node| &node.pes);
+        wire.pes() > TOLD_MAX
+            && node.iter().find(|pe| **pe != own).is_none_or(|pe| {
+                let route = wire.route(*pe);
+                let window = route.as_ref().and_then(Route::window);
+                window.is_some_and(Window::allows_loads)
+            })
+    }
+
+    /// Those that hear for a host: its first PE, also when it has left, and, if it is lost, the first that lives.
+    fn speakers(&self, node: &Node) -> impl Iterator<Item = PeId> {
+        let first = node.first_pe();
+        let next = self.living(node).next().filter(|pe| *pe != first);
+        [first].into_iter().chain(next)
+    }
+
+    fn node_of(&self, pe: PeId) -> Option<&Node> {
+        let number = self.nodes.node_of(pe)?;
+        self.nodes.nodes().get(number as usize)
+    }
+
+    /// The PEs of a host that are not known to be lost.
+    fn living(&self, node: &Node) -> impl Iterator<Item = PeId> {
+        node.pes.iter().copied().filter(|pe| !self.contains(*pe))
     }
 
     /// Tells others of a PE that has died on this host, where a death shows at once: the PEs of other
@@ -264,8 +316,7 @@ impl Lost {
             let is_far = is_large && !is_near;
             if !(is_near && told) {
                 let most = if is_far { 1 } else { node.pes.len() };
-                let there = node.pes.iter().filter(|other| !self.contains(**other));
-                self.tell_those(wire, pe, there.copied().take(most));
+                self.tell_those(wire, pe, self.living(node).take(most));
             }
         }
     }
@@ -281,10 +332,9 @@ impl Lost {
 
     /// The PEs of the host of `pe` that are not known to be lost.
     fn beside(&self, pe: PeId) -> impl Iterator<Item = PeId> {
-        let node = self.nodes.node_of(pe);
-        let node = node.and_then(|node| self.nodes.nodes().get(node as usize));
-        let pes = node.into_iter().flat_map(|node| node.pes.iter().copied());
-        pes.filter(|pe| !self.contains(*pe))
+        self.node_of(pe)
+            .into_iter()
+            .flat_map(|node| self.living(node))
     }
 
     /// Whether `pe` is the one of its host that is told of losses on other hosts, and tells the others.

@@ -6,7 +6,7 @@ mod void;
 
 use std::process::Command;
 
-use hostwire::attachment::Attachment;
+use hostwire::attachment::{Attachment, Departure};
 use hostwire::{AgentMode, Job, Nodes, Sizes};
 use void::Host;
 
@@ -69,6 +69,24 @@ fn a_loss_is_told_once_for_each_host() {
     assert_eq!(attachment.is_lost(1), Ok(true));
     // PEs 2 to 63 of this host are reached by the same wire as the others.
     assert_eq!(host.stored(), 62 + PES as usize / 64 - 1);
+}
+
+/// One PE of each other host is told, and the others of that host read it.
+#[test]
+fn a_departure_is_told_once_for_each_host() {
+    const PES: u32 = 1024;
+    let host = Host::new(PES, 3, SIZES);
+    // PEs 1 and 2 share a host, and PE 0 has one of its own.
+    let hosts = Nodes::numbered((0..PES).map(|pe| pe.div_ceil(2)));
+    let attach = |pe| Attachment::over_hosts(host.wire(pe), SIZES, hosts.clone()).unwrap();
+    let [leaver, _, reader] = [0, 1, 2].map(attach);
+    assert_eq!(reader.departure(0), Ok(None));
+    leaver.tell_departure(Departure::Leaving);
+    assert_eq!(reader.departure(0), Ok(Some(Departure::Leaving)));
+    leaver.tell_departure(Departure::Gone);
+    assert_eq!(reader.departure(0), Ok(Some(Departure::Gone)));
+    // Of the others, one of each host is told, twice; PE 1 is reached in another way.
+    assert_eq!(host.stored(), 2 * (PES as usize / 2 - 1));
 }
 
 /// At most 1 MiB and 64 B for each PE of the job.
