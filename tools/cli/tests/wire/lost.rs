@@ -208,6 +208,82 @@ fn an_adapter_that_is_killed_is_named() {
     assert!(!ended.stdout.contains("is fine"), "{ended:#?}");
 }
 
+/// How the last host of a job goes.
+#[derive(Debug, Clone, Copy)]
+enum Going {
+    /// All its processes are killed.
+    Killed,
+    /// Its cable is pulled.
+    Unplugged,
+}
+
+/// Two PEs on each of so many hosts, which all wait for each other. The last host goes, and all other PEs end with an error by themselves.
+/// Says how long that takes.
+#[expect(clippy::print_stdout, reason = "its figures are for docs/costs.md")]
+fn all_know_of_a_lost_host(hosts: u32, going: Going) {
+    let count = hosts.to_string();
+    let options = ["--keep-going", "--hosts", &count];
+    let pes = 2 * hosts;
+    let probe = fault_probe();
+    let mut steady = Steady::start_over("udp", pes, &options, &[], &[&probe, "steady", "64"]);
+    let last = pes as usize - 2;
+    let begin = Instant::now();
+    match going {
+        Going::Killed => {
+            kill_process(adapter_beside(steady.pids[last]), Signal::KILL).unwrap();
+            steady.signal(last, Signal::KILL);
+            steady.signal(last + 1, Signal::KILL);
+        }
+        Going::Unplugged => {
+            steady.on_host_of(last, &["ip", "link", "set", "wire", "down"]);
+        }
+    }
+    // The PEs behind the cable lose the others, too.
+    let ending = match going {
+        Going::Killed => last,
+        Going::Unplugged => pes as usize,
+    };
+    let survivors: Vec<String> = (0..ending).map(|_| steady.line()).collect();
+    let known = begin.elapsed();
+    println!("{hosts} hosts, {going:?}: all others know after {known:?}");
+    assert!(
+        survivors.iter().all(|line| line.contains(" saw: ")),
+        "{survivors:#?}"
+    );
+    let named = format!(" on host{} is lost: ", hosts - 1);
+    let naming = survivors.iter().filter(|line| line.contains(&named));
+    // Others see a PE that has given up.
+    assert!(naming.count() > 0, "{survivors:#?}");
+    steady.end_by_itself();
+}
+
+#[test]
+fn a_host_of_sixteen_that_dies_is_known_to_all() {
+    let Some(_turn) = may_make_hosts() else {
+        return;
+    };
+    all_know_of_a_lost_host(16, Going::Killed);
+}
+
+/// All learn it by silence, after ten seconds.
+#[test]
+fn a_host_of_sixteen_that_is_unplugged_is_known_to_all() {
+    let Some(_turn) = may_make_hosts() else {
+        return;
+    };
+    all_know_of_a_lost_host(16, Going::Unplugged);
+}
+
+#[test]
+#[ignore = "a minute of all cores; see make test-long"]
+fn a_host_of_sixty_four_that_goes_is_known_to_all() {
+    let Some(_turn) = may_make_hosts() else {
+        return;
+    };
+    all_know_of_a_lost_host(64, Going::Killed);
+    all_know_of_a_lost_host(64, Going::Unplugged);
+}
+
 /// The adapter of the host of a process.
 pub fn adapter_beside(process: Pid) -> Pid {
     let net = |pid: &str| std::fs::read_link(format!("/proc/{pid}/ns/net")).ok();
