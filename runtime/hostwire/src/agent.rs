@@ -282,10 +282,10 @@ impl Agent {
                     WaitStep::Sleep(limit) => {
                         let limit = wire.arm(limit.min(Duration::from_millis(20)));
                         let nothing = self.serve_some(wire) == Ok(false);
-                        if nothing && !self.stop.load(Ordering::Acquire) && wire.sleep(limit) {
-                            // The wake-up brought no request. From now on the thread polls less
-                            // often, so that not every put wakes it.
-                            backoff.rung_in_vain();
+                        if nothing && !self.stop.load(Ordering::Acquire) {
+                            let begin = wire.now();
+                            let rung = wire.sleep(limit);
+                            backoff.woke(rung, wire.now().saturating_sub(begin));
                         }
                     }
                 },

@@ -142,6 +142,8 @@ const RINGS_IN_VAIN_MAX: u32 = 2;
 const NAPS_PER_SLEEP: u32 = 16;
 /// Short compared with a busy stream of puts, long compared with a system call.
 const NAP: Duration = Duration::from_micros(50);
+/// The time between two rings from which on a ring costs less than the naps that would stand for it.
+const RARE: Duration = NAP.saturating_mul(NAPS_PER_SLEEP);
 
 /// The state of one wait.
 #[derive(Debug, Clone)]
@@ -164,13 +166,17 @@ impl Backoff {
         }
     }
 
-    /// A store other than the awaited one ended a sleep. A peer that stores all the time pays for
-    /// every ring. So after some such rings the sleeper stops asking for rings and polls by itself:
-    /// see [`WaitStep::Nap`].
+    /// A sleep of `slept` ended without the awaited event: because a store of a peer rang, or at its limit. A peer that stores all
+    /// the time pays for every ring. So after some rings in a row that came soon, the sleeper stops asking for rings and polls by
+    /// itself: see [`WaitStep::Nap`]. Rings that are rare cost less than such naps.
     #[inline]
-    pub fn rung_in_vain(&mut self) {
-        self.rung_in_vain = self.rung_in_vain.saturating_add(1);
-        self.sleep = self.limits.sleep_min;
+    pub fn woke(&mut self, rung: bool, slept: Duration) {
+        if rung && slept < RARE {
+            self.rung_in_vain = self.rung_in_vain.saturating_add(1);
+            self.sleep = self.limits.sleep_min;
+        } else {
+            self.rung_in_vain = 0;
+        }
     }
 
     /// Something other than the awaited event came. More is likely to follow, so the wait polls
@@ -385,16 +391,27 @@ mod tests {
         assert!(matches!(backoff.step(), WaitStep::Work | WaitStep::Look));
     }
 
+    /// How many of as many steps as there are for each sleep among naps are sleeps.
+    fn sleeps(backoff: &mut Backoff) -> usize {
+        let steps = (0..NAPS_PER_SLEEP).map(|_| backoff.step());
+        steps
+            .filter(|step| matches!(step, WaitStep::Sleep(_)))
+            .count()
+    }
+
     #[test]
-    fn rings_in_vain_turn_sleeps_into_naps_for_a_while() {
-        let mut backoff = Backoff::new(WaitLimits::SLEEP_ONLY);
-        for _ in 0..=RINGS_IN_VAIN_MAX {
-            assert!(matches!(backoff.step(), WaitStep::Sleep(_)));
-            backoff.rung_in_vain();
+    fn rings_in_vain_turn_sleeps_into_naps_until_they_become_rare() {
+        let all = NAPS_PER_SLEEP as usize;
+        for end in [(true, RARE), (false, Duration::ZERO)] {
+            let mut backoff = Backoff::new(WaitLimits::SLEEP_ONLY);
+            for _ in 0..=RINGS_IN_VAIN_MAX {
+                assert_eq!(sleeps(&mut backoff), all);
+                backoff.woke(true, Duration::ZERO);
+            }
+            assert_eq!(sleeps(&mut backoff), 1);
+            backoff.woke(end.0, end.1);
+            assert_eq!(sleeps(&mut backoff), all, "{end:?}");
         }
-        let steps: Vec<_> = (0..NAPS_PER_SLEEP).map(|_| backoff.step()).collect();
-        let sleeps = steps.iter().filter(|s| matches!(s, WaitStep::Sleep(_)));
-        assert_eq!(sleeps.count(), 1, "{steps:?}");
     }
 
     #[test]

@@ -142,6 +142,8 @@ impl Attachment {
             _ if self.wire.is_in_virtual_time() => self.find_gone(watch)?,
             _ => None,
         };
+        // Of virtual time, only that it passes is seen.
+        let begin = (!self.wire.is_in_virtual_time()).then(|| self.wire.now());
         let rung = early.is_none() && self.sleep(limit, deadline);
         if let Some(result) = poll()? {
             return Ok(Some(result));
@@ -149,9 +151,8 @@ impl Attachment {
         if self.interrupt.get().is_some_and(|is_wanted| is_wanted()) {
             return Err(Error::Interrupted);
         }
-        if rung {
-            backoff.rung_in_vain();
-        }
+        let slept = begin.map(|begin| self.wire.now().saturating_sub(begin));
+        backoff.woke(rung, slept.unwrap_or_default());
         let gone = early.map_or_else(|| self.find_gone(watch), |gone| Ok(Some(gone)))?;
         let Some(gone) = gone else {
             return Ok(None);
