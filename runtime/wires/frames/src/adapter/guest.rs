@@ -3,7 +3,7 @@
 use core::time::Duration;
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use hostwire_transport::addresses::Addresses;
@@ -24,6 +24,8 @@ use crate::{Bytes, LINE_BYTES, LINGER, counted, end_as_result, rights};
 
 /// Longest sleep of a PE that waits for its adapter: it then checks that the adapter lives.
 const SLEEP_MAX: Duration = Duration::from_millis(10);
+/// How long a PE takes it that its adapter lives. A wait asks this for each PE of other hosts, and the check is a system call.
+const LIVED_FOR: Duration = Duration::from_millis(5);
 /// The time between two checks whether an adapter has found the other hosts.
 const JOIN_NAP: Duration = Duration::from_millis(1);
 
@@ -41,6 +43,8 @@ pub struct Guest {
     adapter_memory: AdapterMemory,
     ended: EndedPes,
     watch: LivenessWatch,
+    /// The nanosecond of [`now`](wire::now) at which the adapter lived.
+    lived_ns: AtomicU64,
     limits: WaitLimits,
     has_finished: AtomicBool,
     state: SpinMutex<Mine, Yield>,
@@ -96,6 +100,7 @@ impl Guest {
             watch: shm.watch(),
             // And the adapter.
             limits: WaitLimits::for_pes(adapter_memory.here() + 1),
+            lived_ns: AtomicU64::new(wire::now().as_nanos() as u64),
             has_finished: AtomicBool::new(false),
             state: SpinMutex::new(Mine {
                 writer: adapter_memory.writer(local)?,
@@ -263,6 +268,20 @@ impl Guest {
 
     fn adapter_lives(&self) -> Result<bool, TransportError> {
         self.watch.is_alive(self.adapter_memory.here())
+    }
+
+    /// Whether the adapter lives, or has lived [a moment ago](LIVED_FOR).
+    fn adapter_lived(&self) -> Result<bool, TransportError> {
+        let now_ns = wire::now().as_nanos() as u64;
+        let since_ns = now_ns.saturating_sub(self.lived_ns.load(Ordering::Relaxed));
+        if since_ns < LIVED_FOR.as_nanos() as u64 {
+            return Ok(true);
+        }
+        let lives = self.adapter_lives()?;
+        if lives {
+            self.lived_ns.store(now_ns, Ordering::Relaxed);
+        }
+        Ok(lives)
     }
 
     /// Waits until earlier stores have arrived: at the host of `pe`, or at all.
@@ -551,7 +570,7 @@ impl wire::Liveness for Guest {
         self.fork_guard.check()?;
         let host = self.host(pe)?;
         match (self.ended.end_of(pe), self.adapter_memory.closed(host)) {
-            (None, None) => self.adapter_lives(),
+            (None, None) => self.adapter_lived(),
             (Some(end @ End::Unclear), _) => end_as_result(pe, end).map(|()| false),
             (None, Some(why @ Closed::Unclear)) => why.as_result(pe).map(|()| false),
             _ => Ok(false),
