@@ -142,6 +142,7 @@ impl Attachment {
             _ if self.wire.is_in_virtual_time() => self.find_gone(watch)?,
             _ => None,
         };
+        let before = self.is_in_virtual_time.then(|| self.wire.now());
         let rung = early.is_none() && self.sleep(limit, deadline);
         if let Some(result) = poll()? {
             return Ok(Some(result));
@@ -151,6 +152,10 @@ impl Attachment {
         }
         if rung {
             backoff.rung_in_vain();
+        }
+        if before.is_some_and(|before| self.wire.now().saturating_sub(before) < limit) {
+            // A sleep in virtual time may end at any store, and does not say so. Only time makes a wait long.
+            backoff.came();
         }
         let gone = early.map_or_else(|| self.find_gone(watch), |gone| Ok(Some(gone)))?;
         let Some(gone) = gone else {
