@@ -150,7 +150,10 @@ fn attach(settings: &Settings, statics: Statics) -> Result<Runtime, Error> {
     let attachment = Attachment::join(|sizes, pes| {
         let heap_bytes = match hostwire::settings::HEAP.in_environment() {
             Some(_) => sizes.heap_bytes,
-            None => settings::default_bytes(pes),
+            None => match hostwire::modelled_heap_bytes()? {
+                Some(bytes) => bytes.min(settings::DEFAULT_MAX),
+                None => settings::default_bytes(pes),
+            },
         };
         Ok(Sizes {
             ring_bytes: RING_BYTES,

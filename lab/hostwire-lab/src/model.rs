@@ -1,10 +1,12 @@
 //! `hostwire run --cluster`: the simulator of a job's hardware.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use hostwire::Nodes;
 use hostwire_cli::file::write_whole;
 use hostwire_cli::run::StartError;
 use hostwire_cli::run::virtual_time::{self, Launcher, Options, Seat};
@@ -45,6 +47,10 @@ pub struct Hardware {
     figures: Option<PathBuf>,
     /// The heap of each PE, if the launcher knows it.
     heap_bytes: Option<usize>,
+    /// See [`room_bytes`](virtual_time::Hardware::room_bytes).
+    room_bytes: u64,
+    /// Which PEs share a node.
+    pub hosts: Nodes,
 }
 
 impl Hardware {
@@ -60,8 +66,8 @@ impl Hardware {
     ) -> Result<Self, StartError> {
         let models = read(options, file)?;
         let failed = |cause: &dyn std::fmt::Display| StartError::Cluster(cause.to_string());
-        let names = models.places().map_err(|cause| failed(&cause))?;
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let all = models.places().map_err(|cause| failed(&cause))?;
+        let names: Vec<&str> = all.iter().map(|place| place.name.as_str()).collect();
         let chosen = options.place.iter().map(|text| socket(text, &names));
         let chosen = chosen.collect::<Result<Vec<usize>, _>>()?;
         let places = match chosen.is_empty() {
@@ -78,6 +84,9 @@ impl Hardware {
         let mut settings = Settings::new(0, 0);
         settings.sockets = places.into_iter().cycle().take(pes as usize).collect();
         settings.until = options.until.map(Ps);
+        let memories: Vec<u64> = all.iter().map(|place| place.memory_bytes).collect();
+        let room_bytes = settings.room_bytes(&memories);
+        let hosts = hosts(&settings, &names);
         let recorded = Recorded {
             trace: options.trace.clone(),
             pcap: options.pcap.clone(),
@@ -94,6 +103,8 @@ impl Hardware {
             recorded,
             figures: options.figures.clone(),
             heap_bytes,
+            room_bytes,
+            hosts,
         })
     }
 
@@ -147,6 +158,10 @@ impl Hardware {
 }
 
 impl virtual_time::Hardware for Hardware {
+    fn room_bytes(&self) -> u64 {
+        self.room_bytes
+    }
+
     fn run(&mut self, seats: Vec<Seat>, launcher: &Launcher) -> Result<Vec<String>, String> {
         let said = |cause: &dyn std::fmt::Display| cause.to_string();
         let mut built = self.models.build().map_err(|cause| said(&cause))?;
@@ -218,6 +233,21 @@ fn read(options: &Options, file: &Path) -> Result<file::Hardware, StartError> {
     let experiment = experiment.map_err(|bad| failed(bad.to_string()))?;
     let hardware = experiment.hardware(point);
     hardware.ok_or_else(|| failed(format!("{name} has no program at point {point}")))
+}
+
+/// Which PEs share a node: processors of a node have its name before a dot.
+fn hosts(settings: &Settings, names: &[&str]) -> Nodes {
+    let mut numbers = BTreeMap::new();
+    let numbers: Vec<u32> = names
+        .iter()
+        .map(|name| {
+            let next = numbers.len() as u32;
+            let node = name.split('.').next().unwrap_or_default();
+            *numbers.entry(node).or_insert(next)
+        })
+        .collect();
+    let of = |socket: &usize| numbers.get(*socket).copied().unwrap_or(0);
+    Nodes::numbered(settings.sockets.iter().map(of))
 }
 
 /// The processor that is meant.

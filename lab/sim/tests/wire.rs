@@ -13,7 +13,7 @@ use hostwire_sim::experiments::curves::chain;
 use hostwire_sim::experiments::tccluster::booted;
 use hostwire_sim::firmware::boot_all;
 use hostwire_sim::machine::Machine;
-use hostwire_sim::models::ht::opteron::{Op, OpteronConfig, Script};
+use hostwire_sim::models::ht::opteron::{Op, Opteron, OpteronConfig, Script};
 use hostwire_sim::wire::{Settings, VirtualWire, WireError, run, run_watched};
 use hostwire_transport::{TransportError, Wire};
 
@@ -351,6 +351,46 @@ fn time_is_what_the_calls_cost() {
         assert_eq!(cost(&|| wire.store_word(0, 64, 1).unwrap()), Ps::ZERO);
     })
     .unwrap();
+}
+
+/// Each store of a peer wakes a PE that waits. It still says nothing again before time has passed: stores of all who wait would wake all.
+#[test]
+fn a_wait_stores_nothing_however_often_it_is_woken() {
+    let stores = |wakes: u64| {
+        let mut machine = boards(3);
+        run(&mut machine, &settings(3), &|wire| {
+            let job = job(wire);
+            let words = job.alloc::<u64>(1).unwrap();
+            let mut word = [0_u64];
+            match job.pe() {
+                // Has sent to both, which is what it could say again.
+                0 => {
+                    job.send(1, 0, &word).unwrap();
+                    job.send(2, 0, &word).unwrap();
+                    job.recv(2, 0, &mut word).unwrap();
+                }
+                1 => {
+                    job.recv(0, 0, &mut word).unwrap();
+                    for wake in 0..wakes {
+                        words.put(0, 0, &[wake]).unwrap();
+                        job.quiet().unwrap();
+                    }
+                    job.send(2, 0, &word).unwrap();
+                }
+                _ => {
+                    job.recv(0, 0, &mut word).unwrap();
+                    job.recv(1, 0, &mut word).unwrap();
+                    job.send(0, 0, &word).unwrap();
+                }
+            }
+            job.finalize().unwrap();
+        })
+        .unwrap();
+        let first = machine.sockets()[0].component;
+        let processor: &Opteron = machine.sim.component(first).unwrap();
+        processor.counters().stores_sent
+    };
+    assert_eq!(stores(0), stores(50));
 }
 
 /// A job whose link never trained ends in a report that names the link, not only the PEs.

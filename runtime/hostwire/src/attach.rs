@@ -40,6 +40,22 @@ impl Attachment {
     }
 }
 
+/// The most bytes of a heap for which nobody asks, of a PE whose hardware is a model: what the memory of that hardware allows, and not that
+/// of this machine. `None` on real hardware.
+///
+/// # Errors
+/// [`Error::Transport`] if the launcher says something that cannot be.
+pub fn modelled_heap_bytes() -> Result<Option<usize>> {
+    let room = modelled::room_bytes()?;
+    Ok(room.map(|bytes| heap_within(usize::try_from(bytes).unwrap_or(usize::MAX))))
+}
+
+/// The largest power of two that leaves a quarter of the room of a segment for its other parts.
+fn heap_within(room_bytes: usize) -> usize {
+    let most = room_bytes - room_bytes / 4;
+    most.checked_ilog2().map_or(0, |bits| 1 << bits)
+}
+
 fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<Attachment> {
     ForkGuard::process_has_joined_none()?;
     let settings = Settings::from_env()?;
@@ -56,7 +72,11 @@ fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<Attachment> {
     }
     let status = Status::new(board, pe);
     status.set(Activity::Attaching, None);
-    let sizes = sizes(settings.sizes(), pes)?;
+    let mut usual = settings.sizes();
+    if let (None, Some(bytes)) = (settings.heap_bytes, modelled_heap_bytes()?) {
+        usual.heap_bytes = usual.heap_bytes.min(bytes);
+    }
+    let sizes = sizes(usual, pes)?;
     let segment = Segment {
         terms: terms(&settings, pes, sizes)?,
         deadline: deadline.at(),
@@ -321,6 +341,14 @@ fn launch_failed(fault: LaunchError) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_heap_leaves_room_for_the_rest_of_a_segment() {
+        let gib = 1 << 30;
+        for (room, heap) in [(8 * gib, 4 * gib), (2 * gib - 4096, gib), (3, 2), (0, 0)] {
+            assert_eq!(heap_within(room), heap);
+        }
+    }
 
     #[test]
     fn no_wire_between_hosts_by_accident() {

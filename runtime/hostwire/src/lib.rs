@@ -92,6 +92,8 @@ mod team;
 mod wait_hooks;
 
 pub use agent::AgentMode;
+#[cfg(target_os = "linux")]
+pub use attach::modelled_heap_bytes;
 #[doc(hidden)]
 pub use collective::untyped_as;
 pub use element::{AtomicElement, AtomicInteger, Element};

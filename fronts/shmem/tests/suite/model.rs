@@ -15,11 +15,15 @@ fn cluster(name: &str) -> String {
 }
 
 fn run(name: &str, cluster_name: &str, pes: usize) -> Option<String> {
+    // The usual one depends on the hardware.
+    run_with(&["--heap", "64M"], name, cluster_name, pes)
+}
+
+fn run_with(heap: &[&str], name: &str, cluster_name: &str, pes: usize) -> Option<String> {
     let tree = tree().filter(|_| !is_emulated())?;
     let program = program(tree, name, Language::C11);
     let mut command = oshrun(tree, pes);
-    // The usual heap can be larger than the memory of a modelled host.
-    command.args(["--stats", "--heap", "64M"]);
+    command.arg("--stats").args(heap);
     command.args(["--cluster", &cluster(cluster_name)]);
     // No PE shares memory with another one.
     command.env("SHMEM_TEST_HOSTS", pes.to_string());
@@ -87,6 +91,12 @@ programs! {
     teams_and_contexts: "teams";
     locks: "lock";
     static_objects: "statics";
+}
+
+/// A program that says no heap gets one for which a modelled host of 2 GiB has memory.
+#[test]
+fn the_usual_heap_fits_the_hardware() {
+    run_with(&[], "rma", "htx-pair.toml", 8);
 }
 
 #[test]

@@ -63,8 +63,6 @@ fn run(args: &Args) -> Result<(), Failed> {
     let cluster = args.model.cluster.as_deref().unwrap_or(Path::new(""));
     let pes = args.pes.unwrap_or(1);
     let mut hardware = Hardware::new(cluster, &args.model, pes, None)?;
-    let names = hardware.models.places();
-    let names = names.map_err(|cause| Failed::Start(format!("--cluster: {cause}")))?;
     let sizes = Sizes {
         heap_bytes: HEAP_BYTES,
         ..Sizes::default()
@@ -75,7 +73,7 @@ fn run(args: &Args) -> Result<(), Failed> {
     let run = Run {
         program,
         sizes,
-        hosts: hosts(&hardware.settings, &names),
+        hosts: hardware.hosts.clone(),
         stamps: args.model.stamp,
     };
     let lines = run.on(&hardware)?;
@@ -106,21 +104,6 @@ fn program(args: &Args) -> Result<&'static Program, Failed> {
         }
         words => Err(wrong(&words.join(" "))),
     }
-}
-
-/// Which PEs share a node: processors of a node have its name before a dot.
-fn hosts(settings: &Settings, names: &[String]) -> Nodes {
-    let node = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
-    let mut numbers = std::collections::BTreeMap::new();
-    let numbers: Vec<u32> = names
-        .iter()
-        .map(|name| {
-            let next = numbers.len() as u32;
-            *numbers.entry(node(name)).or_insert(next)
-        })
-        .collect();
-    let of = |socket: &usize| numbers.get(*socket).copied().unwrap_or(0);
-    Nodes::numbered(settings.sockets.iter().map(of))
 }
 
 /// A job that is about to run.

@@ -487,6 +487,19 @@ fn memory_that_a_processor_does_not_have_is_named_and_so_is_a_heap_that_fits() {
     assert_eq!(ended.status, 0, "{fits}: {ended:?}");
 }
 
+/// Nine heaps of the usual size are more than the 2 GiB of a host.
+#[test]
+fn a_heap_for_which_nobody_asks_fits_the_hardware() {
+    let (cluster, probe) = (cluster("htx-pair.toml"), probe());
+    let job = ["run", "--cluster", &cluster, "--place", "0", "-n", "9"];
+    let with = |heap: &[&str]| job::run(&[&job, heap, &[&probe, "meet"]].concat());
+    let ended = with(&[]);
+    assert_eq!(ended.status, 0, "{ended:?}");
+    let ended = with(&["--heap", "256M"]);
+    assert_eq!(ended.status, 1, "{ended:?}");
+    assert!(ended.stderr.contains("a heap of"), "{ended:?}");
+}
+
 /// What starts a job ends with it: a program of an experiment, one of a sweep, and one that is compared.
 #[test]
 fn kill_9_of_what_starts_a_job_takes_the_job_with_it() {

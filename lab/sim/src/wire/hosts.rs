@@ -34,7 +34,7 @@ const WORD_BYTES: u64 = 8;
 /// A write-combining buffer.
 const LINE_BYTES: u64 = 64;
 /// Room for them in the memory of a host, for each PE.
-const SOURCE_BYTES: u64 = CHAIN_BYTES_MAX.next_multiple_of(4096);
+pub(super) const SOURCE_BYTES: u64 = CHAIN_BYTES_MAX.next_multiple_of(4096);
 
 /// What a core does next.
 enum Step {

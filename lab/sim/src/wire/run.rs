@@ -12,7 +12,7 @@ use crate::engine::{Ps, RunError, StallReport, Summary};
 
 use super::board::{Pe, Request, SharedBoard};
 use super::dma;
-use super::hosts::Hosts;
+use super::hosts::{Hosts, SOURCE_BYTES};
 use super::messages::RingWait;
 use super::platform::{Cores, Platform};
 use super::socket;
@@ -60,6 +60,12 @@ impl Settings {
     /// From one segment to the next in the memory of a socket.
     pub(super) fn pitch_bytes(&self) -> u64 {
         (self.segment_bytes as u64).next_multiple_of(SEGMENT_ALIGN_BYTES)
+    }
+
+    /// Bytes that each PE can have for its segment at least, where the places of a cluster have so much memory.
+    pub fn room_bytes(&self, memory_bytes: &[u64]) -> u64 {
+        let of = |place: usize| memory_bytes.get(place).copied().unwrap_or(0);
+        self.fits_bytes(of, SOURCE_BYTES)
     }
 
     /// Bytes of the largest segment that all PEs could have, where a socket has so much memory and each

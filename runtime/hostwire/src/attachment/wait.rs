@@ -142,8 +142,7 @@ impl Attachment {
             _ if self.wire.is_in_virtual_time() => self.find_gone(watch)?,
             _ => None,
         };
-        // Of virtual time, only that it passes is seen.
-        let begin = (!self.wire.is_in_virtual_time()).then(|| self.wire.now());
+        let begin = self.wire.now();
         let rung = early.is_none() && self.sleep(limit, deadline);
         if let Some(result) = poll()? {
             return Ok(Some(result));
@@ -151,8 +150,12 @@ impl Attachment {
         if self.interrupt.get().is_some_and(|is_wanted| is_wanted()) {
             return Err(Error::Interrupted);
         }
-        let slept = begin.map(|begin| self.wire.now().saturating_sub(begin));
-        backoff.woke(rung, slept.unwrap_or_default());
+        let slept = self.wire.now().saturating_sub(begin);
+        backoff.woke(rung, slept);
+        if self.is_in_virtual_time && slept < limit {
+            // A sleep in virtual time may end at any store, and does not say so. Only time makes a wait long.
+            backoff.came();
+        }
         let gone = early.map_or_else(|| self.find_gone(watch), |gone| Ok(Some(gone)))?;
         let Some(gone) = gone else {
             return Ok(None);

@@ -75,7 +75,7 @@ fn reductions_combine_neighbours_in_the_order_of_ranks() {
                 let mut values = vec![[rank; 2]; count];
                 let tag = Tag::new(Kind::Reduce, count);
                 let bytes = values.as_mut_bytes();
-                team.reduce_along(inner, tree, (tag, bytes), JOIN).unwrap();
+                team.reduce_along(inner, (tree, tag), bytes, JOIN).unwrap();
                 assert_eq!(values, all);
                 // Of symmetric memory: along the tree, or each a part.
                 let memory = job.alloc::<Run>(2 * count).unwrap();

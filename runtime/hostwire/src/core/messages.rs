@@ -69,9 +69,8 @@ const DOUBLING_BYTES_MAX: usize = 64 << 10;
 /// the values of all. Fitted.
 const GATHERED_BYTES_MAX: usize = 512;
 
-/// With more members, values of neighbours are combined first, and none is sent to a member of each rank. Up to it, members that combine
-/// have the values of all.
-const GROUPED_PES_MIN: usize = 1024;
+/// With more members, nothing goes around a ring of all.
+const RING_PES_MAX: usize = 1024;
 
 /// Where the piece of each rank lies, in bytes. Each piece begins where the last one ends.
 #[derive(Debug)]
@@ -284,7 +283,7 @@ impl Team {
         let (size, own, each) = (self.size(), self.rank, values.len());
         let operation = Operation::new(self, caller, tag)?;
         all[own * each..][..each].copy_from_slice(values);
-        if all.len() <= DOUBLING_BYTES_MAX || size > GROUPED_PES_MIN {
+        if all.len() <= DOUBLING_BYTES_MAX || size > RING_PES_MAX {
             double(&operation, values, all)?;
         } else {
             // Around a ring: each step passes on what the last one brought.
@@ -458,17 +457,14 @@ impl Team {
             return self.reduce_in_pieces(caller, values, combine);
         }
         let tag = Tag::new(Kind::Reduce, len).on(combine.operands);
+        if let Some(tree) = self.tree().filter(|_| self.folds_along_tree(len)) {
+            return self.reduce_along(caller, (tree, tag), values, combine);
+        }
         if len <= GATHERED_BYTES_MAX && len * self.size() <= DOUBLING_BYTES_MAX {
             let mut all = vec![0; len * self.size()];
             self.gather_long(caller, tag, values, &mut all)?;
             fold(values, &all, combine);
             return Ok(());
-        }
-        if let Some(tree) = self.tree()
-            && self.size() > GROUPED_PES_MIN
-            && self.folds_along_tree(len)
-        {
-            return self.reduce_along(caller, tree, (tag, values), combine);
         }
         // Each rank reduces one piece of all values, then all gather the pieces.
         let (reduced, mut all) = self.reduce_piece(caller, tag, values, combine)?;
@@ -481,10 +477,14 @@ impl Team {
     fn reduce_along<M: Messages>(
         &self,
         caller: &M,
-        tree: &Tree,
-        (tag, values): (Tag, &mut [u8]),
+        (tree, tag): (&Tree, Tag),
+        values: &mut [u8],
         combine: Combine<'_>,
     ) -> Result<()> {
+        if values.len() <= LINE_DATA_BYTES {
+            let (len, buffers) = (values.len(), &mut Buffers::in_place(values));
+            return self.fold_lines(caller, (tree, tag), len, buffers, combine.function);
+        }
         let operation = Operation::new(self, caller, tag)?;
         let steps = tree.up();
         let mut theirs = vec![0; values.len()];

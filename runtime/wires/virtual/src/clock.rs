@@ -51,6 +51,11 @@ impl Clock {
         Ok(Some(Self(Desk::map(&file)?)))
     }
 
+    /// Bytes that the modelled hardware has for the segment of this PE, if the launcher has said so.
+    pub fn room_bytes(&self) -> Option<u64> {
+        self.0.room_bytes()
+    }
+
     /// The role of the calling thread.
     pub fn who(&self) -> Who {
         match self.0.part() {

@@ -17,6 +17,7 @@
 //! | 656..664 | blocks of a chain of puts, and the alignment of their ends: 4 each; 0 and 0 if there are no chains | the simulator |
 //! | 664..680 | bytes of a block, and of all blocks of a chain: 8 each | the simulator |
 //! | 680..688 | processor time of that thread at the last count, in ns | the PE |
+//! | 688..696 | bytes that the modelled hardware has for the segment of the PE; 0 if that is not known | the launcher |
 //! | 4096.. | bytes of the request, or the text of the error | both |
 //!
 //! Numbers have the byte order of this machine. The side without the turn only touches the
@@ -55,6 +56,7 @@ const ALIGN_AT: usize = 660;
 const BLOCK_BYTES_AT: usize = 664;
 const BYTES_AT: usize = 672;
 const COUNTED_AT: usize = 680;
+const ROOM_AT: usize = 688;
 
 /// Words of a request.
 pub(super) const REQUEST_WORDS: usize = 8;
@@ -176,6 +178,16 @@ impl Desk {
         self.word(JOB_AT).store(job as u64, Ordering::Relaxed);
         let high = (job >> 64) as u64;
         self.word(JOB_AT + 8).store(high, Ordering::Relaxed);
+    }
+
+    /// Bytes that the modelled hardware has for the segment of the PE.
+    pub(super) fn room_bytes(&self) -> Option<u64> {
+        let bytes = self.word(ROOM_AT).load(Ordering::Relaxed);
+        (bytes > 0).then_some(bytes)
+    }
+
+    pub(super) fn set_room_bytes(&self, bytes: u64) {
+        self.word(ROOM_AT).store(bytes, Ordering::Relaxed);
     }
 
     /// What the hardware can do in one chain of puts.

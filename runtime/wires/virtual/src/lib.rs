@@ -52,6 +52,14 @@ pub fn is_inherited() -> bool {
     std::env::var_os(VARIABLE).is_some()
 }
 
+/// Bytes that the modelled hardware has for the segment of this process, if it is a PE there and its launcher says so.
+///
+/// # Errors
+/// As [`inherited`], but a process may ask at any time.
+pub fn room_bytes() -> Result<Option<u64>, TransportError> {
+    Ok(Clock::inherited()?.and_then(|clock| clock.room_bytes()))
+}
+
 /// The two descriptors from the environment of a PE whose hardware is a model.
 ///
 /// # Errors

@@ -93,6 +93,11 @@ impl Seat {
         self.desk.set_seat(pe, pes, job);
     }
 
+    /// Says how many bytes the hardware has for the segment of the PE.
+    pub fn set_room(&self, bytes: u64) {
+        self.desk.set_room_bytes(bytes);
+    }
+
     /// Waits until this PE, one of `pes`, begins. `None` if its process ends before, or if `stop`
     /// says so.
     ///

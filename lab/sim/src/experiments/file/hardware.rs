@@ -15,7 +15,7 @@ use crate::machine::Machine;
 use crate::machine::htx::HtxCluster;
 use crate::models;
 use crate::record::{Events, RecordError, Recording};
-use crate::tca::SubCluster;
+use crate::tca::{SubCluster, TcaError};
 use crate::wire::{CallCosts, Platform};
 
 use super::calls;
@@ -28,6 +28,15 @@ pub struct Hardware {
     cluster: Cluster,
     models: Models,
     calls: CallCosts,
+}
+
+/// Where PEs can run: a processor, or a host with a board or a chip.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its name in the plan.
+    pub name: String,
+    /// Memory of it for programs.
+    pub memory_bytes: u64,
 }
 
 /// The use of links until some moment: see [`Built::watch_links`].
@@ -159,28 +168,38 @@ impl Hardware {
         Ok(())
     }
 
-    /// The names of the places where PEs can run, in order: processors, or hosts with boards or chips.
+    /// The places where PEs can run, in order: processors, or hosts with boards or chips.
     ///
     /// # Errors
     /// [`ExperimentError`] if the plan cannot be built.
-    pub fn places(&self) -> Result<Vec<String>, ExperimentError> {
+    pub fn places(&self) -> Result<Vec<Place>, ExperimentError> {
+        let place = |name: &str, memory_bytes| Place {
+            name: name.to_owned(),
+            memory_bytes,
+        };
         let plan = match &self.cluster {
             Cluster::AddressMap(plan) => plan,
             Cluster::Htx(plan) => {
                 let hosts = plan.hosts().iter();
-                return Ok(hosts.map(|host| host.name.clone()).collect());
+                return Ok(hosts
+                    .map(|host| place(&host.name, host.memory_bytes))
+                    .collect());
             }
         };
         Ok(match plan.fabric() {
             Fabric::TcCluster => {
                 let machine = Machine::new((**plan).clone(), &self.models.processor)?;
                 let sockets = machine.sockets().iter();
-                sockets.map(|socket| socket.name.clone()).collect()
+                let memory = |id| plan.processor(id).map_or(0, |of| of.memory.bytes);
+                let places = sockets.map(|socket| place(&socket.name, memory(socket.id)));
+                places.collect()
             }
             Fabric::Peach2 => {
-                SubCluster::new(plan, &self.models.tca.resolved())?;
-                let nodes = plan.nodes().iter();
-                nodes.map(|node| node.name.clone()).collect()
+                let cluster = SubCluster::new(plan, &self.models.tca.resolved())?;
+                let nodes = (0..).zip(plan.nodes());
+                let places =
+                    nodes.map(|(number, node)| Ok(place(&node.name, cluster.host_bytes(number)?)));
+                places.collect::<Result<_, TcaError>>()?
             }
         })
     }
@@ -264,17 +283,29 @@ mod tests {
         read_hardware("it.toml", text.as_bytes(), &load).map_err(|error| error.to_string())
     }
 
+    fn names(hardware: &Hardware) -> Vec<String> {
+        let places = hardware.places().unwrap().into_iter();
+        places.map(|place| place.name).collect()
+    }
+
+    #[test]
+    fn places_have_the_memory_of_the_plan() {
+        let bytes = |text: &str| read(text).unwrap().places().unwrap()[0].memory_bytes;
+        let boards = include_str!("../../../clusters/two-boards.toml");
+        assert_eq!(bytes(boards), 8 << 30);
+        assert_eq!(bytes(BOARDS), 2 << 30);
+        // The driver has some of it.
+        assert!((1..8 << 30).contains(&bytes(RING)), "{}", bytes(RING));
+    }
+
     #[test]
     fn a_cluster_file_has_the_usual_parameters() {
         let ring = read(RING).unwrap();
-        assert_eq!(ring.places().unwrap(), ["n0", "n1", "n2", "n3"]);
+        assert_eq!(names(&ring), ["n0", "n1", "n2", "n3"]);
         assert_eq!(ring.models.tca.config.puts.dma_from_bytes, 16 << 10);
         let boards = include_str!("../../../clusters/two-boards.toml");
         assert_eq!(read(boards).unwrap().places().unwrap().len(), 2);
-        assert_eq!(
-            read(BOARDS).unwrap().places().unwrap(),
-            ["a", "b", "c", "d"]
-        );
+        assert_eq!(names(&read(BOARDS).unwrap()), ["a", "b", "c", "d"]);
     }
 
     #[test]
@@ -292,7 +323,7 @@ mod tests {
         let text = "cluster = \"boards.toml\"\n[parameters]\ncompleter_cycles = 9\n\
                     send_work = \"40ns\"\nio_read = \"40ns\"\n";
         let boards = read(text).unwrap();
-        assert_eq!(boards.places().unwrap(), ["a", "b", "c", "d"]);
+        assert_eq!(names(&boards), ["a", "b", "c", "d"]);
         assert_eq!(boards.models.nic.completer_cycles, 9);
         assert_eq!(boards.models.processor.io_read, Ps::from_ns(40));
         assert_eq!(boards.models.processor.send_work, Ps::from_ns(40));

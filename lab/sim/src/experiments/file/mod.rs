@@ -63,7 +63,7 @@ pub use configuration::{
     AdapterFigures, BoardsFigures, CableFigures, ClusterFigures, Configuration, DeviceFigures,
     NodeFigures,
 };
-pub use hardware::{Built, Hardware, read_hardware};
+pub use hardware::{Built, Hardware, Place, read_hardware};
 pub use memory_workload::{MemoryFigures, RegionFigures};
 pub use outcome::{Metric, Outcome, RegionUse, RunFigures, RunResult};
 pub use parameter::{Origin, ParameterValue};

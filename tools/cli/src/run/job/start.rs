@@ -52,7 +52,7 @@ impl Job {
             };
             plan.binding.enter(pe)?;
             let time = plan.virtual_time.as_ref();
-            let line = time.map(|time| Line::new(time.compute, (pe, plan.pes), &crew.mark));
+            let line = time.map(|time| Line::new(time, (pe, plan.pes), &crew.mark));
             let line = line.transpose()?;
             let (started, pipe) = crew.start(&plan, pe, line.as_ref(), input)?;
             // The descriptors of the PE's ends are closed here: there are not enough for those of thousands.

@@ -45,6 +45,9 @@ pub trait Models {
 
 /// Modelled hardware that a job can run on.
 pub trait Hardware: Send {
+    /// Bytes that it has for the segment of each PE, at least.
+    fn room_bytes(&self) -> u64;
+
     /// Simulates the PEs at `seats`, in their order, to their end, and returns what there is to say of the run.
     /// Looks often whether the launcher wants it to [end](Launcher::stops).
     ///
@@ -73,10 +76,11 @@ pub struct Line {
 
 impl Line {
     /// The connection of a PE that is about to be started: its number, of how many, and the mark of their job.
-    pub fn new(compute: Compute, pe: (u32, u32), mark: &Mark) -> Result<Self, StartError> {
+    pub fn new(time: &VirtualTime, pe: (u32, u32), mark: &Mark) -> Result<Self, StartError> {
         let (seat, there) = Seat::new().map_err(|cause| StartError::Cluster(cause.to_string()))?;
         seat.assign(pe, mark.number());
-        if let Compute::Measured { ns_per_s } = compute {
+        seat.set_room(time.hardware.room_bytes());
+        if let Compute::Measured { ns_per_s } = time.compute {
             seat.measure_computing(ns_per_s);
         }
         let there = there.map(Arc::new);
