@@ -16,7 +16,7 @@ test: ## Everything that CI checks
 test-long: ## Slow suites: ignored tests, many more cases for the random ones
 	@scripts/test-long.sh
 
-test-arm: ## The lower crates, the examples and libshmem on 64-bit Arm, emulated elsewhere
+test-arm: ## The runtime, the examples, libshmem and the provider on 64-bit Arm, emulated elsewhere
 	@scripts/test-arm.sh
 
 rtl: ## The hardware in lab/rtl: lint, tests, proofs, synthesis, one table; see scripts/rtl.sh

@@ -12,7 +12,8 @@
 /* Define SHMEMX_INLINE to have short puts, gets and atomics on the default context compiled into
  * the program, which makes them faster: see oshcc(1). Tools that stand in front of functions of
  * this header do not see those then. Compilers and processors that it is not for call them. */
-#if defined(SHMEMX_INLINE) && defined(__GNUC__) && defined(__x86_64__) && defined(__LP64__)
+#if defined(SHMEMX_INLINE) && defined(__GNUC__) && defined(__LP64__) \
+    && (defined(__x86_64__) || (defined(__aarch64__) && defined(__ARM_FEATURE_UNALIGNED)))
 #define SHMEMX_IS_INLINE
 #endif
 

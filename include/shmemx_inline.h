@@ -45,9 +45,14 @@ struct shmemx_reach_1 {
 SHMEM_FUNCTION_ATTRIBUTES void shmemx_ring_1(const char *routine, int pe);
 
 #define HOSTWIRE_INLINE static __inline__ __attribute__((always_inline, unused))
-/* Nothing in front of it is moved behind it, and the other way round. Processors of this
- * architecture keep stores in order, and loads. */
+/* Compilers move nothing across it. */
 #define HOSTWIRE_BARRIER() __asm__ __volatile__("" ::: "memory")
+/* Behind the loads of a get, which is complete when it returns: nothing later is done before them. */
+#if defined(__x86_64__)
+#define HOSTWIRE_GOT() HOSTWIRE_BARRIER()
+#else
+#define HOSTWIRE_GOT() __asm__ __volatile__("dmb ishld" ::: "memory")
+#endif
 
 /* What it points to is unknown from here on: compilers warn of what code for longer runs would do to a
  * short object, although nobody asks for that. */
@@ -58,8 +63,12 @@ SHMEM_FUNCTION_ATTRIBUTES void shmemx_ring_1(const char *routine, int pe);
 HOSTWIRE_INLINE const struct shmemx_reach_1 *hostwire_reach(void)
 {
     const struct shmemx_reach_1 *reach;
+#if defined(__x86_64__)
     __asm__("{movq shmemx_reach_1@GOTPCREL(%%rip), %0|mov %0, QWORD PTR shmemx_reach_1@GOTPCREL[rip]}"
             : "=r"(reach));
+#else
+    __asm__("adrp %0, :got:shmemx_reach_1\n\tldr %0, [%0, :got_lo12:shmemx_reach_1]" : "=r"(reach));
+#endif
     return reach;
 }
 
@@ -72,6 +81,7 @@ HOSTWIRE_INLINE const struct shmemx_reach_1 *hostwire_reach(void)
  * bytes, is 0 until all else is there, and all else is read `after` it. If it was kept while the
  * library ended, that is seen by who uses the library behind its end only, in the function that was
  * in it before. */
+#if defined(__x86_64__)
 #define HOSTWIRE_FIELD(field) [field] "i"(offsetof(struct shmemx_reach_1, field))
 
 /* How far a PE is from the first. */
@@ -152,6 +162,78 @@ HOSTWIRE_PART(heap)
 HOSTWIRE_PART(statics)
 #undef HOSTWIRE_PART
 #undef HOSTWIRE_FIELD
+#else
+/* 64-bit Arm: no instruction works on what it loads, so each field is loaded by itself, `after` another
+ * value, and the compiler does the sums. There is no jump, so in a loop only a compare is left. */
+#define HOSTWIRE_FIELD(name, field) \
+    HOSTWIRE_INLINE size_t hostwire_field_##name(const struct shmemx_reach_1 *reach, size_t after) \
+    { \
+        size_t value; \
+        __asm__("ldr %0, [%1, %2]" \
+                : "=r"(value) \
+                : "r"(reach), "i"(offsetof(struct shmemx_reach_1, field)), "r"(after)); \
+        return value; \
+    }
+HOSTWIRE_FIELD(pes, pes)
+HOSTWIRE_FIELD(stride, stride)
+HOSTWIRE_FIELD(doorbell, doorbell)
+
+/* How far a PE is from the first. */
+HOSTWIRE_INLINE size_t hostwire_distance(const struct shmemx_reach_1 *reach, size_t pe, size_t after)
+{
+    return pe * hostwire_field_stride(reach, after);
+}
+
+/* Where the doorbell of that PE is. */
+HOSTWIRE_INLINE size_t hostwire_doorbell(const struct shmemx_reach_1 *reach, size_t distance,
+                                         size_t after)
+{
+    return distance + hostwire_field_doorbell(reach, after);
+}
+
+#define HOSTWIRE_PART(part) \
+    HOSTWIRE_FIELD(part##_begin, part) \
+    HOSTWIRE_FIELD(part##_all_starts, part##_starts) \
+    HOSTWIRE_FIELD(part##_to_first, part##_to_first) \
+    HOSTWIRE_FIELD(part##_bytes, part##_bytes) \
+    /* How far in the region an address is. */ \
+    HOSTWIRE_INLINE size_t hostwire_in_##part(const struct shmemx_reach_1 *reach, size_t address) \
+    { \
+        return address - hostwire_field_##part##_begin(reach, 0); \
+    } \
+    /* At how many of its bytes up to 64 bytes may begin: none if the PE is not in reach. */ \
+    HOSTWIRE_INLINE size_t hostwire_##part##_starts(const struct shmemx_reach_1 *reach, size_t pe) \
+    { \
+        size_t starts = hostwire_field_##part##_all_starts(reach, 0); \
+        __asm__("cmp %[pe], %[pes]\n\tcsel %[starts], %[starts], xzr, lo" \
+                : [starts] "+r"(starts) \
+                : [pe] "r"(pe), [pes] "r"(hostwire_field_pes(reach, 0)) \
+                : "cc"); \
+        return starts; \
+    } \
+    /* The same of `bytes`, which are not 0. */ \
+    HOSTWIRE_INLINE size_t hostwire_##part##_starts_of(const struct shmemx_reach_1 *reach, \
+                                                       size_t pe, size_t bytes) \
+    { \
+        size_t starts = hostwire_field_##part##_bytes(reach, 0); \
+        __asm__("cmp %[pe], %[pes]\n\tcsel %[starts], %[starts], xzr, lo\n\t" \
+                "subs %[starts], %[starts], %[bytes]\n\tcsinc %[starts], xzr, %[starts], lo" \
+                : [starts] "+&r"(starts) \
+                : [pe] "r"(pe), [pes] "r"(hostwire_field_pes(reach, 0)), [bytes] "r"(bytes) \
+                : "cc"); \
+        return starts; \
+    } \
+    /* What to add to an address in it for that of a PE. */ \
+    HOSTWIRE_INLINE size_t hostwire_##part##_at(const struct shmemx_reach_1 *reach, \
+                                                size_t distance, size_t after) \
+    { \
+        return distance + hostwire_field_##part##_to_first(reach, after); \
+    }
+HOSTWIRE_PART(heap)
+HOSTWIRE_PART(statics)
+#undef HOSTWIRE_PART
+#undef HOSTWIRE_FIELD
+#endif
 
 /* Where an object is at a PE, and the doorbell of that PE. */
 struct hostwire_place {
@@ -380,7 +462,7 @@ HOSTWIRE_INLINE int hostwire_get(void *dest, const void *source, size_t nelems, 
     } else {
         return 0;
     }
-    HOSTWIRE_BARRIER();
+    HOSTWIRE_GOT();
     return 1;
 }
 
@@ -426,7 +508,7 @@ HOSTWIRE_INLINE int hostwire_get(void *dest, const void *source, size_t nelems, 
             hostwire_load(&value, place.at, BYTES); \
         else \
             return p##function(source, pe); \
-        HOSTWIRE_BARRIER(); \
+        HOSTWIRE_GOT(); \
         return value; \
     }
 
@@ -841,6 +923,7 @@ HOSTWIRE_ATOMIC_FETCH_XOR(shmem_uint64_atomic_fetch_xor, uint64_t, sizeof(uint64
 #undef HOSTWIRE_FETCHING
 #undef HOSTWIRE_CHANGING
 #undef HOSTWIRE_BARRIER
+#undef HOSTWIRE_GOT
 #undef HOSTWIRE_HIDE
 #undef HOSTWIRE_INLINE
 

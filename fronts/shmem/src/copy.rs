@@ -68,12 +68,64 @@ pub(crate) unsafe fn word_from_peer(to: *mut u8, from: *const u8, len: usize) {
     }
 }
 
+/// As on x86-64: one instruction, without a look at the address.
+///
+/// # Safety
+/// Both are valid for `len` bytes, which is 4 or 8; `to` is reached only by atomics and raw
+/// copies.
+#[cfg(target_arch = "aarch64")]
+#[inline(always)]
+pub(crate) unsafe fn word_to_peer(to: *mut u8, from: *const u8, len: usize) {
+    if len == 8 {
+        // SAFETY: reads and stores the 8 bytes that the caller promises, aligned or not.
+        unsafe {
+            let word = from.cast::<u64>().read_unaligned();
+            core::arch::asm!("str {:x}, [{}]", in(reg) word, in(reg) to,
+                options(nostack, preserves_flags));
+        }
+    } else {
+        // SAFETY: `len` is 4: reads and stores the 4 bytes that the caller promises, aligned or not.
+        unsafe {
+            let half = from.cast::<u32>().read_unaligned();
+            core::arch::asm!("str {:w}, [{}]", in(reg) half, in(reg) to,
+                options(nostack, preserves_flags));
+        }
+    }
+}
+
+/// As [`word_to_peer`], the other way.
+///
+/// # Safety
+/// Both are valid for `len` bytes, which is 4 or 8; `from` is reached only by atomics and raw
+/// copies.
+#[cfg(target_arch = "aarch64")]
+#[inline(always)]
+pub(crate) unsafe fn word_from_peer(to: *mut u8, from: *const u8, len: usize) {
+    if len == 8 {
+        let word: u64;
+        // SAFETY: loads and writes the 8 bytes that the caller promises, aligned or not.
+        unsafe {
+            core::arch::asm!("ldr {:x}, [{}]", out(reg) word, in(reg) from,
+                options(nostack, preserves_flags, readonly));
+            to.cast::<u64>().write_unaligned(word);
+        }
+    } else {
+        let half: u32;
+        // SAFETY: `len` is 4: loads and writes the 4 bytes that the caller promises, aligned or not.
+        unsafe {
+            core::arch::asm!("ldr {:w}, [{}]", out(reg) half, in(reg) from,
+                options(nostack, preserves_flags, readonly));
+            to.cast::<u32>().write_unaligned(half);
+        }
+    }
+}
+
 /// Copies a word of 8 bytes, or of 4, to shared memory: in one piece if it is aligned there.
 ///
 /// # Safety
 /// Both are valid for `len` bytes, which is 4 or 8; `to` is reached only by atomics and raw
 /// copies.
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 #[inline(always)]
 pub(crate) unsafe fn word_to_peer(to: *mut u8, from: *const u8, len: usize) {
     use core::sync::atomic::{AtomicU32, AtomicU64};
@@ -96,7 +148,7 @@ pub(crate) unsafe fn word_to_peer(to: *mut u8, from: *const u8, len: usize) {
 /// # Safety
 /// Both are valid for `len` bytes, which is 4 or 8; `from` is reached only by atomics and raw
 /// copies.
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 #[inline(always)]
 pub(crate) unsafe fn word_from_peer(to: *mut u8, from: *const u8, len: usize) {
     use core::sync::atomic::{AtomicU32, AtomicU64};
@@ -204,6 +256,7 @@ fn has_wide() -> bool {
     std::arch::is_x86_feature_detected!("avx")
 }
 
+/// Arm has no wider vectors that every processor has, and its C libraries pick their `memmove` by processor.
 #[cfg(not(target_arch = "x86_64"))]
 fn has_wide() -> bool {
     false

@@ -1,9 +1,16 @@
 //! Memory in segments that loads, stores and CPU atomics of this process reach.
 
-use core::sync::atomic::{AtomicU32, AtomicU64};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 use crate::buffer::{Blocks, Input, InputBlocks, Output, OutputBlocks, WideInput};
 use crate::copy;
+
+/// Behind the loads of a get, which is complete when it returns: nothing later is done before them. No
+/// instruction on x86-64.
+#[inline(always)]
+fn got() {
+    fence(Ordering::Acquire);
+}
 
 /// Bytes in a segment. They stay mapped for as long as the process lives, and are accessed by
 /// atomics and raw copies only.
@@ -67,6 +74,7 @@ impl Mapped {
         let len = self.room(dest.len());
         // SAFETY: `len` bytes are mapped here, and `dest` has room for as many.
         unsafe { copy::from_peer(dest.at(), self.at, len) };
+        got();
     }
 
     /// The same, with a call of `memmove`.
@@ -75,6 +83,7 @@ impl Mapped {
         let len = self.room(dest.len());
         // SAFETY: `len` bytes are mapped here, and `dest` has room for as many.
         unsafe { core::ptr::copy(self.at, dest.at(), len) };
+        got();
     }
 
     /// Blocks here, of which the first is at byte `first`, if all of them are here.
@@ -153,5 +162,6 @@ impl MappedBlocks {
             to = to.wrapping_offset(dest.blocks().distance(1));
             from = from.wrapping_offset(self.blocks.distance(1));
         }
+        got();
     }
 }

@@ -335,6 +335,19 @@ mod tests {
     }
 
     #[test]
+    fn they_are_whole_pages_of_any_size() {
+        // As the linker of Arm lays it out, for pages of up to 64 KiB.
+        let text = header(libc::PT_LOAD, libc::PF_R | libc::PF_X, 0, 0x1234);
+        let data = header(libc::PT_LOAD, RW, 0x1_fda0, 0x2_0300);
+        let relro = header(libc::PT_GNU_RELRO, libc::PF_R, 0x1_fda0, 0x260);
+        for page in [4 << 10, 16 << 10, 64 << 10] {
+            let found = measure(0x5555_0000, &[text, data, relro], page);
+            assert_eq!(found.address, 0x5557_0000);
+            assert_eq!(found.len_bytes, 0x2_00a0_usize.next_multiple_of(page));
+        }
+    }
+
+    #[test]
     fn another_layout_has_another_digest() {
         let layout = |len| measure(0, &[header(libc::PT_LOAD, RW, 0x1000, len)], 4096).digest;
         assert_eq!(layout(100), layout(100));

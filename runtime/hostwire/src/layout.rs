@@ -512,6 +512,24 @@ mod tests {
         assert!(!layout.is_the_programs(heap, usize::MAX));
     }
 
+    /// The program's pages are mapped there, and those of one part must not be those of another.
+    #[test]
+    fn statics_begin_at_a_page_of_any_size() {
+        for page in [4 << 10, 16 << 10, 64 << 10] {
+            for (pes, tool_bytes) in [(1, 0), (3, 100), (70, 8)] {
+                let sizes = Sizes {
+                    static_bytes: 3 * page,
+                    tool_bytes,
+                    ..Sizes::default()
+                };
+                let layout = Layout::new(pes, sizes).unwrap();
+                let (begin, end) = (layout.statics(), layout.statics() + 3 * page);
+                assert_eq!((begin % page, layout.heap() % page), (0, 0), "{page} {pes}");
+                assert!(begin >= layout.tools() + tool_bytes && end <= layout.heap());
+            }
+        }
+    }
+
     /// What one of a pair has in its memory for what the other one sends, and the addresses of all parts.
     #[test]
     fn a_pair_takes_little_and_all_parts_fit_the_addresses_of_a_host() {

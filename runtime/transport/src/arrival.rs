@@ -15,6 +15,9 @@
 //! This changes only the timing: after a wrong prediction, work done ahead is undone, as
 //! after any branch. It does not work with a shadow stack (CET). The kernel gives one
 //! only to processes in which all objects ask for it, and Rust objects do not.
+//!
+//! Other processors poll in a loop. Those of Arm predict `ret` in this way, too, but whether that helps has to be
+//! measured on one.
 
 #[cfg(not(loom))]
 use crate::sync::AtomicU32;

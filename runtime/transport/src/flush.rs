@@ -5,7 +5,8 @@
 //! | x86-64 that has them | `clwb` | `clflushopt` | `clflush` |
 //! | x86-64 without `clwb` | `clflushopt` | `clflushopt` | `clflush` |
 //! | x86-64 without both | `clflush` | `clflush` | `clflush` |
-//! | AArch64 | `dc civac` | `dc civac` | `dc civac` |
+//! | AArch64 with lines of 64 bytes | `dc cvac` | `dc civac` | `dc civac` |
+//! | AArch64 with others | none | none | none |
 //!
 //! `clflush` is executed in the order of stores, one after the other. `clwb` and `clflushopt` come after earlier
 //! stores to their line, and are otherwise unordered until a fence, so several run at a time. So a later store to
@@ -36,7 +37,7 @@ pub enum Instructions {
     Clflushopt,
     /// `clflush`.
     Clflush,
-    /// `dc civac`.
+    /// `dc cvac`, and `dc civac` to drop.
     DcCivac,
     /// No line can be written back by hand: memory that is not coherent cannot be used.
     None,
@@ -49,7 +50,7 @@ impl Instructions {
             Self::Clwb => "clwb and clflushopt",
             Self::Clflushopt => "clflushopt",
             Self::Clflush => "clflush",
-            Self::DcCivac => "dc civac",
+            Self::DcCivac => "dc cvac and dc civac",
             Self::None => "none",
         }
     }
@@ -115,16 +116,58 @@ mod lines_of {
 
 #[cfg(all(target_arch = "aarch64", not(any(miri, memory_model))))]
 mod lines_of {
-    use super::{Flush, Instructions};
+    use core::arch::asm;
 
+    use super::{Flush, Instructions, LINE_BYTES};
+
+    /// Shorter lines would need more instructions. Longer ones are written back as a whole, and so with what another
+    /// host has stored next to them.
     pub(super) fn instructions() -> Instructions {
-        Instructions::DcCivac
+        let type_register: u64;
+        // SAFETY: Linux lets programs read this register, which describes the caches, or reads it for them.
+        unsafe {
+            asm!("mrs {}, ctr_el0", out(reg) type_register, options(nomem, nostack, preserves_flags));
+        }
+        of_type(type_register)
     }
 
-    pub(super) fn line(line: *const u8, _: Flush, _: Instructions) {
-        // SAFETY: `dc civac` is allowed at EL0 on Linux, cleans and invalidates one line
-        // of a mapping the caller owns, and changes no value.
-        unsafe { core::arch::asm!("dc civac, {}", in(reg) line, options(nostack, preserves_flags)) }
+    /// Of a cache type register. Its fields are logarithms of words of 4 bytes: bits 16 to 19 of the shortest line,
+    /// bits 24 to 27 of the longest run that is written back, or 0.
+    fn of_type(type_register: u64) -> Instructions {
+        let bytes = |shift: u32| 4_usize << (type_register >> shift & 0xf);
+        let written_back = bytes(24);
+        match bytes(16) == LINE_BYTES && [4, LINE_BYTES].contains(&written_back) {
+            true => Instructions::DcCivac,
+            false => Instructions::None,
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn line(line: *const u8, flush: Flush, has: Instructions) {
+        match (flush, has) {
+            (_, Instructions::None) => {}
+            // SAFETY: Linux allows both instructions to programs. They fault only on addresses that are not mapped,
+            // and the callers pass lines of their own mapping; they change no value. Without `nomem` the
+            // compiler moves no access across them.
+            (Flush::WriteBack, _) => unsafe {
+                asm!("dc cvac, {}", in(reg) line, options(nostack, preserves_flags))
+            },
+            // SAFETY: as above.
+            _ => unsafe { asm!("dc civac, {}", in(reg) line, options(nostack, preserves_flags)) },
+        }
+    }
+
+    #[test]
+    fn only_lines_of_64_bytes_can_be_flushed() {
+        // Neoverse N1, Cortex-A72 without the longest run, A64FX, and one with lines of 32 bytes.
+        for (register, found) in [
+            (0x8444_c004, Instructions::DcCivac),
+            (0x8044_8004, Instructions::DcCivac),
+            (0x8668_0006, Instructions::None),
+            (0x8433_8003, Instructions::None),
+        ] {
+            assert_eq!(of_type(register), found, "{register:#x}");
+        }
     }
 }
 

@@ -5,7 +5,10 @@
 //! that is made after a wait instead of before it adds to the latency.
 
 /// The address, as one register.
-#[cfg(all(target_arch = "x86_64", not(any(miri, loom))))]
+#[cfg(all(
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    not(any(miri, loom))
+))]
 #[inline(always)]
 #[expect(
     clippy::pointers_in_nomem_asm_block,
@@ -20,7 +23,7 @@ pub(crate) fn address(mut at: *mut u8) -> *mut u8 {
 }
 
 /// The word, as one register.
-#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
 #[inline(always)]
 pub(crate) fn word(mut value: u64) -> u64 {
     // SAFETY: no instruction; the register is given back as it was.
@@ -30,13 +33,16 @@ pub(crate) fn word(mut value: u64) -> u64 {
     value
 }
 
-#[cfg(all(any(not(target_arch = "x86_64"), miri), not(loom)))]
+#[cfg(all(
+    any(not(any(target_arch = "x86_64", target_arch = "aarch64")), miri),
+    not(loom)
+))]
 #[inline(always)]
 pub(crate) fn address(at: *mut u8) -> *mut u8 {
     at
 }
 
-#[cfg(any(not(target_arch = "x86_64"), miri))]
+#[cfg(any(not(any(target_arch = "x86_64", target_arch = "aarch64")), miri))]
 #[inline(always)]
 pub(crate) fn word(value: u64) -> u64 {
     value

@@ -226,7 +226,7 @@ impl<T> Drop for Guard<'_, T> {
 /// A number that no other living thread has, never 0 or 1: the address of something that belongs to the
 /// thread. In a shared library, a thread-local variable would take a call.
 #[cfg(all(
-    target_arch = "x86_64",
+    any(target_arch = "x86_64", target_arch = "aarch64"),
     target_os = "linux",
     target_pointer_width = "64",
     not(any(loom, miri))
@@ -236,8 +236,15 @@ fn this_thread() -> u64 {
     let block: u64;
     // SAFETY: the ABI of x86-64 for threads has the address of the thread's control block in its first
     // word, at fs:0, for as long as the thread lives.
+    #[cfg(target_arch = "x86_64")]
     unsafe {
         core::arch::asm!("mov {}, fs:[0]", out(reg) block, options(nostack, preserves_flags, pure, readonly));
+    }
+    // SAFETY: the ABI of 64-bit Arm for threads has the address of the thread's control block in this register,
+    // for as long as the thread lives; reading it changes nothing.
+    #[cfg(target_arch = "aarch64")]
+    unsafe {
+        core::arch::asm!("mrs {}, tpidr_el0", out(reg) block, options(nostack, preserves_flags, pure, nomem));
     }
     block
 }
@@ -247,7 +254,7 @@ fn this_thread() -> u64 {
     any(
         miri,
         not(all(
-            target_arch = "x86_64",
+            any(target_arch = "x86_64", target_arch = "aarch64"),
             target_os = "linux",
             target_pointer_width = "64"
         ))

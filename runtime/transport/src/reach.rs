@@ -21,7 +21,7 @@ use crate::fork_guard::ProcessWords;
 use crate::membership::Membership;
 use crate::memory::Memory;
 use crate::opaque;
-use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::sync::{AtomicU32, AtomicU64, Ordering, fence};
 use crate::wait::Doorbell;
 use crate::window::{DOORBELL_OFFSET_BYTES, FIRST_FREE_OFFSET_BYTES};
 
@@ -428,6 +428,8 @@ impl<'a, T: Plain> Remote<'a, T> {
             // to which no reference exists.
             unsafe { core::ptr::copy_nonoverlapping(at, dst.as_mut_ptr(), dst.len()) }
         }
+        // Later loads and stores come after the values.
+        fence(Ordering::Acquire);
         self.done()
     }
 

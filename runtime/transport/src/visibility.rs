@@ -73,6 +73,17 @@ impl Visibility {
         }
     }
 
+    /// Later loads and stores come after the loads before it.
+    #[inline(always)]
+    pub fn after_load(self) {
+        match self {
+            Self::Coherent => site!("get: acquire", fence(Ordering::Acquire)),
+            Self::WriteCombining | Self::Flushed => {
+                site!("get: acquire of other hosts", device_acquire_fence());
+            }
+        }
+    }
+
     /// Drops stale copies of the lines of `len_bytes` bytes at `at`.
     #[inline(always)]
     pub fn before_load(self, at: *const u8, len_bytes: usize) {
@@ -81,6 +92,21 @@ impl Visibility {
             site!("before_load: the load waits", device_full_fence());
         }
     }
+}
+
+/// Later loads and stores come after earlier loads of memory to which devices and other hosts store.
+#[cfg(all(target_arch = "aarch64", not(any(miri, memory_model))))]
+#[inline(always)]
+fn device_acquire_fence() {
+    // SAFETY: a barrier changes neither memory nor registers. Without `nomem` the compiler
+    // moves no access across it.
+    unsafe { core::arch::asm!("dmb ld", options(nostack, preserves_flags)) }
+}
+
+#[cfg(any(not(target_arch = "aarch64"), miri, memory_model))]
+#[inline(always)]
+fn device_acquire_fence() {
+    fence(Ordering::Acquire);
 }
 
 /// Orders stores and flushes as devices and other hosts see them.

@@ -185,14 +185,16 @@ impl Window {
         }
     }
 
-    /// Copies bytes at `offset_bytes` to `dst`.
+    /// Copies bytes at `offset_bytes` to `dst`. Complete when it returns: later loads and stores come after it.
     #[inline(always)]
     pub fn get(&self, offset_bytes: usize, dst: &mut [u8]) -> Result<(), TransportError> {
         site!(
             "get: invalidate",
             self.about_to_read(offset_bytes, dst.len())
         );
-        self.memory.copy_out(offset_bytes, dst)
+        self.memory.copy_out(offset_bytes, dst)?;
+        self.visibility.after_load();
+        Ok(())
     }
 
     /// As [`put_unannounced`](Self::put_unannounced), for bytes that the owner takes out soon, by

@@ -8,7 +8,8 @@ use xtask::Tree;
 
 use hostwire_testing::{is_installed, left_out, need, or_long};
 
-use crate::build::{Language, Short, TABLE, oshrun, program_with, tree, work};
+use crate::build::{Language, Short, TABLE, has_cxx, oshrun, program_with, tree, work};
+use crate::tested::{MACHINE, add_program, alone, is_emulated};
 use crate::{output, succeeds, text};
 
 fn pes() -> &'static [usize] {
@@ -17,12 +18,12 @@ fn pes() -> &'static [usize] {
 
 fn runs(name: &str, language: Language, short: Short, arguments: &[&str]) {
     let Some(tree) = tree() else { return };
-    if language == Language::Cxx && !is_installed("c++", &need::CXX) {
+    if language == Language::Cxx && !has_cxx() {
         return;
     }
     let program = program_with(tree, name, language, short);
     for &pes in pes() {
-        succeeds(oshrun(tree, pes).arg(&program).args(arguments));
+        succeeds(add_program(&mut oshrun(tree, pes), &program).args(arguments));
     }
 }
 
@@ -75,7 +76,7 @@ fn the_library_begins_and_ends_many_times() {
 
 /// Whether operations are inline on this processor.
 fn is_inline_here() -> bool {
-    let inline = cfg!(target_arch = "x86_64");
+    let inline = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
     if !inline {
         left_out(&need::PROCESSOR, "nothing is inline on this processor");
     }
@@ -90,12 +91,12 @@ fn nothing_but_what_is_in_reach_is_touched() {
         return;
     }
     for language in [Language::C11, Language::C99, Language::Cxx] {
-        if language == Language::Cxx && !is_installed("c++", &need::CXX) {
+        if language == Language::Cxx && !has_cxx() {
             continue;
         }
         let program = program_with(tree, "reach", language, Short::Inline);
         for seed in ["1", "2", "3", "4", "5"] {
-            succeeds(Command::new(&program).arg(seed));
+            succeeds(alone(&program).arg(seed));
         }
     }
 }
@@ -118,15 +119,13 @@ fn programs_see_what_is_in_reach() {
     for (reach, variable) in cases {
         // The launcher sets the wire, so this variable is set after it.
         let mut command = oshrun(tree, 2);
-        command.args(["env", variable]).arg(&program);
+        add_program(command.args(["env", variable]), &program);
         succeeds(command.args(["reach", reach]));
     }
     let program = program_with(tree, "short", Language::C11, Short::Inline);
-    succeeds(
-        oshrun(tree, 2)
-            .args(["env", "HOSTWIRE_WIRE=stores"])
-            .arg(program),
-    );
+    let mut command = oshrun(tree, 2);
+    command.args(["env", "HOSTWIRE_WIRE=stores"]);
+    succeeds(add_program(&mut command, &program));
 }
 
 /// The output of `mistakes.c` with short operations that are called or inline: the lines of its PEs, without parts that
@@ -137,7 +136,7 @@ fn says(short: Short, options: &[&str], mistake: &str, by: &str) -> BTreeSet<Str
     };
     let program = program_with(tree, "mistakes", Language::C11, short);
     let mut command = oshrun(tree, 2);
-    command.args(options).arg(program).args([mistake, by]);
+    add_program(command.args(options), &program).args([mistake, by]);
     let output = output(&mut command);
     let said = text(&output);
     assert!(!said.contains("signal 11"), "{command:?}: {said}");
@@ -273,12 +272,13 @@ fn the_dead_are_told() {
 #[test]
 fn only_programs_that_ask_for_it_are_inline() {
     let Some(tree) = tree() else { return };
-    if !is_installed("nm", &need::BINUTILS) || !is_inline_here() {
+    let names = || MACHINE.tool("nm");
+    if !is_installed(names().get_program(), &need::BINUTILS) || !is_inline_here() {
         return;
     }
     for short in [Short::Called, Short::Inline] {
         let program = program_with(tree, "mistakes", Language::C11, short);
-        let symbols = succeeds(Command::new("nm").arg("--undefined-only").arg(program));
+        let symbols = succeeds(names().arg("--undefined-only").arg(program));
         let names: BTreeSet<&str> = symbols
             .lines()
             .filter_map(|line| line.split_whitespace().last())
@@ -318,12 +318,16 @@ fn the_header_is_clean() {
         ),
     ] {
         for (compiler, need) in compilers {
-            if !is_installed(compiler, &need) {
+            let of_machine = MACHINE.tool(compiler);
+            let is_other = is_emulated() && need.name == need::CLANG.name;
+            if is_other || !is_installed(of_machine.get_program(), &need) {
                 continue;
             }
             for (standard, options) in standards.into_iter().zip(ways) {
                 let mut command = Command::new(tree.join("bin").join(wrapper));
-                command.env(variable, compiler).arg("--inline");
+                command
+                    .env(variable, of_machine.get_program())
+                    .arg("--inline");
                 command.arg(format!("-std={standard}")).args(strict);
                 if wrapper == "oshc++" {
                     command.args(old_cxx).args(["-x", "c++"]);
@@ -332,7 +336,7 @@ fn the_header_is_clean() {
                 let program = work().join(format!("inline_all.{compiler}.{standard}"));
                 command.args(["-x", "none", "-o"]).arg(&program);
                 succeeds(&mut command);
-                succeeds(&mut Command::new(&program));
+                succeeds(&mut alone(&program));
             }
         }
     }

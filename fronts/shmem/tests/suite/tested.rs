@@ -34,6 +34,14 @@ pub fn is_emulated() -> bool {
     MACHINE.target().is_some()
 }
 
+/// A program that needs no launcher.
+pub fn alone(program: &Path) -> Command {
+    let mut words = EMULATOR.iter().map(Path::new).chain([program]);
+    let mut command = Command::new(words.next().unwrap_or(program));
+    command.args(words);
+    command
+}
+
 /// Adds a program to the command that starts it.
 pub fn add_program<'a>(command: &'a mut Command, program: &Path) -> &'a mut Command {
     command.args(EMULATOR.iter()).arg(program)

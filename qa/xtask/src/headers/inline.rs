@@ -32,7 +32,7 @@ pub fn header(table: &Table) -> String {
         }
     }
     lines.push('\n');
-    let helpers = ["FETCHING", "CHANGING", "BARRIER", "HIDE", "INLINE"];
+    let helpers = ["FETCHING", "CHANGING", "BARRIER", "GOT", "HIDE", "INLINE"];
     kinds.extend(helpers.map(|helper| format!("HOSTWIRE_{helper}")));
     for kind in kinds {
         lines.push_str(&format!("#undef {kind}\n"));

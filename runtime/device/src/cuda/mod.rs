@@ -32,8 +32,6 @@ const COPIES_MAX: u64 = 512;
 const MARKS_MAX: usize = 8;
 /// Most bytes of a copy between host and device. Larger ones overlap less with the wire.
 const PIECE_BYTES_MAX: usize = 4 << 20;
-/// The size of pages for pinning.
-const PAGE_BYTES: usize = 4096;
 /// The driver's memory begins at a multiple of this.
 const ALIGN_BYTES: usize = 256;
 /// How often a wait asks the driver after it has yielded its core.
@@ -368,9 +366,10 @@ impl Device for Gpu {
             return Ok(());
         }
         // Whole pages, from that of the first byte to that of the last.
-        let skipped = at.addr() % PAGE_BYTES;
+        let page_bytes = rustix::param::page_size();
+        let skipped = at.addr() % page_bytes;
         let begin = at.wrapping_sub(skipped);
-        let padded = (skipped + len).next_multiple_of(PAGE_BYTES);
+        let padded = (skipped + len).next_multiple_of(page_bytes);
         let queue = &mut *self.queue();
         // SAFETY: `range` has checked the bytes, each of the pages has one of them, so it is mapped, and `pinned`
         // keeps them until they are unpinned.

@@ -49,18 +49,18 @@ fn bytes_go_there_and_back() {
 
 #[test]
 fn host_memory_may_be_pinned_in_part() {
-    const PAGE: usize = PAGE_BYTES;
+    let page = rustix::param::page_size();
     for gpu in gpus() {
-        let at = gpu.allocate(8 * PAGE, 64).unwrap();
-        let host = Memory::anonymous(20 * PAGE);
-        gpu.pin(&host, 2 * PAGE, 3 * PAGE).unwrap();
-        let bytes: Vec<u8> = (0..8 * PAGE).map(|byte| (byte % 253) as u8).collect();
+        let at = gpu.allocate(8 * page, 64).unwrap();
+        let host = Memory::anonymous(20 * page);
+        gpu.pin(&host, 2 * page, 3 * page).unwrap();
+        let bytes: Vec<u8> = (0..8 * page).map(|byte| (byte % 253) as u8).collect();
         host.copy_in(0, &bytes).unwrap();
-        gpu.write(at, &host, 0, 8 * PAGE).unwrap().unwrap();
-        gpu.pin(&host, 14 * PAGE, PAGE).unwrap();
-        finish(&gpu, gpu.read(at, &host, 10 * PAGE, 8 * PAGE).unwrap());
-        let mut got = vec![0; 8 * PAGE];
-        host.copy_out(10 * PAGE, &mut got).unwrap();
+        gpu.write(at, &host, 0, 8 * page).unwrap().unwrap();
+        gpu.pin(&host, 14 * page, page).unwrap();
+        finish(&gpu, gpu.read(at, &host, 10 * page, 8 * page).unwrap());
+        let mut got = vec![0; 8 * page];
+        host.copy_out(10 * page, &mut got).unwrap();
         assert!(got == bytes);
     }
 }

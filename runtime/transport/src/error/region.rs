@@ -60,6 +60,12 @@ pub enum RegionFault {
          contract=coherent, flushed or write-combining"
     )]
     NoContract,
+    /// Its memory is not coherent, and this processor cannot write lines of 64 bytes back.
+    #[error(
+        "its contract is flushed, and this processor has no instruction that is known to write back lines of \
+         64 bytes, and no more"
+    )]
+    NoFlush,
     /// No path, and PEs that have no kernel in common.
     #[error(
         "the PEs do not share a kernel: HOSTWIRE_WINDOW has to name a region that all can open"

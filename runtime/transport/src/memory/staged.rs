@@ -47,7 +47,8 @@ impl Memory {
     }
 }
 
-/// Other processors, and tests on modelled memory, use ordinary copies.
+/// Other processors, and tests on modelled memory, use ordinary copies. On Arm `stnp` is a hint, which each processor
+/// follows in its own way.
 #[cfg(not(all(target_arch = "x86_64", not(any(miri, memory_model)))))]
 impl Memory {
     /// As [`copy_in`](Self::copy_in), for bytes that another core takes out soon.

@@ -308,9 +308,10 @@ impl Machine {
     }
 
     /// Flushes by the instruction of the processor: every second x86 has `clwb` and
-    /// `clflushopt`.
+    /// `clflushopt`, and each Arm `dc cvac` and `dc civac`, whose order the store buffer knows.
     pub(super) fn flush_line(&mut self, place: WordPart, flush: Flush) {
         let kept = match flush {
+            Flush::WriteBack if self.processor() == Processor::Arm => Kept::LooseInCache,
             _ if self.processor() == Processor::Arm || !self.setting.late_flushes() => {
                 Kept::Ordered
             }

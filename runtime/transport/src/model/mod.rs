@@ -18,7 +18,7 @@
 //! | caches of flushed memory | take lines that nobody asked for, drop clean ones, write back dirty ones as a whole; clean ones as well if [`Setting::clean_write_backs`] says so |
 //! | `clflush` | through the store buffer, so loads pass it |
 //! | `clwb`, `clflushopt` | through the store buffer behind stores to the line; passed by, and passing, all other stores and flushes up to a fence |
-//! | `dc civac` | in order with accesses to the same line; with all others only by `dsb` |
+//! | `dc cvac`, `dc civac` | in order with accesses to the same line; with all others only by `dsb` |
 //! | `sfence` | store buffer and combining buffers go before later stores; loads pass it |
 //! | `mfence`, locked instructions, `dsb` | all of that, and loads wait |
 //! | `dmb` (fences of the language) | orders what the PEs of one host see; does not wait for `dc`, nor for write-combining buffers |

@@ -97,27 +97,50 @@ fn store_tail(tail: &mut [u8], word: u64) {
 
 /// A word and three 16-byte stores: fewer chances for the reader to take the line
 /// away in the middle than with seven words (measured +15 % in messages/s).
-#[cfg(all(target_arch = "x86_64", not(any(miri, loom, memory_model))))]
+#[cfg(all(
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    not(any(miri, loom, memory_model))
+))]
 #[inline(always)]
 fn store_full_payload(line: &PlainLine, payload: &[u8; PAYLOAD_BYTES]) {
-    use core::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_store_si128};
-    let chunks = line.as_ptr().cast_mut().cast::<__m128i>();
+    #[cfg(target_arch = "aarch64")]
+    use core::arch::aarch64::{uint8x16_t as Vector, vld1q_u8, vst1q_u8};
+    #[cfg(target_arch = "x86_64")]
+    use core::arch::x86_64::{__m128i as Vector, _mm_loadu_si128, _mm_store_si128};
+    let chunks = line.as_ptr().cast_mut().cast::<Vector>();
     for chunk in 1..4 {
         let src = &payload[16 * chunk - 8..][..16];
         // SAFETY: `src` is 16 bytes long, and the load needs no alignment.
+        #[cfg(target_arch = "x86_64")]
         let value = unsafe { _mm_loadu_si128(src.as_ptr().cast()) };
+        // SAFETY: `src` is 16 bytes long, and the load needs no alignment.
+        #[cfg(target_arch = "aarch64")]
+        let value = unsafe { vld1q_u8(src.as_ptr()) };
         let dst = chunks.wrapping_add(chunk);
         // SAFETY: chunks 1 to 3 of a 64-byte aligned line of 4 chunks, which lies behind
         // `UnsafeCell`s. Only this sender writes the slot, and its reader does not look
         // at the payload before the header, stored after it with release order.
-        unsafe { _mm_store_si128(dst, value) }
+        #[cfg(target_arch = "x86_64")]
+        unsafe {
+            _mm_store_si128(dst, value)
+        }
+        // SAFETY: as above.
+        #[cfg(target_arch = "aarch64")]
+        unsafe {
+            vst1q_u8(dst.cast(), value)
+        }
     }
     let mut first = [0; 8];
     first.copy_from_slice(&payload[..8]);
     line[1].store(u64::from_ne_bytes(first), Ordering::Relaxed);
 }
 
-#[cfg(any(not(target_arch = "x86_64"), miri, loom, memory_model))]
+#[cfg(any(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    miri,
+    loom,
+    memory_model
+))]
 #[inline(always)]
 fn store_full_payload(line: &PlainLine, payload: &[u8; PAYLOAD_BYTES]) {
     for (word, bytes) in line[1..].iter().zip(payload.as_chunks().0) {

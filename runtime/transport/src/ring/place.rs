@@ -542,10 +542,28 @@ fn prefetch_to_write(line: &[AtomicU64; 8]) {
     }
 }
 
-#[cfg(any(not(target_arch = "x86_64"), miri))]
+#[cfg(all(target_arch = "aarch64", not(miri)))]
+#[inline(always)]
+fn prefetch(line: &[AtomicU64; 8]) {
+    // SAFETY: a hint that faults on nothing and changes no value.
+    unsafe {
+        core::arch::asm!("prfm pldl1keep, [{}]", in(reg) line.as_ptr(), options(nostack, preserves_flags, readonly))
+    }
+}
+
+#[cfg(all(target_arch = "aarch64", not(miri)))]
+#[inline(always)]
+fn prefetch_to_write(line: &[AtomicU64; 8]) {
+    // SAFETY: a hint that faults on nothing and changes no value.
+    unsafe {
+        core::arch::asm!("prfm pstl1keep, [{}]", in(reg) line.as_ptr(), options(nostack, preserves_flags, readonly))
+    }
+}
+
+#[cfg(any(not(any(target_arch = "x86_64", target_arch = "aarch64")), miri))]
 #[inline(always)]
 fn prefetch(_line: &[AtomicU64; 8]) {}
 
-#[cfg(any(not(target_arch = "x86_64"), miri))]
+#[cfg(any(not(any(target_arch = "x86_64", target_arch = "aarch64")), miri))]
 #[inline(always)]
 fn prefetch_to_write(_line: &[AtomicU64; 8]) {}

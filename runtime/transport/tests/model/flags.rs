@@ -16,6 +16,7 @@ super::on_every_contract! {
     a_line_with_two_words_is_there_when_its_header_is,
     a_fence_orders_puts,
     a_quiet_lets_puts_go,
+    a_get_is_complete_when_it_returns,
     stores_by_another_way_are_made_good,
     neighbours_in_a_line_stay,
 }
@@ -117,6 +118,28 @@ fn a_quiet_lets_puts_go(visibility: Visibility) {
         wire.quiet().unwrap();
         // Nothing is stored while both wait.
         until(&*wire, FLAG, round);
+    });
+}
+
+/// What was put before the word that it found is seen by a later one.
+fn a_get_is_complete_when_it_returns(visibility: Visibility) {
+    two(visibility, |wire| {
+        for round in 1..=4_u64 {
+            if wire.pe() == 0 {
+                wire.store(1, DATA, &bytes(round)).unwrap();
+                wire.store_word(1, FLAG, round).unwrap();
+                until(&*wire, TAKEN, round);
+            } else {
+                let (mut word, mut got) = ([0; 8], vec![0; 150]);
+                while u64::from_ne_bytes(word) != round {
+                    wire.segment().get(FLAG, &mut word).unwrap();
+                }
+                wire.segment().get(DATA, &mut got).unwrap();
+                assert_eq!(got, bytes(round), "round {round}");
+                wire.store_word(0, TAKEN, round).unwrap();
+            }
+        }
+        wire.quiet().unwrap();
     });
 }
 

@@ -52,6 +52,7 @@ use file::{Piece, RegionFile, remove, tables_piece};
 use format::Span;
 pub use format::{ALIGN_BYTES, Bytes, Head, JobEntry, Mark, PeLine, SlotState};
 use hostwire_transport::error::{EnvironmentFault, RegionFault, TransportError};
+use hostwire_transport::flush::{self, Instructions};
 use hostwire_transport::memory::Memory;
 use hostwire_transport::os::random;
 use hostwire_transport::visibility::Visibility;
@@ -213,6 +214,9 @@ impl Region {
                 let ours = contract_name(ours);
                 return Err(file.fault(RegionFault::Contract { theirs, ours }));
             }
+        }
+        if head.contract == Visibility::Flushed && flush::instructions() == Instructions::None {
+            return Err(file.fault(RegionFault::NoFlush));
         }
         if spec.has_bell && head.contract != Visibility::Coherent {
             return Err(file.fault(RegionFault::Bell {

@@ -201,10 +201,21 @@ fn write(args: &Args, record: &mut Record) -> Result<(), String> {
 /// The machine in a line: CPUs, their model, the kernel.
 pub fn machine() -> String {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = info.lines().find_map(|line| {
-        let (key, value) = line.split_once(':')?;
-        (key.trim() == "model name").then(|| value.trim().to_owned())
-    });
+    let value = |name: &str| {
+        info.lines().find_map(|line| {
+            let (key, value) = line.split_once(':')?;
+            (key.trim() == name).then(|| value.trim().to_owned())
+        })
+    };
+    // Arm has numbers.
+    let part = || {
+        Some(format!(
+            "{} of {}",
+            value("CPU part")?,
+            value("CPU implementer")?
+        ))
+    };
+    let model = value("model name").or_else(part);
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     let kernel = rustix::system::uname();
     let kernel = kernel.release().to_string_lossy();

@@ -161,8 +161,19 @@ pub fn main(args: &Args) -> ExitCode {
     }
 }
 
+/// Lenders and programs exchange pages of one size.
+fn check_pages(bytes: usize) -> Result<(), String> {
+    match bytes {
+        PAGE_BYTES => Ok(()),
+        _ => Err(format!(
+            "this kernel has pages of {bytes} bytes; borrowed memory has pages of {PAGE_BYTES}"
+        )),
+    }
+}
+
 /// Checks what it can before lenders are asked for memory. Returns the library to load.
 fn check(args: &Args) -> Result<Option<PathBuf>, String> {
+    check_pages(rustix::param::page_size())?;
     if args.from.len() < args.copies as usize {
         return Err(format!(
             "--copies {} needs as many lenders; --from names {}",
