@@ -5,6 +5,7 @@
 #     scripts/packages.sh                    all systems: those whose archives can be reached
 #     scripts/packages.sh bookworm trixie    only these
 #     scripts/packages.sh build              tries none; scripts/packages.sh try SYSTEM... builds nothing again
+#     scripts/packages.sh recipes            installs by those of Spack and EasyBuild alone, as far as these are here
 #
 # It has to be root, and needs debootstrap and dpkg-dev; lintian looks at the packages if it is there. The empty systems stay in
 # target/systems. Ubuntu's need its keys: the package ubuntu-keyring of Debian 13, or KEYRING.
@@ -101,9 +102,30 @@ inside_wheel() {
     python3 --version
 }
 
+# The image of Apptainer, but for Apptainer: the steps of its definition in the system that it names.
+inside_image() {
+    set -euo pipefail
+    export LC_ALL=C.UTF-8 HOME=/root
+    section() { sed -n "/^%$1\$/,/^%/p" /tmp/packages/hostwire.def | sed '/^%/d'; }
+    cp -r /packages /tmp/packages
+    # It removes that folder.
+    umount /packages
+    cp /tmp/packages/*.deb /packages/
+    section post >/tmp/post
+    bash -e /tmp/post >/tmp/post.log 2>&1 || { tail -n 20 /tmp/post.log; return 1; }
+    section environment >/tmp/environment
+    . /tmp/environment
+    section test >/tmp/test
+    bash -e /tmp/test
+    oshcc -O2 -o /tmp/hello /tmp/packages/hello.c
+    section runscript >/tmp/run
+    bash /tmp/run run -n 2 /tmp/hello | sort
+    du -sxm --exclude=/tmp / | sed 's/\t.*/ MB/'
+}
+
 # Tries the packages in a system. What is written there is lost.
 try() { # NAME FUNCTION
-    declare -f inside inside_wheel >"$packages/inside.sh"
+    declare -f inside inside_wheel inside_image >"$packages/inside.sh"
     unshare --mount --pid --fork bash -euc '
         root=$(mktemp -d)
         mount -t tmpfs none "$root"
@@ -123,7 +145,7 @@ build() {
     rm -rf "$packages"
     "$cargo" xtask package deb
     "$cargo" xtask package wheel --out "$packages/wheels"
-    cp examples/c/hello.c "$packages/"
+    cp examples/c/hello.c packaging/apptainer/hostwire.def "$packages/"
     cat >"$packages/ring.py" <<'EOF'
 import hostwire, numpy
 with hostwire.Job() as job:
@@ -145,9 +167,41 @@ EOF
     done
 }
 
+# Without the compilers that they name: these would be built first. Both bring the crates from their registry.
+recipes() {
+    local folder=$target/recipes name
+    rm -rf "$folder" "$target/easybuild" "$target/spack"
+    "$cargo" xtask package recipes --out "$folder"
+    name=$(basename "$folder"/*.eb .eb)
+    if command -v eb >/dev/null; then
+        sed -i "s/^toolchain = .*/toolchain = SYSTEM/; /^builddependencies/,/^]/d" "$folder/$name.eb"
+        EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES=1 eb --prefix "$target/easybuild" "$folder/$name.eb"
+    else
+        say "EasyBuild is left out: there is no eb"
+    fi
+    if command -v spack >/dev/null; then
+        mkdir -p "$target/spack/mirror/hostwire" "$target/spack/user"
+        cp "$folder/$name.tar.gz" "$target/spack/mirror/hostwire/"
+        tar -C "$target/spack" -xf "$folder"/hostwire-spack-*.tar.gz
+        export SPACK_USER_CONFIG_PATH=$target/spack/user
+        printf 'packages:\n  rust:\n    buildable: false\n    externals:\n    - spec: rust@%s\n      prefix: %s\n' \
+            "$(rustc --version | cut -d " " -f 2)" "$(rustc --print sysroot)" >"$target/spack/user/packages.yaml"
+        spack repo add "$target/spack/spack_repo/hostwire"
+        spack mirror add hostwire "file://$target/spack/mirror"
+        spack external find gmake
+        spack install --test root "hostwire@${name#hostwire-}"
+    else
+        say "Spack is left out: it is not here"
+    fi
+}
+
 case ${1:-} in
     build)
         build
+        exit
+        ;;
+    recipes)
+        recipes
         exit
         ;;
     try) shift ;;
@@ -168,5 +222,10 @@ for name in "${chosen[@]}"; do
     fi
     printf '\n=== %s, wheel\n' "$name"
     try "$name" inside_wheel || failed=1
+    if [[ $name == bookworm ]]; then
+        printf '\n=== %s, image\n' "$name"
+        try "$name" inside_image || failed=1
+    fi
 done
+(($#)) || recipes || failed=1
 exit "$failed"
