@@ -3,9 +3,10 @@
 #
 #     scripts/python.sh            built as for debugging: what `make test` does, hostwire.warehouse with DuckDB alone included
 #     scripts/python.sh built      the same, of what cargo has built for the other tests
-#     scripts/python.sh release    as users get it; the wheel stays in target/python/wheels, and its name
-#                                  says which glibc all that is in it needs: that of this machine, or less
-#     scripts/python.sh [release] wheel    builds it only
+#     scripts/python.sh release    optimised, by the linker of this machine and for it
+#     scripts/python.sh portable   as users get it: optimised, for glibc 2.28 and newer, by Zig's linker (a download of 100 MB)
+#     scripts/python.sh portable wheel    builds it only, into target/python/wheels; `cargo xtask package wheel` does this.
+#                                  TARGET may name another processor, such as aarch64-unknown-linux-gnu
 #     scripts/python.sh [release] warehouse    tests hostwire.warehouse instead, with all engines; installs them, 1 GB
 #     scripts/python.sh [release] torch    tests the backend of torch.distributed instead; installs PyTorch, 6 GB
 #
@@ -16,16 +17,20 @@ cargo=${CARGO:-cargo}
 python=${PYTHON:-python3}
 target=$PWD/${CARGO_TARGET_DIR:-target}
 [[ ${CARGO_TARGET_DIR:-} == /* ]] && target=$CARGO_TARGET_DIR
+# The oldest GNU C library for which the portable wheel is: that of Enterprise Linux 8 and Debian 10.
+glibc=2.28
 # Where pyproject.toml looks for what goes into the wheel.
 work=$PWD/target/python
 
 profile=dev
+portable=
 is_built=
 only_wheel=
 tests=test
 for word in "$@"; do
     case $word in
         release) profile=release ;;
+        portable) profile=release portable=1 ;;
         built) is_built=1 ;;
         wheel) only_wheel=1 ;;
         torch | warehouse) tests=$word ;;
@@ -44,10 +49,10 @@ if ! "$python" -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 11))' 
     exit
 fi
 
-# A virtual environment with what a file of requirements names, made anew when the file or the
+# A virtual environment with what a file of fronts/python/requirements names, made anew when the file or the
 # interpreter changes.
 environment() {
-    local name=$1 requirements=$2
+    local name=$1 requirements=fronts/python/requirements/$1.txt
     local state
     state="$("$python" --version) $(sha256sum <"$requirements")"
     if [[ ! -x $work/$name/bin/python || $(cat "$work/$name/state" 2>/dev/null) != "$state" ]]; then
@@ -60,13 +65,23 @@ environment() {
 }
 
 mkdir -p "$work"
-environment build fronts/python/requirements/build.txt
+environment build
 
 # What users build has all that goes into the wheel: the native part, the launcher, the laboratory and the clock of virtual
 # time.
 build=(products)
 [[ -z $is_built ]] || build=(build --workspace --all-features --bins --lib --tests)
 build+=(--locked --profile "$profile")
+machine=()
+if [[ -n $portable ]]; then
+    environment zig
+    TARGET=${TARGET:-$(uname -m)-unknown-linux-gnu}
+    machine=(--target "$TARGET")
+    folder=$TARGET/release
+    build=(zigbuild --locked --release --target "$TARGET.$glibc" --package=hostwire-{cli,clock,lab,python})
+    PATH=$work/zig/bin:$PATH
+    export CARGO_PROFILE_RELEASE_DEBUG=0 CARGO_PROFILE_RELEASE_STRIP=debuginfo
+fi
 "$cargo" "${build[@]}" --quiet
 # maturin asks cargo for the native part alone, which has fewer features: cargo would compile all below it again.
 printf '#!/bin/bash\n[[ $1 == rustc ]] || exec %q "$@"\ncd %q\nexec %q %s\n' "$cargo" "$PWD" "$cargo" \
@@ -78,18 +93,19 @@ rm -rf "$work/data"
 mkdir -p "$work/data/scripts" "$work/data/data/lib"
 install -m 755 "$target/$folder/hostwire" "$target/$folder/hostwire-lab" "$work/data/scripts/"
 install -m 644 "$target/$folder/libhostwire_clock.so" "$work/data/data/lib/"
-strip --strip-debug "$work/data/scripts/"* 2>/dev/null || true
+# The portable ones are stripped by their linker, which knows their processor.
+[[ -n $portable ]] || strip --strip-debug "$work/data/scripts/"* 2>/dev/null || true
 
 # maturin looks at the native part alone, so it leaves "linux" in the name.
 rm -rf "$work/wheels"
 "$work/build/bin/maturin" build --quiet --locked --compatibility linux \
-    --profile "$profile" --manifest-path fronts/python/Cargo.toml \
+    --profile "$profile" "${machine[@]}" --manifest-path fronts/python/Cargo.toml \
     --interpreter "$work/build/bin/python" --target-dir "$target" --out "$work/wheels"
-if [[ $profile == release ]]; then
-    # The command and the library beside it count, too.
+if [[ -n $portable ]]; then
+    # It fails where anything, the command and the library beside it too, needs more than the name promises.
     built=$(ls "$work"/wheels/hostwire-*.whl)
-    PATH=$work/build/bin:$PATH "$work/build/bin/auditwheel" repair --strip --plat auto --only-plat \
-        --wheel-dir "$work/wheels" "$built"
+    PATH=$work/build/bin:$PATH "$work/build/bin/auditwheel" repair --only-plat \
+        --plat "manylinux_${glibc/./_}_${TARGET%%-*}" --wheel-dir "$work/wheels" "$built"
     rm "$built"
 fi
 wheel=$(ls "$work"/wheels/hostwire-*.whl)
@@ -97,7 +113,7 @@ echo "$wheel"
 [[ -z $only_wheel ]] || exit 0
 
 # A clean one: the wheel has to bring all that it needs.
-environment "$tests" "fronts/python/requirements/$tests.txt"
+environment "$tests"
 "$work/$tests/bin/pip" install --quiet --disable-pip-version-check --no-deps --no-index \
     --force-reinstall "$wheel"
 # Away from the sources, so that no test imports them instead.

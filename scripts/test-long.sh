@@ -31,7 +31,7 @@ suites=(
     warehouse:15
     foreign:4
     machines:6
-    packages:10
+    packages:20
     guides:6
     load:9
     rtl:20

@@ -30,22 +30,11 @@ pub fn folder(version: &Version, out: Option<&Path>) -> PathBuf {
     )
 }
 
-fn sources(version: &Version) -> String {
-    format!("hostwire-{version}.tar.gz")
-}
-
 /// The names of the files, as far as they are known before.
-pub fn names(version: &Version) -> Vec<String> {
-    let debs = package::names().unwrap_or_default();
-    let others = [
-        sources(version),
-        "hostwire-*.whl".to_owned(),
-        "*.crate".to_owned(),
-        PARTS.to_owned(),
-        NOTES.to_owned(),
-        SUMS.to_owned(),
-    ];
-    debs.into_iter().chain(others).collect()
+pub fn names() -> Vec<String> {
+    let packages = package::names().unwrap_or_default();
+    let others = ["*.crate", PARTS, NOTES, SUMS].map(str::to_owned);
+    packages.into_iter().chain(others).collect()
 }
 
 /// Builds them.
@@ -55,9 +44,9 @@ pub fn build(table: &Table, version: &Version, out: &Path) -> Result<(), Error> 
     let changes = Changelog::read()?;
     let changes = changes.section(version).unwrap_or_default();
     write(&out.join(NOTES), changes.trim_start())?;
-    archive(version, out)?;
+    package::recipes(out)?;
     package::debs(table, out)?;
-    wheel(out)?;
+    package::wheel(None, out)?;
     crates(out)?;
     let mut git = Command::new("git");
     let day = stdout(git.current_dir(root()).args(["log", "-1", "--format=%cs"]))?;
@@ -65,21 +54,6 @@ pub fn build(table: &Table, version: &Version, out: &Path) -> Result<(), Error> 
     let names = listed(out)?;
     let sums = stdout(Command::new("sha256sum").current_dir(out).args(&names))?;
     write(&out.join(SUMS), &sums)
-}
-
-/// What is committed.
-fn archive(version: &Version, out: &Path) -> Result<(), Error> {
-    let mut git = Command::new("git");
-    git.current_dir(root()).args(["archive", "--format=tar.gz"]);
-    git.arg(format!("--prefix=hostwire-{version}/"));
-    run(git.arg("-o").arg(out.join(sources(version))).arg("HEAD"))
-}
-
-/// The Python package for all distributions.
-fn wheel(out: &Path) -> Result<(), Error> {
-    let script = root().join("scripts/python.sh");
-    let said = stdout(Command::new(script).args(["release", "wheel"]))?;
-    take(Path::new(said.lines().last().unwrap_or_default()), out)
 }
 
 /// What `cargo publish` would upload. Whether each of them builds alone is a test of its own.

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `version` | the places in this repository that name the version |
 //! | `changelog` | what is not released becomes the section of a version |
+//! | `semver` | whether crates break what the version before promised |
 //! | `sbom` | what the programs are built of, as CycloneDX |
 //! | `files` | packages, archives and their sums |
 //!
@@ -17,6 +18,7 @@
 mod changelog;
 mod files;
 mod sbom;
+mod semver;
 mod version;
 
 use std::path::PathBuf;
@@ -114,7 +116,7 @@ fn release(table: &Table, args: &Args) -> Result<(), Error> {
     );
     if args.dry_run {
         eprintln!("would build, into {}:", out.display());
-        for name in files::names(&version) {
+        for name in files::names() {
             eprintln!("  {name}");
         }
         if !args.tagged {
@@ -140,6 +142,7 @@ fn release(table: &Table, args: &Args) -> Result<(), Error> {
 fn problems(version: &Version, is_tagged: bool) -> Result<Vec<String>, Error> {
     let mut problems = version::strangers(version)?;
     problems.extend(Changelog::read()?.problem(version));
+    problems.extend(semver::problem(version)?);
     let changed = git(&["status", "--porcelain"])?;
     let changed: Vec<&str> = changed.lines().collect();
     if let [first, ..] = changed[..] {

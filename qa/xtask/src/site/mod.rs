@@ -1,9 +1,10 @@
-//! The site: the documents, and a reference of OpenSHMEM out of the table, as pages for a browser.
+//! The site: the documents, and references out of the sources, as pages for a browser.
 //!
 //! | module | |
 //! |---|---|
 //! | `sources` | the documents, with links that lead somewhere on the site, or to the repository |
 //! | `reference` | a page for each chapter of OpenSHMEM |
+//! | `interfaces` | pages of the headers for C, by `c_headers`, and of the Python package, by `python` |
 //! | `check` | every link leads somewhere, and nothing is loaded from elsewhere |
 //!
 //! mdBook makes the pages in between: `scripts/site.sh`.
@@ -16,7 +17,10 @@ use hostwire_shmem_table::Table;
 
 use crate::{Error, root};
 
+mod c_headers;
 pub mod check;
+mod interfaces;
+mod python;
 mod reference;
 mod sources;
 
@@ -63,6 +67,7 @@ fn write(table: &Table, out: &Path) -> Result<(), Error> {
     sources::copy(&docs, &src)?;
     let chapters = reference::tree(table);
     chapters.write(&src.join("reference"))?;
+    interfaces::tree()?.write(&src.join(interfaces::FOLDER))?;
     let summary = docs.join("site/contents.txt");
     let summary = fs::read_to_string(&summary).map_err(Error::file(&summary))?;
     let summary = sources::summary(&summary, &docs, &chapters)?;
