@@ -131,7 +131,7 @@ impl Hardware {
             Cluster::Htx(plan) => {
                 let models = &self.models;
                 let cluster =
-                    HtxCluster::with_boards(plan.clone(), &models.processor, &models.boards());
+                    HtxCluster::with_boards(plan.clone(), &models.processor, &models.boards())?;
                 return Ok(Built::Boards(Box::new(cluster)));
             }
         };
@@ -162,11 +162,12 @@ impl Hardware {
     /// The names of the places where PEs can run, in order: processors, or hosts with boards or chips.
     ///
     /// # Errors
-    /// [`ExperimentError`] if the plan cannot be built.
+    /// [`ExperimentError`] if the plan cannot be built, or a board is RTL that nobody has built.
     pub fn places(&self) -> Result<Vec<String>, ExperimentError> {
         let plan = match &self.cluster {
             Cluster::AddressMap(plan) => plan,
             Cluster::Htx(plan) => {
+                HtxCluster::find_designs(plan)?;
                 let hosts = plan.hosts().iter();
                 return Ok(hosts.map(|host| host.name.clone()).collect());
             }
