@@ -63,7 +63,7 @@ ports_of() {
 
 # `build_one KIND NAME TOP [PARAMETER...] FOLDER...`, where KIND adds waves or coverage to the name and to the model.
 build_one() {
-    local kind=$1 name=$2 top=$3 parameters=() options=() folder
+    local kind=$1 name=$2 top=$3 parameters=() options=() fast=-O2 folder
     shift 3
     while [[ ${1:-} == -* ]]; do
         parameters+=("$1")
@@ -73,7 +73,8 @@ build_one() {
     [[ $kind != waves || $name == ht* ]] || return 0
     case $kind in
         waves) options=(--trace --trace-structs) name=$name-waves ;;
-        coverage) options=(--coverage-line --coverage-toggle --coverage-underscore) name=$name-coverage ;;
+        # With -O2 the compiler takes minutes for what runs in seconds.
+        coverage) options=(--coverage-line --coverage-toggle --coverage-underscore) name=$name-coverage fast=-O1 ;;
     esac
     folder=$out/$name
     local library=$out/libhostwire_rtl_$name.so files
@@ -85,7 +86,7 @@ build_one() {
     verilator --cc -O3 --x-assign fast --x-initial fast -Wno-fatal "${options[@]}" "${parameters[@]}" \
         --top-module "$top" --prefix "V$top" --Mdir "$folder" "${files[@]}"
     ports_of "$folder/V$top.h" >"$folder/ports.inc"
-    make -s -C "$folder" -f "V$top.mk" OPT_FAST='-O2' OPT_SLOW='-O1' OPT_GLOBAL='-O2' \
+    make -s -C "$folder" -f "V$top.mk" OPT_FAST=$fast OPT_SLOW='-O1' OPT_GLOBAL='-O2' \
         USER_CPPFLAGS=-fPIC "V${top}__ALL.a" verilated.o verilated_threads.o \
         $([[ $kind == waves ]] && echo verilated_vcd_c.o) $([[ $kind == coverage ]] && echo verilated_cov.o) >/dev/null
     local root
