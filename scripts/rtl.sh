@@ -6,9 +6,10 @@
 #     scripts/rtl.sh build    only libraries for the harness: target/rtl/libhostwire_rtl_*.so
 #     scripts/rtl.sh lint | test | cosim | coverage | prove | synth     one part; cosim is boards as RTL in the simulator
 #
-# PACKETS=10000000  packets of the random tests, for each design (default 100000)
+# PACKETS=10000000  packets of the random tests, for each design (default 100000; coverage takes 20000 at most)
 # DESIGN='ht*'      only these of lab/rtl/designs: lint, build, synth
 # WAVES=1           writes the signals of a short run to target/rtl/*.vcd
+# COSIM='--release --package hostwire-sim --lib'  what cargo builds for co-simulation, if it has not yet
 #
 # It needs verilator, yosys and z3. As root on Debian or Ubuntu it installs them, otherwise it says which are missing.
 set -euo pipefail
@@ -62,7 +63,7 @@ ports_of() {
 
 # `build_one KIND NAME TOP [PARAMETER...] FOLDER...`, where KIND adds waves or coverage to the name and to the model.
 build_one() {
-    local kind=$1 name=$2 top=$3 parameters=() options=() folder
+    local kind=$1 name=$2 top=$3 parameters=() options=() fast=-O2 folder
     shift 3
     while [[ ${1:-} == -* ]]; do
         parameters+=("$1")
@@ -72,7 +73,8 @@ build_one() {
     [[ $kind != waves || $name == ht* ]] || return 0
     case $kind in
         waves) options=(--trace --trace-structs) name=$name-waves ;;
-        coverage) options=(--coverage-line --coverage-toggle --coverage-underscore) name=$name-coverage ;;
+        # With -O2 the compiler takes minutes for what runs in seconds.
+        coverage) options=(--coverage-line --coverage-toggle --coverage-underscore) name=$name-coverage fast=-O1 ;;
     esac
     folder=$out/$name
     local library=$out/libhostwire_rtl_$name.so files
@@ -84,7 +86,7 @@ build_one() {
     verilator --cc -O3 --x-assign fast --x-initial fast -Wno-fatal "${options[@]}" "${parameters[@]}" \
         --top-module "$top" --prefix "V$top" --Mdir "$folder" "${files[@]}"
     ports_of "$folder/V$top.h" >"$folder/ports.inc"
-    make -s -C "$folder" -f "V$top.mk" OPT_FAST='-O2' OPT_SLOW='-O1' OPT_GLOBAL='-O2' \
+    make -s -C "$folder" -f "V$top.mk" OPT_FAST=$fast OPT_SLOW='-O1' OPT_GLOBAL='-O2' \
         USER_CPPFLAGS=-fPIC "V${top}__ALL.a" verilated.o verilated_threads.o \
         $([[ $kind == waves ]] && echo verilated_vcd_c.o) $([[ $kind == coverage ]] && echo verilated_cov.o) >/dev/null
     local root
@@ -131,10 +133,11 @@ part_test() {
     [[ -z ${WAVES:-} ]] || say "signals are in $(cd "$out" && echo *.vcd), folder $out"
 }
 
-# Boards as RTL in the simulator, beside its model: by the program that the step `test` has built.
+# Boards as RTL in the simulator, beside its model: by the simulator's tests.
 part_cosim() {
     local built program
-    if ! built=$("$cargo" test --locked --workspace --all-features --no-run 2>&1); then
+    # shellcheck disable=SC2086
+    if ! built=$("$cargo" test --locked ${COSIM:---release --package hostwire-sim --lib} --no-run 2>&1); then
         printf '%s\n' "$built" >&2
         return 1
     fi
@@ -145,11 +148,13 @@ part_cosim() {
 
 # Lines that the tests have run, and bits that have changed: the same tests, shorter.
 part_coverage() {
+    local packets=${PACKETS:-20000}
+    ((packets <= 20000)) || packets=20000
     need verilator python3
     each_design build_one coverage
     rm -rf "$out/coverage"
     mkdir -p "$out/coverage"
-    HOSTWIRE_RTL="$out" HOSTWIRE_RTL_COVERAGE="$out/coverage" HOSTWIRE_RTL_PACKETS="${PACKETS:-20000}" \
+    HOSTWIRE_RTL="$out" HOSTWIRE_RTL_COVERAGE="$out/coverage" HOSTWIRE_RTL_PACKETS="$packets" \
         "$cargo" test --release --locked --package hostwire-rtl-harness --test 'ht_*' --test 'board_*' --test pcie
     verilator_coverage --write "$out/coverage/merged" "$out"/coverage/*.dat
     rm "$out"/coverage/*.dat

@@ -75,7 +75,8 @@ step_model() { scripts/model.sh --quick; }
 # The hardware in lab/rtl. Its proofs and its synthesis: `make rtl`.
 step_rtl() {
     if command -v verilator >/dev/null; then
-        scripts/rtl.sh quick
+        # By the program that the step `test` has built.
+        COSIM='--workspace --all-features' scripts/rtl.sh quick
     else
         echo "skipped: verilator is not installed (make rtl installs it)"
     fi

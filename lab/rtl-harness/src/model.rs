@@ -100,6 +100,18 @@ pub fn folder() -> PathBuf {
     }
 }
 
+/// The library of a design of `lab/rtl/designs`.
+///
+/// # Errors
+/// [`Error::NotBuilt`].
+pub fn find(design: &str) -> Result<PathBuf, Error> {
+    let path = folder().join(format!("libhostwire_rtl_{design}.so"));
+    match path.is_file() {
+        true => Ok(path),
+        false => Err(Error::NotBuilt { path }),
+    }
+}
+
 /// The library of a design that counts what is run, and the file for it, if `HOSTWIRE_RTL_COVERAGE` names a folder.
 fn covered(design: &str) -> Option<(PathBuf, CString)> {
     static MODELS: AtomicU32 = AtomicU32::new(0);
@@ -125,13 +137,13 @@ impl Model {
     /// # Errors
     /// [`Error::NotBuilt`], or [`Error::Library`] for a library that does not fit.
     pub fn new(design: &str, mut files: Files) -> Result<Self, Error> {
-        let mut path = folder().join(format!("libhostwire_rtl_{design}.so"));
-        if let Some((library, file)) = covered(design) {
-            (path, files.coverage) = (library, Some(file));
-        }
-        if !path.is_file() {
-            return Err(Error::NotBuilt { path });
-        }
+        let path = match covered(design) {
+            Some((library, file)) => {
+                files.coverage = Some(file);
+                library
+            }
+            None => find(design)?,
+        };
         let refused = |reason: String| Error::Library {
             path: path.clone(),
             reason,

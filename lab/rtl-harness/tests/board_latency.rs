@@ -5,6 +5,7 @@ mod common;
 
 use common::{figure, network};
 use hostwire_rtl_harness::board::network::Shape;
+use hostwire_rtl_harness::ht::Width;
 
 /// Eighths of a link clock in a clock of the core.
 const CLOCK: f64 = 16.0;
@@ -25,7 +26,7 @@ fn from_one_host_to_the_other() {
     ] {
         let mut stages: [Vec<f64>; 5] = Default::default();
         for seed in 0..32 {
-            let Some(mut network) = network(shape, seed, 0) else {
+            let Some(mut network) = network(shape, Width::Eight, seed, 0) else {
                 return;
             };
             for host in &mut network.hosts {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{figure, network};
+use common::{WIDTHS, figure, network};
 use hostwire_rtl_harness::board::Faults;
 use hostwire_rtl_harness::board::network::Shape;
 
@@ -23,12 +23,14 @@ fn traffic(faults: Faults, what: &str) {
     for (shape, name) in SHAPES {
         let (mut done, mut repeated, mut clocks, mut hit, mut frames) = (0, 0, 0, 0, 0);
         for seed in 0..messages().div_ceil(RUN) {
-            let Some(mut network) = network(shape, seed, 3) else {
+            // Every second run is on 16 bits.
+            let width = WIDTHS[seed as usize % 2];
+            let Some(mut network) = network(shape, width, seed, 3) else {
                 return;
             };
             network.set_faults(faults);
             if let Err(failure) = network.traffic(RUN) {
-                panic!("{name}, {what}, seed {seed}: {failure}");
+                panic!("{name}, {what}, {width:?}, seed {seed}: {failure}");
             }
             network.set_faults(Faults::default());
             done += network.arrived;

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{LINKS, bench, figure, name};
-use hostwire_rtl_harness::ht::Host as _;
+use hostwire_rtl_harness::ht::BringUp as _;
 use hostwire_rtl_harness::ht::bench::{Bench, Fault};
 use hostwire_rtl_harness::ht::partner::Wrong;
 use hostwire_rtl_harness::ht::{Options, Width};
@@ -101,7 +101,7 @@ fn a_crc_error_floods_and_is_logged() {
             );
             assert_eq!(flooded(&mut bench), flood);
             bench.reset(false, wide).unwrap();
-            bench.set_up().unwrap();
+            bench.configure().unwrap();
             let logged = 0x100 << lane;
             let control = bench.read_register(0x44).unwrap() & 0xffff;
             assert_eq!(control, 0x20 | logged | if flood { LINK_FAIL } else { 0 });
@@ -124,7 +124,7 @@ fn sync_is_passed_on() {
         bench.partner.flood();
         assert!(flooded(&mut bench));
         bench.reset(false, wide).unwrap();
-        bench.set_up().unwrap();
+        bench.configure().unwrap();
         assert_eq!(
             bench.read_register(0x54),
             Ok(1 << 24),

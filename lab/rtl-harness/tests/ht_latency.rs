@@ -5,7 +5,7 @@ mod common;
 use std::collections::VecDeque;
 
 use common::{LINKS, bench, figure, name};
-use hostwire_rtl_harness::ht::Host as _;
+use hostwire_rtl_harness::ht::BringUp as _;
 use hostwire_rtl_harness::ht::Options;
 use hostwire_rtl_harness::ht::bench::{BAR0, UNIT};
 use hostwire_rtl_harness::ht::packets::{Source, Targets};

@@ -4,9 +4,9 @@ mod common;
 
 use common::{LINKS, bench, name};
 use hostwire_packet::ht::{ResponseRepr, ResponseStatus};
-use hostwire_rtl_harness::ht::Host as _;
+use hostwire_rtl_harness::ht::BringUp as _;
 use hostwire_rtl_harness::ht::bench::{BAR0, UNIT};
-use hostwire_rtl_harness::ht::host::config_packet;
+use hostwire_rtl_harness::ht::bring_up::config_packet;
 use hostwire_rtl_harness::ht::packets::{Source, Targets};
 use hostwire_rtl_harness::ht::{Options, Width};
 use hostwire_rtl_harness::random::Random;
@@ -119,7 +119,7 @@ fn width_and_frequency_are_negotiated() {
     assert_eq!(bench.core.chip.settings().2, 2);
     assert_eq!(bench.read_register(0x44), Ok(0x1111_0020));
     assert_eq!(bench.read_register(0x10), Ok(0xc), "reset");
-    bench.set_up().unwrap();
+    bench.configure().unwrap();
     bench.traffic(500).unwrap();
     bench.reset(true, (false, false)).unwrap();
     assert_eq!(bench.core.chip.settings().2, 0);

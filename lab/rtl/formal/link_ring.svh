@@ -1,3 +1,6 @@
+// Copyright hostwire contributors.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
 // Properties of link_ring, inside of it: a packet begins with its head, and jumps go to packets that are kept.
 
 logic f_started = 1'b0;

@@ -1,3 +1,6 @@
+// Copyright hostwire contributors.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
 // Properties of link_window, inside of it, with a framer that begins and ends frames as it is told. What is heard is
 // anything.
 

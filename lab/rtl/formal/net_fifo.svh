@@ -1,3 +1,6 @@
+// Copyright hostwire contributors.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
 // Properties of net_fifo, inside of it. A commit comes only if nothing has overflowed, as its users keep it.
 
 logic f_started = 1'b0;

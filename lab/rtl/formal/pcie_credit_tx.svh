@@ -1,3 +1,6 @@
+// Copyright hostwire contributors.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
 // Properties of pcie_credit_tx, inside of it, with a receiver that keeps its promises: it gives f_header and
 // f_data credits at first, and gives back what leaves its buffer. An update is on its way as long as it likes.
 

@@ -1,3 +1,6 @@
+// Copyright hostwire contributors.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
 // Properties of pcie_replay_buffer, inside of it. Acks and Naks are any, also wrong ones.
 
 logic f_started = 1'b0;

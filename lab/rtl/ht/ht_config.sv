@@ -19,7 +19,7 @@ module ht_config (
   output logic        data_pop_o,
 
   input  logic [4:0]  unit_i,
-  output logic [5:0]  addr_o,
+  output logic [5:0]  addr_o,        // of a dword
   output logic [3:0]  write_o,
   output logic [31:0] wdata_o,
   input  logic [31:0] rdata_i,
@@ -37,26 +37,19 @@ module ht_config (
   logic [31:0] answer_q, answer_data_q;
   logic [4:0] block;
 
-  logic is_read, is_write, is_atomic, is_dword, mine, short_read, first_q;
-  logic [5:0] code;
-  logic abort_master, abort_target, has_answer_data;
+  logic is_read, is_dword, mine, short_read, first_q, abort_master, abort_target, writes;
 
-  assign code       = cmd_i[5:0];
-  assign is_read    = code[5:4] == ht_pkg::CmdRead;
-  assign is_write   = code[5:3] == ht_pkg::CmdWriteNonPosted;
-  assign is_atomic  = code == ht_pkg::CmdAtomic;
-  assign is_dword   = code[2];
+  assign is_read    = cmd_i[5:4] == ht_pkg::CmdRead;
+  assign is_dword   = cmd_i[2];
   assign short_read = !is_dword || cmd_i[25:22] == 4'd0;
   // Address bits 24 (type 1), 15:11 (device) and 10:8 (function); bits 39:32 of the command are bits 15:8.
-  assign mine            = cmd_config_i && !cmd_i[48] && cmd_i[39:35] == unit_i && cmd_i[34:32] == 3'd0;
-  assign abort_master    = !mine;
-  assign abort_target    = mine && is_read && !short_read;
-  assign has_answer_data = is_read || is_atomic;
-  assign addr_o          = cmd_i[31:26];
+  assign mine         = cmd_config_i && !cmd_i[48] && cmd_i[39:35] == unit_i && cmd_i[34:32] == 3'd0;
+  assign abort_master = !mine;
+  assign abort_target = mine && is_read && !short_read;
+  assign addr_o       = cmd_i[31:26];
 
   // A byte write has its mask in the first dword: 32 bits for 32 bytes.
-  assign block     = {cmd_i[28:26], 2'b00};
-  logic writes;
+  assign block   = {cmd_i[28:26], 2'b00};
   assign writes  = state_q == Drain && data_valid_i && first_q && mine;
   assign wdata_o = is_dword ? data_i[31:0] : data_i[63:32];
   assign write_o = !writes ? 4'd0 : is_dword ? 4'hf : data_i[{1'b0, block}+:4];
@@ -87,12 +80,7 @@ module ht_config (
 
   always_ff @(posedge clk_i) begin
     if (state_q == Idle && cmd_valid_i) begin
-      // Error1 and RqUID above, then Count, Error0, SrcTag, PassPW, UnitID.
-      answer_q <= {cmd_i[9:8], abort_master, 3'd0,
-                   is_atomic ? 4'd1 : (is_read && is_dword ? cmd_i[25:22] : 4'd0),
-                   abort_master || abort_target, cmd_i[20:16], is_read ? cmd_i[3] : cmd_i[15],
-                   2'd0, unit_i, 2'd0,
-                   has_answer_data ? ht_pkg::CmdReadResponse : ht_pkg::CmdTargetDone};
+      answer_q      <= ht_pkg::response(cmd_i[31:0], unit_i, abort_master, abort_master || abort_target);
       answer_data_q <= mine && is_read && short_read ? rdata_i : '1;
     end
   end
@@ -102,5 +90,5 @@ module ht_config (
   assign answer_data_o  = answer_data_q;
 
   logic unused;
-  assign unused = &{cmd_i[63:49], cmd_i[47:40], cmd_i[14:10], cmd_i[7:4], cmd_i[21], is_write};
+  assign unused = &{cmd_i[63:49], cmd_i[47:40]};
 endmodule

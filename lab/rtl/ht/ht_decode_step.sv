@@ -41,16 +41,12 @@ module ht_decode_step #(
 
   // What the first dword of a packet says.
   logic [5:0] code;
-  logic posted_write, nonposted_write, read, is_response, has_address, is_short;
+  logic is_response, has_address, is_short;
 
-  assign code            = dword_i[5:0];
-  assign posted_write    = code[5:3] == ht_pkg::CmdWritePosted;
-  assign nonposted_write = code[5:3] == ht_pkg::CmdWriteNonPosted;
-  assign read            = code[5:4] == ht_pkg::CmdRead;
-  assign has_address     = posted_write || nonposted_write || read || code == ht_pkg::CmdBroadcast ||
-                           code == ht_pkg::CmdAtomic;
-  assign is_response     = code == ht_pkg::CmdReadResponse || code == ht_pkg::CmdTargetDone;
-  assign is_short        = is_response || code == ht_pkg::CmdFlush || code == ht_pkg::CmdFence;
+  assign code        = dword_i[5:0];
+  assign has_address = ht_pkg::has_address(code);
+  assign is_response = code == ht_pkg::CmdReadResponse || code == ht_pkg::CmdTargetDone;
+  assign is_short    = is_response || code == ht_pkg::CmdFlush || code == ht_pkg::CmdFence;
 
   // The command that this dword completes, if it does.
   logic complete;
@@ -65,8 +61,7 @@ module ht_decode_step #(
   assign head_code    = head[5:0];
   assign head_posted  = head_code[5:3] == ht_pkg::CmdWritePosted || head_code == ht_pkg::CmdBroadcast ||
                         head_code == ht_pkg::CmdFence;
-  assign head_data    = head_code[5:3] == ht_pkg::CmdWritePosted || head_code[5:3] == ht_pkg::CmdWriteNonPosted ||
-                        head_code == ht_pkg::CmdAtomic || head_code == ht_pkg::CmdReadResponse;
+  assign head_data    = ht_pkg::has_data(head_code);
   assign address      = {extension & {24{extended}}, second, head[31:26], 2'b00};
   assign needs_target = part == ht_pkg::PartSecond && head_code != ht_pkg::CmdBroadcast;
   // FD_FE00_0000 to FD_FFFF_FFFF.

@@ -48,15 +48,13 @@ module ht_output_gen #(
   for (genvar s = 0; s < 4; s++) begin : gen_request
     localparam int unsigned Channel = s == 3 ? ht_pkg::Response : s;
     logic [5:0] head;
-    logic has_data;
     if (s == 3) begin : gen_own
       assign head = own_cmd_i[5:0];
     end else begin : gen_user
       assign head = cmd_i[ht_pkg::TxCmdW*s+:6];
     end
-    assign has_data = head[5:3] == ht_pkg::CmdWritePosted || head[5:3] == ht_pkg::CmdWriteNonPosted ||
-                      head == ht_pkg::CmdAtomic || head == ht_pkg::CmdReadResponse;
-    assign request[s] = cmd_valid_i[s] && available_i[2*Channel] && (available_i[2*Channel+1] || !has_data);
+    assign request[s] = cmd_valid_i[s] && available_i[2*Channel] &&
+                        (available_i[2*Channel+1] || !ht_pkg::has_data(head));
   end
 
   logic advance, begins;
@@ -80,11 +78,8 @@ module ht_output_gen #(
   end
 
   assign code            = chosen[5:0];
-  assign chosen_data     = code[5:3] == ht_pkg::CmdWritePosted || code[5:3] == ht_pkg::CmdWriteNonPosted ||
-                           code == ht_pkg::CmdAtomic || code == ht_pkg::CmdReadResponse;
-  assign chosen_long     = code[5:3] == ht_pkg::CmdWritePosted || code[5:3] == ht_pkg::CmdWriteNonPosted ||
-                           code[5:4] == ht_pkg::CmdRead || code == ht_pkg::CmdAtomic ||
-                           code == ht_pkg::CmdBroadcast;
+  assign chosen_data     = ht_pkg::has_data(code);
+  assign chosen_long     = ht_pkg::has_address(code);
   assign chosen_extended = chosen_long && chosen[ht_pkg::CmdExtension];
 
   // The word of this clock, and where the packet is.

@@ -24,6 +24,33 @@ package ht_pkg;
   localparam logic [2:0] CmdWriteNonPosted = 3'b001;  // bits 5:3
   localparam logic [1:0] CmdRead = 2'b01;             // bits 5:4
 
+  // Whether data follows the command.
+  function automatic logic has_data(input logic [5:0] code);
+    has_data = code[5:3] == CmdWritePosted || code[5:3] == CmdWriteNonPosted || code == CmdAtomic ||
+               code == CmdReadResponse;
+  endfunction
+
+  // Whether it has a second dword, with address bits.
+  function automatic logic has_address(input logic [5:0] code);
+    has_address = code[5:3] == CmdWritePosted || code[5:3] == CmdWriteNonPosted || code[5:4] == CmdRead ||
+                  code == CmdBroadcast || code == CmdAtomic;
+  endfunction
+
+  // The response to a request of this first dword: Error1 and RqUID above, then Count, Error0, SrcTag, PassPW, UnitID.
+  // Error1 says with Error0 that it is a master abort, without it is none.
+  // verilator lint_off UNUSEDSIGNAL
+  function automatic logic [31:0] response(input logic [31:0] request, input logic [4:0] unit, input logic error1,
+                                           input logic error0);
+    logic is_read, is_atomic;
+    logic [3:0] count;
+    is_read   = request[5:4] == CmdRead;
+    is_atomic = request[5:0] == CmdAtomic;
+    count     = is_atomic ? 4'd1 : is_read && request[2] ? request[25:22] : 4'd0;
+    response  = {request[9:8], error1, 3'd0, count, error0, request[20:16], is_read ? request[3] : request[15],
+                 2'd0, unit, 2'd0, is_read || is_atomic ? CmdReadResponse : CmdTargetDone};
+  endfunction
+  // verilator lint_on UNUSEDSIGNAL
+
   // A command in a queue of the user: first and second dword (0 if there is none), address bits 63:40, whether it
   // has them, and on receive which base address register it is for.
   localparam int unsigned CmdW = 96;

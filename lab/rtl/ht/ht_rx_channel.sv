@@ -84,8 +84,7 @@ module ht_rx_channel #(
   logic owed_more, owed_less;
 
   assign taker    = cmd[ht_pkg::RxCmdW-1-:2];
-  assign has_data = cmd[5:3] == ht_pkg::CmdWritePosted || cmd[5:3] == ht_pkg::CmdWriteNonPosted ||
-                    cmd[5:0] == ht_pkg::CmdAtomic || cmd[5:0] == ht_pkg::CmdReadResponse;
+  assign has_data = ht_pkg::has_data(cmd[5:0]);
 
   assign user_cmd_valid_o  = cmd_valid && taker == ht_pkg::ForUser;
   assign user_cmd_o        = {6'd0, cmd[ht_pkg::CmdBar:0]};

@@ -15,9 +15,9 @@ module ht_tx_cmd_queue #(
   input  logic                      rst_ni,
   input  logic                      valid_i,
   output logic                      ready_o,
-  input  logic [Width-1:0] cmd_i,
+  input  logic [Width-1:0]          cmd_i,
   output logic                      valid_o,
-  output logic [Width-1:0] cmd_o,
+  output logic [Width-1:0]          cmd_o,
   input  logic                      pop_i,
   input  logic [AddrW+1:0]          posted_given_i,  // posted commands handed over, with the one of this clock
   input  logic [AddrW+1:0]          posted_sent_i

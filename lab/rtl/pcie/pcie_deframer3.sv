@@ -5,7 +5,8 @@
 //
 // The outputs are those of pcie_deframer. A token that is wrong ends the data stream, because nothing says
 // where the next begins: `error_o` stays until the link has retrained. A TLP that its sender takes back has
-// an inverted LCRC, and EDB behind it; the LCRC says it alone, so EDB only has to stand where it may.
+// an inverted LCRC, and EDB behind it; the LCRC says it alone, so EDB only has to stand where it may. EDS says
+// that an ordered set follows, which the physical layer takes out: here it is as idle as IDL.
 
 module pcie_deframer3 #(
   parameter int unsigned Dwords = 1
@@ -38,7 +39,7 @@ module pcie_deframer3 #(
 
   logic [31:0] quad;
   logic [10:0] len;
-  logic        stp, sdp, edb;
+  logic        stp, sdp, edb, eds;
 
   always_comb begin
     left_d        = left_q;
@@ -58,14 +59,16 @@ module pcie_deframer3 #(
     stp           = 1'b0;
     sdp           = 1'b0;
     edb           = 1'b0;
+    eds           = 1'b0;
 
     for (int unsigned i = 0; i < Dwords; i++) begin
       quad = quad_data_i[32*i +: 32];
       len  = quad[14:4];
-      // No TLP is shorter than three dwords.
-      stp  = (quad == pcie_pkg::stp_token(len, {quad[19:16], quad[31:24]})) & (len >= 11'd5);
+      stp  = (quad == pcie_pkg::stp_token(len, {quad[19:16], quad[31:24]})) &
+             (len >= pcie_pkg::LenLeast) & (len < pcie_pkg::LenReserved);
       sdp  = (quad[15:0] == pcie_pkg::SdpToken);
       edb  = (quad == pcie_pkg::EdbToken);
+      eds  = (quad == pcie_pkg::EdsToken);
       seq_o[12*i +: 12] = {quad[19:16], quad[31:24]};
 
       if (quad_valid_i & !error_d) begin
@@ -81,7 +84,7 @@ module pcie_deframer3 #(
         end else begin
           begin_o[i]  = stp;
           in_dllp_d   = sdp;
-          error_d     = !stp & !sdp & !(edb & after_tlp_d) & (quad != '0);
+          error_d     = !stp & !sdp & !eds & !(edb & after_tlp_d) & (quad != '0);
           if (stp) left_d = len - 11'd1;
           after_tlp_d = 1'b0;
         end

@@ -47,10 +47,12 @@ module pcie_dll #(
   output logic [Dwords-1:0]      rx_keep_o,
   output logic                   rx_last_o,
 
-  // Symbols to send; there always are. `symbol_ready_i` is low while something else is sent.
+  // Symbols to send; there always are. `symbol_ready_i` is low while something else is sent. An ordered set may
+  // go before those with `symbol_between_o`: before them no frame is open.
   input  logic                   symbol_ready_i,
   output logic [8*Lanes-1:0]     symbol_data_o,
   output logic [Lanes-1:0]       symbol_k_o,
+  output logic                   symbol_between_o,
   // Symbols received, without ordered sets.
   input  logic                   symbol_valid_i,
   input  logic [8*Lanes-1:0]     symbol_data_i,
@@ -301,7 +303,7 @@ module pcie_dll #(
   assign retrain_o = replays_up | error3;
 
   // Frames to send.
-  logic                 dllp_out_valid, dllp_out_ready, dllp_out_urgent, quad_ready;
+  logic                 dllp_out_valid, dllp_out_ready, dllp_out_urgent, quad_ready, quad_between;
   logic [31:0]          dllp_out;
   logic [32*Dwords-1:0] quad_out;
   logic [4*Dwords-1:0]  quad_out_k;
@@ -345,7 +347,8 @@ module pcie_dll #(
     .dllp_data_i   (dllp_out),
     .quad_ready_i  (quad_ready & !recovery_i),
     .quad_data_o   (quad_out),
-    .quad_k_o      (quad_out_k)
+    .quad_k_o      (quad_out_k),
+    .quad_between_o(quad_between)
   );
 
   pcie_lane_tx #(
@@ -357,9 +360,11 @@ module pcie_dll #(
     .quad_ready_o (quad_ready),
     .quad_data_i  (quad_out),
     .quad_k_i     (quad_out_k),
+    .quad_between_i(quad_between),
     .symbol_ready_i,
     .symbol_data_o,
-    .symbol_k_o
+    .symbol_k_o,
+    .symbol_between_o
   );
 
 endmodule

@@ -36,7 +36,9 @@ module pcie_framer #(
   // Quads for the link. There is always something to send.
   input  logic                 quad_ready_i,
   output logic [32*Dwords-1:0] quad_data_o,
-  output logic [4*Dwords-1:0]  quad_k_o
+  output logic [4*Dwords-1:0]  quad_k_o,
+  // They begin a frame, or are idle.
+  output logic                 quad_between_o
 );
 
   typedef enum logic [1:0] {
@@ -62,6 +64,8 @@ module pcie_framer #(
   assign dllp_beat = (state_q == StBetween) & dllp_valid_i & (dllp_urgent_i | !tlp_valid_i);
   assign first     = (state_q == StBetween) & tlp_valid_i & !dllp_beat;
   assign data_beat = first | (state_q == StTlp);
+
+  assign quad_between_o = (state_q == StBetween);
 
   assign tlp_ready_o  = data_beat & quad_ready_i;
   assign dllp_ready_o = dllp_beat & quad_ready_i;

@@ -16,9 +16,15 @@ package pcie_pkg;
   parameter logic [7:0] Edb = 8'hfe;
   parameter logic [7:0] Pad = 8'hf7;
 
-  // Tokens of generation 3, as bytes. STP is computed: see stp_token.
+  // Tokens of generation 3, as bytes: Base Specification 3.0 and later, section 4.2.2.3.1. STP is computed: see
+  // stp_token. EDS looks like one with the length 1.
   parameter logic [15:0] SdpToken = 16'hacf0;
   parameter logic [31:0] EdbToken = 32'hc0c0c0c0;
+  parameter logic [31:0] EdsToken = 32'h0090801f;
+
+  // Lengths in a token of STP: token, header of three dwords, LCRC; and the first one that is reserved.
+  parameter logic [10:0] LenLeast    = 11'd5;
+  parameter logic [10:0] LenReserved = 11'd1152;
 
   // Classes of credits; also the order of initialisation, and the bits [5:4] of the type of a DLLP.
   parameter logic [1:0] Posted     = 2'd0;
@@ -67,6 +73,7 @@ package pcie_pkg;
     stp_token = {seq[7:0], crc, seq[11:8], ^{len, crc}, len[10:4], len[3:0], 4'hf};
   endfunction
 
+  // Remainder of the length, its lowest bit first, by x^4 + x + 1.
   function automatic logic [3:0] frame_crc(input logic [10:0] len);
     frame_crc[0] = ^(len & 11'b100_1101_0111);
     frame_crc[1] = ^(len & 11'b110_1011_1100);

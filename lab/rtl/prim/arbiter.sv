@@ -1,3 +1,6 @@
+// Copyright hostwire contributors.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
 // Round-robin arbiter that keeps its grant.
 //
 // A grant stays with its requester until `advance_i` (the last beat of a packet, say), even if the

@@ -1,3 +1,6 @@
+// Copyright hostwire contributors.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
 // Synchronous first-in first-out queue with valid/ready on both sides.
 //
 // A word can be taken in the cycle after it was put in. `wready_o` does not depend on `rready_i`, and

@@ -72,8 +72,7 @@ module host_target #(
   assign next_code  = next[5:0];
   assign next_valid = posted_valid_i || asked_valid_i;
   assign next_read  = next_code[5:4] == ht_pkg::CmdRead;
-  assign next_data  = next_code[5:3] == ht_pkg::CmdWritePosted || next_code[5:3] == ht_pkg::CmdWriteNonPosted ||
-                      next_code == ht_pkg::CmdAtomic;
+  assign next_data  = ht_pkg::has_data(next_code);
   assign take       = state_q == Idle && next_valid;
 
   assign posted_ready_o = state_q == Idle;
@@ -121,11 +120,8 @@ module host_target #(
   assign answer_data_valid_o = push;
   assign answer_data_o       = half_q ? {got, low_q} : {32'd0, got};
 
-  // Error1 and RqUID above, then Count, Error0, SrcTag, PassPW, UnitID.
   assign answer_valid_o = state_q == Answer;
-  assign answer_o       = {64'd0, first_q[9:8], 4'd0, has_data ? 4'(dwords(first_q) - 5'd1) : 4'd0, is_refused,
-                           first_q[20:16], is_read ? first_q[3] : first_q[15], 2'd0, unit_i, 2'd0,
-                           has_data ? ht_pkg::CmdReadResponse : ht_pkg::CmdTargetDone};
+  assign answer_o       = {64'd0, ht_pkg::response(first_q, unit_i, 1'b0, is_refused)};
   assign answered_o     = answer_valid_o && answer_ready_i && is_read;
 
   always_comb begin
@@ -185,8 +181,7 @@ module host_target #(
   end
 
   logic unused;
-  assign unused = &{next[ht_pkg::CmdW-1:ht_pkg::CmdBar+1], next[ht_pkg::CmdBar-1:24+AddrW], first_q[31:26], first_q[21],
-                    first_q[14:10], first_q[7:6], first_q[4], first_q[1:0]};
+  assign unused = &{next[ht_pkg::CmdW-1:ht_pkg::CmdBar+1], next[ht_pkg::CmdBar-1:24+AddrW]};
 
   // Dwords that come back: a read of bytes is for one, an atomic for two.
   // verilator lint_off UNUSEDSIGNAL

@@ -158,7 +158,7 @@ fn every_example_cluster_runs() {
         let plan = match cluster.unwrap_or_else(|e| panic!("{e}")) {
             Cluster::AddressMap(plan) => plan,
             Cluster::Htx(plan) => {
-                run_boards(HtxCluster::new(plan, &OpteronConfig::opteron_246()));
+                run_boards(HtxCluster::new(plan, &OpteronConfig::opteron_246()).unwrap());
                 continue;
             }
         };

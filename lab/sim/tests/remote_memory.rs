@@ -50,7 +50,7 @@ fn cluster(file: &str, processor: &OpteronConfig, nic: &NicConfig) -> HtxCluster
                 nic: nic.clone(),
                 ..Boards::default()
             };
-            HtxCluster::with_boards(plan, processor, &boards)
+            HtxCluster::with_boards(plan, processor, &boards).unwrap()
         }
         Ok(Cluster::AddressMap(_)) => panic!("not a cluster of boards"),
         Err(rejected) => panic!("{rejected}"),

@@ -13,6 +13,7 @@ use hostwire_cli::text::paint;
 use hostwire_sim::experiments::{
     ExperimentError, Row, elsewhere, htoe, htx_board, htx_rtl, pgas_cluster, tca_peach2, tccluster,
 };
+use hostwire_sim::machine::htx::BoardError;
 use hostwire_transport::visible;
 
 const BAD_OUTPUT: u8 = 1;
@@ -176,7 +177,7 @@ fn rows(paper: Paper) -> Result<Vec<Row>, ExperimentError> {
     if paper.includes(Paper::Rtl) {
         match htx_rtl::reproduce() {
             Ok(more) => rows.extend(more),
-            Err(error @ ExperimentError::RtlNotBuilt(_)) if paper == Paper::All => {
+            Err(error @ ExperimentError::Board(BoardError::NotBuilt(_))) if paper == Paper::All => {
                 say(&format!("rtl is left out: {error}"));
             }
             Err(error) => return Err(error),

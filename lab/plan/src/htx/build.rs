@@ -107,6 +107,7 @@ fn make(spec: &HostSpec, out: &mut Findings) -> Host {
         link_width_bits: board.link_width_bits as u8,
         link_mhz: board.link_mhz as u32,
         user_mhz: board.user_mhz as u32,
+        device: board.device.value,
         port: board.port,
         ports: ports.min(u64::from(most)) as u8,
         ring_slots: board.ring_bytes.value / super::SLOT_BYTES,

@@ -5,6 +5,7 @@
 //! regions of other hosts' memory, at addresses of its own.
 
 mod build;
+mod device;
 mod net;
 mod read;
 mod region;
@@ -20,6 +21,7 @@ pub(crate) use route::{Routed, choose_parts, route_cables};
 
 use serde::Serialize;
 
+pub use device::BoardKind;
 pub use region::REGION_BASE;
 
 use crate::diagnostic::{Diagnostic, Findings};
@@ -79,6 +81,9 @@ pub struct Host {
     pub link_mhz: u32,
     /// Clock of the user logic of the board.
     pub user_mhz: u32,
+    /// What the board is.
+    #[serde(skip_serializing_if = "BoardKind::is_model")]
+    pub device: BoardKind,
     /// Its link ports.
     pub port: PortKind,
     /// How many there are.
@@ -277,6 +282,7 @@ pub(crate) fn plan(file: Section<'_>, out: &mut Findings) -> Option<HtxPlan> {
     let (net, is_built) = out.step(|out| {
         let net = build::build(&spec, out)?;
         build::check_rings(&spec.hosts, out);
+        device::check(&spec, &net, out);
         Some(net)
     });
     let net = net.filter(|_| is_built)?;

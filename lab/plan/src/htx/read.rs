@@ -1,8 +1,8 @@
 //! The keys of a file with HTX boards.
 
-use super::PortKind;
 use super::net::Lendable;
 use super::region::{self, RegionSpec};
+use super::{BoardKind, PortKind};
 use crate::diagnostic::{Diagnostic, Findings, Located, Span};
 use crate::file::Section;
 use crate::spec::Policy;
@@ -48,6 +48,7 @@ pub(crate) struct Board {
     pub link_width_bits: u64,
     pub link_mhz: u64,
     pub user_mhz: u64,
+    pub device: Located<BoardKind>,
     pub port: PortKind,
     pub ports: Located<Option<u64>>,
     pub ring_bytes: Located<u64>,
@@ -73,7 +74,7 @@ pub(super) fn read(mut file: Section<'_>, out: &mut Findings) -> Spec {
     let mut usual = Board::default();
     if let Some(mut section) = file.table("board", "[board]", out) {
         usual = read_board(&mut section, usual, out);
-        read_ring(&mut section, &mut usual, out);
+        read_own(&mut section, &mut usual, out);
         section.finish(out);
     }
     let policy = file
@@ -125,6 +126,10 @@ impl Default for Board {
             link_width_bits: 8,
             link_mhz: 200,
             user_mhz: 100,
+            device: Located {
+                value: BoardKind::Model,
+                span: Span::default(),
+            },
             port: PortKind::Atoll,
             ports: Located {
                 value: None,
@@ -138,8 +143,8 @@ impl Default for Board {
     }
 }
 
-/// Reads the keys that [board] and [[node]] share, except the ring; those that are missing are as
-/// `usual`.
+/// Reads the keys that [board] and [[node]] share, except those that boards below sockets do not have; those
+/// that are missing are as `usual`.
 pub(crate) fn read_board(section: &mut Section<'_>, usual: Board, out: &mut Findings) -> Board {
     let mut board = usual;
     if let Some(width) = section.quantity("link_width", &WIDTH, out) {
@@ -168,8 +173,11 @@ pub(crate) fn read_board(section: &mut Section<'_>, usual: Board, out: &mut Find
     board
 }
 
-/// Reads the ring of a board, if the file gives one.
-fn read_ring(section: &mut Section<'_>, board: &mut Board, out: &mut Findings) {
+/// Reads what a board in the slot of a host has, as far as the file gives it.
+fn read_own(section: &mut Section<'_>, board: &mut Board, out: &mut Findings) {
+    if let Some(device) = BoardKind::read(section, out) {
+        board.device = device;
+    }
     if let Some(ring) = section.quantity("ring", &SIZE, out) {
         board.ring_bytes = check_ring(ring, out).unwrap_or(board.ring_bytes);
     }
@@ -249,7 +257,7 @@ fn read_host(
     }
     let cores = section.count("cores", 1, CORES_MAX, out);
     let mut board = read_board(&mut section, usual, out);
-    read_ring(&mut section, &mut board, out);
+    read_own(&mut section, &mut board, out);
     section.finish(out);
     let memory_bytes = memory.and_then(|memory| check_memory(memory, out))?;
     Some(HostSpec {

@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 
 use serde::Serialize;
 
-use super::{Cable, Host, HtxPlan, PortKind, Region, Scheme, Switch};
+use super::{BoardKind, Cable, Host, HtxPlan, PortKind, Region, Scheme, Switch};
 use crate::spec::units::{display_bytes, display_count};
 
 pub(super) fn text(plan: &HtxPlan) -> String {
@@ -66,9 +66,14 @@ fn write_host(out: &mut String, plan: &HtxPlan, number: usize, host: &Host) -> f
         display_bytes(host.memory_bytes),
         display_count(host.cores.into(), "core")
     )?;
+    let device = match host.device {
+        BoardKind::Model => "",
+        BoardKind::RtlCore => "; its HT-Core is RTL",
+        BoardKind::Rtl => "; it is RTL",
+    };
     writeln!(
         out,
-        "  board: link {} bit, {} MHz; user logic {} MHz; {}; ring of {} slots",
+        "  board: link {} bit, {} MHz; user logic {} MHz; {}; ring of {} slots{device}",
         host.link_width_bits,
         host.link_mhz,
         host.user_mhz,

@@ -11,10 +11,11 @@ use hostwire_packet::ht::{
     ResponseStatus, SrcTag, Write, WriteSize,
 };
 
-use super::host::{Host, is_normal};
-use super::requests::{self, Data};
-use crate::ht::bench::{Failure, UNIT};
+use super::host::Host;
+use crate::ht::bench::UNIT;
+use crate::ht::bring_up::Failure;
 use crate::ht::packets::Packet;
+use crate::ht::requests::{self, Data, is_normal};
 use crate::random::Random;
 
 /// Bytes of the block RAM.
@@ -149,7 +150,7 @@ impl Memory {
 
     fn clock(&mut self) -> Result<(), Failure> {
         self.counts.clocks += 1;
-        let arrived = self.host.clock()?;
+        let arrived = self.host.step()?;
         for (channel, _) in core::mem::take(&mut self.host.partner.sent) {
             let Some(packet) = self.outbox.get_mut(channel).and_then(VecDeque::pop_front) else {
                 return Err(format!("a packet was sent in channel {channel}"));

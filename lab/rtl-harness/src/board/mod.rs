@@ -1,16 +1,13 @@
-//! Designs on the HT-Core with pins only: a board ([`device`]) in the slot of a host ([`host`]), cables between boards
-//! ([`cable`]), and a switch ([`switch`]). [`network`] is several hosts that send each other messages; [`memory`] is one
-//! that writes and reads.
+//! Designs on the HT-Core with pins only: a board in the slot of a host ([`host`]), cables between boards ([`cable`]), and
+//! a switch ([`switch`]). [`network`] is several hosts that send each other messages; [`memory`] is one that writes and
+//! reads.
 
 pub mod cable;
-pub mod device;
 pub mod host;
 pub mod memory;
 pub mod network;
-pub mod requests;
 pub mod switch;
 
 pub use cable::{Cable, Faults};
-pub use device::Board;
 pub use host::Host;
 pub use network::Network;

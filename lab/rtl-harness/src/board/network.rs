@@ -8,15 +8,18 @@ use hostwire_packet::ht::{
 };
 
 use super::cable::{Cable, Faults};
-use super::device::Board;
-use super::host::{Host, dword, is_normal};
-use super::requests::{self, Data};
+use super::host::Host;
 use super::switch::{PORTS, Switch};
-use crate::ht::bench::{Failure, UNIT};
+use crate::ht::Width;
+use crate::ht::bench::UNIT;
+use crate::ht::bring_up::Failure;
 use crate::ht::packets::Packet;
-use crate::model::{Error, Files};
+use crate::ht::requests::{self, Data, dword, is_normal};
+use crate::model::Error;
 use crate::random::Random;
 
+/// Clocks of a switch in reset.
+const RESET_CLOCKS: u64 = 10;
 /// Clocks without a message after which a run is given up.
 const PATIENCE: u64 = 60_000;
 
@@ -92,14 +95,14 @@ pub struct Network {
 }
 
 impl Network {
-    /// Hosts whose links are up and whose boards are set up. Clocks from outside wander in `wander` percent of their edges;
+    /// Hosts whose links are up, on 8 bits or on 16, and whose boards are set up. Clocks from outside wander in `wander` percent of their edges;
     /// without, addresses are short, for measurements.
     ///
     /// # Errors
     /// Without the library; inside, what went wrong while links came up.
     pub fn new(
         shape: Shape,
-        design: &str,
+        width: Width,
         seed: u64,
         wander: u64,
     ) -> Result<Result<Self, Failure>, Error> {
@@ -111,8 +114,10 @@ impl Network {
         };
         let mut hosts = Vec::new();
         for _ in 0..count {
-            let board = Board::new(design, &mut random, wander, Files::default())?;
-            hosts.push(Host::new(board, Random::new(random.next()), wander));
+            match Host::new("message", width, &mut random, wander)? {
+                Ok(host) => hosts.push(host),
+                Err(failure) => return Ok(Err(failure)),
+            }
         }
         let switch = match shape {
             Shape::Star => Some(Switch::new(&mut random, wander)?),
@@ -148,40 +153,25 @@ impl Network {
         Ok(network.begin().map(|()| network))
     }
 
+    /// Sets up the boards, whose links are up; all clocks begin together.
     fn begin(&mut self) -> Result<(), Failure> {
-        self.reset(true);
-        for _ in 0..10 {
-            for host in &mut self.hosts {
-                // In reset nothing is compared.
-                host.board.clock(&mut host.partner);
-                host.partner.wrong.clear();
+        let times = self.hosts.iter().map(|host| host.chip.time());
+        let begin = times.max().unwrap_or(0);
+        for host in &mut self.hosts {
+            while host.chip.time() < begin {
+                host.step()?;
             }
-            if let Some(switch) = &mut self.switch {
+        }
+        if let Some(switch) = &mut self.switch {
+            for on in [true, false] {
+                switch.reset(on);
+                (0..RESET_CLOCKS).for_each(|_| switch.clock());
+            }
+            while switch.time() < begin {
                 switch.clock();
             }
         }
-        self.reset(false);
-        self.until("the links do not come up", |network| {
-            network.hosts.iter().all(Host::is_up)
-        })?;
-        let mut count = 0;
-        for host in &mut self.hosts {
-            let packets = host.set_up_packets()?;
-            count = packets.len();
-            host.partner.outbox[1].extend(packets);
-        }
-        self.until("registers do not answer", |network| {
-            network.rings.iter().all(|ring| ring.answers.len() == count)
-        })?;
         for (number, host) in self.hosts.iter_mut().enumerate() {
-            if let Some(answer) = self.rings[number]
-                .answers
-                .iter()
-                .find(|answer| !is_normal(answer))
-            {
-                return Err(format!("a register is answered with {answer:x?}"));
-            }
-            self.rings[number].answers.clear();
             let registers = [
                 (0x08, u32::from(self.numbers[number])),
                 (0x10, self.rings[number].base as u32),
@@ -190,21 +180,13 @@ impl Network {
                 (0x04, 1),
             ];
             for (at, value) in registers {
-                host.partner.outbox[0].push_back(dword(host.bars[1] + at, value)?);
+                let packet = dword(host.bars[1] + at, value).map_err(|error| error.to_string())?;
+                host.partner.outbox[0].push_back(packet);
             }
         }
         self.until("registers are not written", |network| {
             network.hosts.iter().all(|host| host.partner.is_idle())
         })
-    }
-
-    fn reset(&mut self, is_on: bool) {
-        for host in &mut self.hosts {
-            host.reset(is_on);
-        }
-        if let Some(switch) = &mut self.switch {
-            switch.reset(is_on);
-        }
     }
 
     fn until(&mut self, failure: &str, done: impl Fn(&Self) -> bool) -> Result<(), Failure> {
@@ -234,21 +216,21 @@ impl Network {
         }
         for number in 0..self.hosts.len() {
             let arrived = self.hosts[number]
-                .clock()
+                .step()
                 .map_err(|wrong| format!("host {number}: {wrong}"))?;
             for (packet, time) in arrived {
                 self.take(number, packet, time)
                     .map_err(|wrong| format!("host {number}: {wrong}"))?;
             }
             let host = &mut self.hosts[number];
-            self.errors += u64::from(host.board.cable_error());
+            self.errors += u64::from(host.chip.cable_error());
             if let Some((_, time)) = host.partner.sent.drain(..).next_back() {
                 self.seen.written = time;
             }
         }
         for number in 0..self.hosts.len() {
-            let phit = self.hosts[number].board.phit();
-            let began = self.hosts[number].board.time() - crate::ht::pins::CORE_CLOCK;
+            let phit = self.hosts[number].chip.phit().unwrap_or(0);
+            let began = self.hosts[number].chip.time() - crate::ht::pins::CORE_CLOCK;
             match phit >> 16 {
                 // A frame without message has nothing in its header.
                 1 if phit & 0xffff != 0 => {
@@ -265,13 +247,11 @@ impl Network {
                     switch.cables[number].coming.push_back(phit);
                     let back = &mut self.cables[PORTS + number];
                     back.push(switch.phit(number));
-                    self.hosts[number].board.cable[0]
-                        .coming
-                        .push_back(back.pop());
+                    self.hosts[number].cable[0].coming.push_back(back.pop());
                 }
                 None => {
                     let other = (number + 1) % self.hosts.len();
-                    self.hosts[other].board.cable[0].coming.push_back(phit);
+                    self.hosts[other].cable[0].coming.push_back(phit);
                 }
             }
         }
@@ -306,7 +286,7 @@ impl Network {
             None if (address, unit) == (slot, UNIT) => {
                 ring.open = Some(packet.data().to_vec());
                 self.seen.message = time;
-                self.seen.last_in = self.hosts[number].board.cable[0].last_at;
+                self.seen.last_in = self.hosts[number].cable[0].last_at;
                 Ok(())
             }
             Some(message) if (address, unit) == (slot + 64, UNIT) => {

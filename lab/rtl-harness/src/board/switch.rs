@@ -65,6 +65,11 @@ impl Switch {
         self.model.set(self.reset, (!is_on).into());
     }
 
+    /// Time of the next rising edge of its clock.
+    pub const fn time(&self) -> u64 {
+        self.time
+    }
+
     /// One clock.
     pub fn clock(&mut self) {
         let end = self.time + CORE_CLOCK;

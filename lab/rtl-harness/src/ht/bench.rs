@@ -9,10 +9,9 @@ use hostwire_packet::ht::{
     Write, WriteMode,
 };
 
+use super::bring_up::{BringUp, Failure, Settings, config_packet};
 use super::chip::Chip;
 use super::core::{Core, Width};
-pub use super::host::{Failure, config_packet};
-use super::host::{Host, Settings};
 use super::packets::{Packet, Source, Targets};
 use super::partner::{Habits, Partner, Wrong};
 use super::user::{Readiness, User};
@@ -167,18 +166,9 @@ impl Bench {
             free: 100,
             drops: 0,
         };
-        Ok(bench.up().map(|()| bench))
-    }
-
-    fn up(&mut self) -> Result<(), Failure> {
-        self.reset(true, (false, false))?;
-        self.set_up()?;
-        if self.options.wide != (false, false) {
-            self.widen(self.options.wide)?;
-            self.reset(false, self.options.wide)?;
-            self.set_up()?;
-        }
-        Ok(())
+        let up = bench.boot(options.wide);
+        bench.reported = Reported::default();
+        Ok(up.map(|()| bench))
     }
 
     /// Resets the link, with or without power, and initialises it with these widths.
@@ -186,29 +176,9 @@ impl Bench {
     /// # Errors
     /// If it does not come up.
     pub fn reset(&mut self, cold: bool, wide: (bool, bool)) -> Result<(), Failure> {
-        let mut habits = habits(&mut self.random, wide, self.options.wander);
-        if let Some(buffers) = self.options.buffers {
-            habits.buffers = [[buffers; 2]; 3];
-        }
-        let partner = Partner::new(Random::new(self.random.next()), habits);
-        self.user = User::new(Random::new(self.random.next()));
-        self.expected = Expected::default();
-        self.drops = 0;
-        self.buffered.clear();
-        self.come_up(cold, partner)?;
+        self.come_up(cold, wide)?;
         self.reported = Reported::default();
         Ok(())
-    }
-
-    /// Sets UnitID, base addresses, and what they enable.
-    ///
-    /// # Errors
-    /// As [`Host::write_register`].
-    pub fn set_up(&mut self) -> Result<(), Failure> {
-        self.configure(&Settings {
-            bars: [BAR0.0, BAR1.0],
-            unit: UNIT,
-        })
     }
 
     /// Random packets both ways, until `packets` have arrived or the core has reported an error; then lets what is under
@@ -425,9 +395,29 @@ impl Bench {
     }
 }
 
-impl Host for Bench {
+impl BringUp for Bench {
     fn parts(&mut self) -> (&mut Chip, &mut Partner) {
         (&mut self.core.chip, &mut self.partner)
+    }
+
+    fn partner(&mut self, wide: (bool, bool)) -> Partner {
+        let mut habits = habits(&mut self.random, wide, self.options.wander);
+        if let Some(buffers) = self.options.buffers {
+            habits.buffers = [[buffers; 2]; 3];
+        }
+        let partner = Partner::new(Random::new(self.random.next()), habits);
+        self.user = User::new(Random::new(self.random.next()));
+        self.expected = Expected::default();
+        self.drops = 0;
+        self.buffered.clear();
+        partner
+    }
+
+    fn settings(&self) -> Settings {
+        Settings {
+            bars: [BAR0.0, BAR1.0],
+            unit: UNIT,
+        }
     }
 
     fn clock(&mut self) -> Result<(), Failure> {

@@ -1,6 +1,6 @@
 //! A design with an HT-Core behind its pins: power, reset, clocks, the link, and a cable if it has one.
 
-use super::pins::{Link, LinkPins, NoEdges};
+use super::pins::{Edges, Link, LinkPins, NoEdges};
 use crate::model::{Error, Files, In, Model, Out};
 
 /// The design.
@@ -66,7 +66,12 @@ impl Chip {
     /// As [`LinkPins::clock`].
     pub fn clock(&mut self, link: &mut impl Link) {
         let none: &mut [NoEdges] = &mut [];
-        self.pins.clock(&mut self.model, link, none);
+        self.clock_beside(link, none);
+    }
+
+    /// As [`LinkPins::clock`], with clocks from elsewhere.
+    pub fn clock_beside(&mut self, link: &mut impl Link, others: &mut [impl Edges]) {
+        self.pins.clock(&mut self.model, link, others);
     }
 
     /// As [`LinkPins::edge`].

@@ -36,6 +36,8 @@ pub struct Offer {
     pub accepted: Option<Tlp>,
     /// The layer asks for retraining.
     pub retrain: bool,
+    /// It says that no frame is open before the symbols.
+    pub between: bool,
 }
 
 /// Pulses that were counted, in the order of [`ERRORS`].
@@ -59,6 +61,7 @@ struct Ports {
     symbol_ready: In,
     symbols_out: Out,
     ks_out: Out,
+    between: Out,
     symbol_valid: In,
     symbols_in: In,
     ks_in: In,
@@ -89,6 +92,7 @@ impl Ports {
             symbol_ready: model.input("symbol_ready_i")?,
             symbols_out: model.output("symbol_data_o")?,
             ks_out: model.output("symbol_k_o")?,
+            between: model.output("symbol_between_o")?,
             symbol_valid: model.input("symbol_valid_i")?,
             symbols_in: model.input("symbol_data_i")?,
             ks_in: model.input("symbol_k_i")?,
@@ -188,6 +192,7 @@ impl End {
         let mut offer = Offer {
             symbols: pins.symbol_ready.then(|| self.symbols()),
             retrain: self.model.get(self.ports.retrain) == 1,
+            between: self.model.get(self.ports.between) == 1,
             ..Offer::default()
         };
         offer.accepted = self.sent();

@@ -73,8 +73,15 @@ pub fn encode(packet: &Packet, framing: Framing) -> Vec<u16> {
     }
 }
 
-/// The STP token of generation 3.
-fn token(length: usize, sequence: &[u8]) -> Vec<u16> {
+/// Lengths that a token may have: those of a header of three dwords and of the longest TLP; those behind are reserved, and
+/// of another kind.
+const LENGTHS: std::ops::Range<usize> = 5..1152;
+
+/// The EDS token of generation 3: the next block is an ordered set. It is an STP token with the length 1.
+pub const EDS: [u16; 4] = [0x1f, 0x80, 0x90, 0x00];
+
+/// The STP token of generation 3 for so many dwords, token and LCRC among them, and the two bytes of a sequence number.
+pub fn token(length: usize, sequence: &[u8]) -> Vec<u16> {
     let length = length as u16;
     let crc = frame_crc(length);
     let parity = ((length.count_ones() + crc.count_ones()) % 2) as u16;
@@ -129,6 +136,11 @@ impl Decoder {
             ended: false,
             stuck: false,
         }
+    }
+
+    /// No frame is open.
+    pub fn is_between(&self) -> bool {
+        matches!(self.state, State::Between)
     }
 
     /// Forgets an open frame.
@@ -192,9 +204,12 @@ impl Decoder {
         let mut need = need;
         let is_tlp = bytes.first().is_some_and(|first| first & 15 == 15);
         if is_tlp && bytes.len() == 4 {
+            if bytes.iter().zip(EDS).all(|(a, b)| u16::from(*a) == b) {
+                return None;
+            }
             let length = usize::from(bytes[0] >> 4) | usize::from(bytes[1] & 0x7f) << 4;
             let expected = token(length, &[bytes[2] & 15, bytes[3]]);
-            if length < 5
+            if !LENGTHS.contains(&length)
                 || expected
                     .iter()
                     .zip(&bytes)
@@ -253,6 +268,31 @@ mod tests {
                 assert_eq!(got, std::slice::from_ref(packet), "{framing:?}");
             }
         }
+    }
+
+    /// Base Specification 3.0 and later, section 4.2.2.3.1: the bits of the Frame CRC and the short form of the Frame
+    /// Parity as they are printed, and the EDS token of figure 4-13.
+    #[test]
+    fn tokens_are_as_published() {
+        const CRC: [&[u32]; 4] = [
+            &[10, 7, 6, 4, 2, 1, 0],
+            &[10, 9, 7, 5, 4, 3, 2],
+            &[9, 8, 6, 4, 3, 2, 1],
+            &[8, 7, 5, 3, 2, 1, 0],
+        ];
+        const PARITY: &[u32] = &[10, 9, 8, 6, 5, 2, 0];
+        for length in 0..1 << 11_u16 {
+            let sum = |bits: &[u32]| bits.iter().fold(0, |sum, bit| sum ^ length >> bit & 1);
+            let crc = CRC.iter().rev().fold(0, |crc, bits| crc << 1 | sum(bits));
+            let expected = [
+                (length & 15) << 4 | 15,
+                sum(PARITY) << 7 | length >> 4,
+                crc << 4 | 0xa,
+                0xbc,
+            ];
+            assert_eq!(token(length.into(), &[0xa, 0xbc]), expected, "{length}");
+        }
+        assert_eq!(token(1, &[0, 0]), EDS);
     }
 
     #[test]

@@ -12,7 +12,7 @@ mod run;
 mod tlp;
 
 pub use self::end::{End, Offer, Pins};
-pub use self::frames::{Decoder, Framing, Packet, encode};
+pub use self::frames::{Decoder, EDS, Framing, Packet, encode, token};
 pub use self::line::{Beat, Line};
 pub use self::partner::{Habits, Partner};
 pub use self::run::{Failure, Report, Setup, against_partner, pair};

@@ -9,12 +9,14 @@ use hostwire_packet::pcie::{DllpRepr, FlowControlPhase, LinkTlpRepr, SequenceNum
 use crate::random::Random;
 
 use self::credits::{Given, Taken};
-use super::frames::{Decoder, Framing, Packet, encode};
+use super::frames::{Decoder, EDS, Framing, Packet, encode};
 use super::line::Beat;
 use super::tlp::Tlp;
 
 /// Cycles without progress until everything is sent again.
 const REPLAY_CYCLES: u64 = 1500;
+/// Pauses that end with EDS, of generation 3, in percent.
+const EDS_PERCENT: u64 = 10;
 /// TLPs that wait for an Ack.
 const REPLAY_TLPS: usize = 40;
 
@@ -197,6 +199,15 @@ impl Partner {
             self.lanes - self.symbols.len()
         };
         self.symbols.extend(core::iter::repeat_n(symbol, count));
+        if self.framing == Framing::Tokens && self.random.chance(EDS_PERCENT) {
+            // In the last dword of a block, which can be any here.
+            let len = self
+                .symbols
+                .len()
+                .next_multiple_of(self.lanes.max(EDS.len()));
+            self.symbols.resize(len - EDS.len(), 0);
+            self.symbols.extend(EDS);
+        }
         self.after_end = false;
     }
 

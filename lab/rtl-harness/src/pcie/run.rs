@@ -7,7 +7,7 @@ use crate::model::{self, Files};
 use crate::random::Random;
 
 use super::end::{End, Pins};
-use super::frames::Framing;
+use super::frames::{Decoder, Framing};
 use super::line::{Beat, Line};
 use super::partner::{Habits, Partner};
 use super::tlp::Tlp;
@@ -145,6 +145,9 @@ struct Side {
     ready: u64,
     /// What it sends.
     underway: Underway,
+    /// Follows its frames; and how often it has said that none is open.
+    watcher: Decoder,
+    between: u64,
 }
 
 impl Side {
@@ -155,6 +158,8 @@ impl Side {
             random: Random::new(seed ^ 0x5eed),
             ready: 100,
             underway: Underway::default(),
+            watcher: Decoder::new(setup.framing, setup.lanes),
+            between: 0,
         })
     }
 
@@ -188,6 +193,19 @@ impl Side {
             arrive
                 .arrive(&got)
                 .map_err(|reason| setup.wrong(cycle, reason))?;
+        }
+        if recovery {
+            self.watcher = Decoder::new(framing, setup.lanes);
+        }
+        if let Some(beat) = offer.symbols {
+            if offer.between && !self.watcher.is_between() {
+                let reason = "an ordered set may go here, in a frame";
+                return Err(setup.wrong(cycle, reason));
+            }
+            self.between += u64::from(offer.between);
+            for (lane, symbol) in beat.iter().take(setup.lanes).enumerate() {
+                self.watcher.take(*symbol, lane);
+            }
         }
         Ok((offer.symbols, offer.retrain))
     }
@@ -238,6 +256,9 @@ pub fn pair(setup: &Setup) -> Result<Report, Failure> {
     }
     let damaged = lines[0].damaged + lines[1].damaged;
     let [a, b] = &sides;
+    if a.between.min(b.between) < setup.packets {
+        return Err(setup.wrong(cycle, "no ordered set may go between frames"));
+    }
     Ok(watch.report(
         cycle,
         damaged,

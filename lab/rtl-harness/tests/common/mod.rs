@@ -7,9 +7,9 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 
 use hostwire_rtl_harness::board::network::Shape;
-use hostwire_rtl_harness::board::{Board, Host, Network};
+use hostwire_rtl_harness::board::{Host, Network};
 use hostwire_rtl_harness::ht::{Bench, Options, Width};
-use hostwire_rtl_harness::model::{Error, Files};
+use hostwire_rtl_harness::model::Error;
 use hostwire_rtl_harness::random::Random;
 use hostwire_testing::{left_out, need};
 
@@ -22,50 +22,43 @@ pub const LINKS: [(Width, (bool, bool)); 5] = [
     (Width::Sixteen, (false, true)),
 ];
 
-/// A link that is up; `None` if the models were not built.
-pub fn bench(options: &Options) -> Option<Bench> {
-    match Bench::new(options) {
-        Ok(bench) => {
-            Some(bench.unwrap_or_else(|failure| panic!("seed {}: {failure}", options.seed)))
-        }
+/// Both cores.
+pub const WIDTHS: [Width; 2] = [Width::Eight, Width::Sixteen];
+
+/// What a test has got; `None` if the models were not built.
+fn built<T>(result: Result<Result<T, String>, Error>, seed: u64) -> Option<T> {
+    match result {
+        Ok(up) => Some(up.unwrap_or_else(|failure| panic!("seed {seed}: {failure}"))),
         Err(error @ Error::NotBuilt { .. }) => {
             left_out(&need::RTL_MODELS, error);
             None
         }
         Err(error) => panic!("{error}"),
     }
+}
+
+/// A link that is up; `None` if the models were not built.
+pub fn bench(options: &Options) -> Option<Bench> {
+    built(Bench::new(options), options.seed)
 }
 
 /// Boards whose links are up; `None` if the models were not built.
-pub fn network(shape: Shape, seed: u64, wander: u64) -> Option<Network> {
-    match Network::new(shape, "message8", seed, wander) {
-        Ok(network) => {
-            Some(network.unwrap_or_else(|failure| panic!("{shape:?}, seed {seed}: {failure}")))
-        }
-        Err(error @ Error::NotBuilt { .. }) => {
-            left_out(&need::RTL_MODELS, error);
-            None
-        }
-        Err(error) => panic!("{error}"),
-    }
+pub fn network(shape: Shape, width: Width, seed: u64, wander: u64) -> Option<Network> {
+    built(Network::new(shape, width, seed, wander), seed)
+}
+
+/// The same on links of 8 and of 16 bits; none if the models were not built.
+pub fn networks(shape: Shape, seed: u64, wander: u64) -> impl Iterator<Item = Network> {
+    WIDTHS
+        .into_iter()
+        .filter_map(move |width| network(shape, width, seed, wander))
 }
 
 /// A host with the example design in its slot, and random numbers; `None` if the models were not built.
-pub fn example(seed: u64, wander: u64) -> Option<(Host, Random)> {
+pub fn example(width: Width, seed: u64, wander: u64) -> Option<(Host, Random)> {
     let mut random = Random::new(seed);
-    match Board::new("example8", &mut random, wander, Files::default()) {
-        Ok(board) => {
-            let mut host = Host::new(board, Random::new(random.next()), wander);
-            host.begin()
-                .unwrap_or_else(|failure| panic!("seed {seed}: {failure}"));
-            Some((host, random))
-        }
-        Err(error @ Error::NotBuilt { .. }) => {
-            left_out(&need::RTL_MODELS, error);
-            None
-        }
-        Err(error) => panic!("{error}"),
-    }
+    let host = built(Host::new("example", width, &mut random, wander), seed)?;
+    Some((host, random))
 }
 
 /// A line for the table of `scripts/rtl.sh`.

@@ -3,6 +3,8 @@
 use hostwire_plan::htx::PortKind;
 
 use crate::engine::Ps;
+use crate::machine::htx::device::{add, cable, counters, offset, phases, slot, window_bytes};
+use crate::machine::htx::rtl::outcome;
 use crate::machine::htx::{BoardKind, Purpose, SETTLE, WINDOW, join, link_port};
 use crate::models::ht::Packet;
 use crate::models::ht::link_port::LinkPortConfig;
@@ -15,7 +17,6 @@ use crate::models::{DeviceEvent, Fabric};
 
 pub use crate::machine::htx::{HtxHost, Setup, add_host};
 
-use super::htx_device::{add, cable, counters, offset, outcome, phases, slot, window_bytes};
 use super::htx_host::{bare_link, bench, start};
 use super::programs::{BareStores, Marks, Step, Timed};
 use super::{Claims, ExperimentError, Row, mb_per_s, mib_per_s};
@@ -281,7 +282,14 @@ pub(super) fn end_to_end_with(
         let place = (setup, (phase % u64::from(phases(setup.device))) as u8);
         let board = (Purpose::Messages, nic);
         let host = add(&mut sim, "host", place, board, processor.clone())?;
-        cable(&mut sim, setup, "board - cable", [host.nic; 2], length);
+        let ends = [(host.nic, 0); 2];
+        cable(
+            &mut sim,
+            setup.device,
+            "board - cable".to_owned(),
+            ends,
+            length,
+        );
         sim.run_until(SETTLE);
         // The poll starts after the fence; other work before it moves its phase.
         let steps = vec![

@@ -1,6 +1,7 @@
 //! What runs on a host with an HTX board, and a link without hosts.
 
 use crate::engine::{ComponentId, Ps};
+use crate::machine::htx::device::add;
 use crate::machine::htx::{HtxHost, Purpose, SETTLE, Setup};
 use crate::models::ht::nic::NicConfig;
 use crate::models::ht::opteron::{Opteron, OpteronConfig, OpteronEvent, Program};
@@ -8,7 +9,6 @@ use crate::models::ht::{Link, LinkConfig, LinkMode};
 use crate::models::{DeviceEvent, Fabric};
 
 use super::ExperimentError;
-use super::htx_device::add;
 
 pub(super) fn start(
     sim: &mut Fabric,

@@ -6,6 +6,8 @@ use std::rc::Rc;
 use hostwire_plan::htx::PortKind;
 
 use crate::engine::Ps;
+use crate::machine::htx::device::{add as add_board, cable, counters, phases as all_phases, slot};
+use crate::machine::htx::rtl::{first_answer, outcome};
 use crate::machine::htx::{
     BoardKind, DESTINATION_BYTES, HtxHost, Purpose, SETTLE, Setup, link_port,
 };
@@ -16,9 +18,6 @@ use crate::models::ht::opteron::{LINE_BYTES, Op, Opteron, OpteronConfig, WriteOb
 use crate::models::link::End;
 
 use super::ExperimentError;
-use super::htx_device::{
-    add as add_board, cable, counters, first_answer, outcome, phases as all_phases, slot,
-};
 use super::htx_host::start;
 use super::programs::{Marks, Step, Timed};
 
@@ -125,14 +124,9 @@ pub fn ping_pong(
         add(&mut sim, pair, 0, rounds)?,
         add(&mut sim, pair, 1, rounds)?,
     ];
-    let ends = [hosts[0].nic, hosts[1].nic];
-    cable(
-        &mut sim,
-        &pair.setup,
-        "board 0 - board 1",
-        ends,
-        pair.propagation,
-    );
+    let ends = [(hosts[0].nic, 0), (hosts[1].nic, 0)];
+    let (device, name) = (pair.setup.device, "board 0 - board 1".to_owned());
+    cable(&mut sim, device, name, ends, pair.propagation);
     sim.run_until(SETTLE);
     let mut sides = Vec::new();
     for (id, host) in (0..).zip(hosts) {
@@ -204,13 +198,9 @@ fn add(sim: &mut Fabric, pair: &Pair, id: u16, rounds: u64) -> Result<HtxHost, E
     // The words of both links are elsewhere in the clocks of their cores.
     let phase = (pair.phase + 5 * id as u8) % all_phases(pair.setup.device);
     let board = (Purpose::Messages, nic);
-    add_board(
-        sim,
-        &name,
-        (&pair.setup, phase),
-        board,
-        pair.processor.clone(),
-    )
+    let setup = (&pair.setup, phase);
+    let added = add_board(sim, &name, setup, board, pair.processor.clone());
+    Ok(added?)
 }
 
 /// Host 0 begins. What each computes before it polls moves the phase of its poll.

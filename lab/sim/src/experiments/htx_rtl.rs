@@ -3,6 +3,8 @@
 use hostwire_plan::htx::PortKind;
 
 use crate::engine::{Component, ComponentId, Context, Ps};
+use crate::machine::htx::device::{counters, phases};
+use crate::machine::htx::rtl::{core_times, outcome, rtl_core_alone};
 use crate::machine::htx::{BoardKind, SETTLE, Setup, WINDOW};
 use crate::models::ht::nic::NicConfig;
 use crate::models::ht::opteron::{LINE_BYTES, OpteronConfig};
@@ -14,7 +16,6 @@ use super::htx_board::{
     LATER_BOARD, LOOP_BACK, both_directions_mb_s, end_to_end, load_steps, read_with_ns,
     write_bytes_s,
 };
-use super::htx_device::{core_times, counters, outcome, phases, rtl_core_alone};
 use super::htx_host::{bench, start};
 use super::htx_ping_pong::{Pair, phases as ping_pong_phases, ping_pong};
 use super::programs::Timed;
@@ -39,7 +40,7 @@ type Both = (&'static str, f64, Option<f64>);
 /// Runs everything and compares. Each row says what the model has.
 ///
 /// # Errors
-/// [`ExperimentError::Rtl`] if a design was not built, or does what it must not; others if a run does not come to its
+/// [`ExperimentError::Board`] if a design was not built, or does what it must not; others if a run does not come to its
 /// end.
 pub fn reproduce() -> Result<Vec<Row>, ExperimentError> {
     let mut all = core()?;
@@ -256,5 +257,7 @@ fn lines_both_ways_mb_s(setup: &Setup) -> Result<f64, ExperimentError> {
     Ok(down + up)
 }
 
+#[cfg(all(test, target_os = "linux"))]
+mod clusters;
 #[cfg(all(test, target_os = "linux"))]
 mod tests;

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::engine::{ComponentId, Ps};
+use crate::machine::htx::rtl::counters_rtl;
 use crate::models::Fabric;
 use crate::models::ethernet::{self, Host};
 use crate::models::flit::Flit;
@@ -148,6 +149,8 @@ fn crossed_by(sim: &Fabric, id: ComponentId) -> Vec<Crossed> {
     };
     if let Some(link) = sim.component::<ht::Link>(id) {
         one(of_link(link))
+    } else if let Some(directions) = of_board_as_rtl(sim, id) {
+        one(directions)
     } else if let Some(link) = sim.component::<pcie::Link>(id) {
         one(of_link(link))
     } else if let Some(link) = sim.component::<Link<Flit>>(id) {
@@ -173,6 +176,18 @@ fn of_link<F: Family>(link: &Link<F>) -> [Direction; 2] {
             busy: counters.busy,
         }
     })
+}
+
+/// The link of a host to a board that is RTL.
+fn of_board_as_rtl(sim: &Fabric, id: ComponentId) -> Option<[Direction; 2]> {
+    let of = |end| {
+        let counters = counters_rtl(sim, id, end)?;
+        Some(Direction {
+            payload_bytes: counters.payload_bytes,
+            busy: counters.busy,
+        })
+    };
+    Some([of(End::A)?, of(End::B)?])
 }
 
 /// A cable between boards and switches: what its ports have sent and got.

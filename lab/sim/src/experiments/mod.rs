@@ -19,12 +19,9 @@ mod ethernet;
 pub mod file;
 pub mod htoe;
 pub mod htx_board;
-mod htx_device;
 mod htx_host;
 pub mod htx_ping_pong;
 pub mod htx_rtl;
-#[cfg_attr(not(target_os = "linux"), path = "htx_rtl_missing.rs")]
-mod htx_rtl_board;
 pub mod jobs;
 pub mod link_use;
 mod links;
@@ -108,12 +105,9 @@ pub enum ExperimentError {
     /// A call of the TCA programming interface failed.
     #[error(transparent)]
     Tca(#[from] crate::tca::TcaError),
-    /// A board that is RTL cannot be had: nobody has built it.
-    #[error("{0}")]
-    RtlNotBuilt(String),
-    /// A board that is RTL has failed.
-    #[error("{0}")]
-    Rtl(String),
+    /// A board that is RTL cannot be had, or has failed.
+    #[error(transparent)]
+    Board(#[from] crate::machine::htx::BoardError),
     /// The run could not be recorded.
     #[error(transparent)]
     Record(#[from] crate::record::RecordError),

@@ -3,6 +3,7 @@
 use hostwire_transport::TransportError;
 
 use crate::engine::{Ps, RunError, StallReport};
+use crate::machine::htx::BoardError;
 use crate::models::pcie::peach2::chip::DmaStatus;
 use crate::tca::TcaError;
 
@@ -91,6 +92,9 @@ pub enum WireError {
         /// Simulated time reached.
         time: Ps,
     },
+    /// A board that is RTL has failed.
+    #[error(transparent)]
+    Board(#[from] BoardError),
     /// A sub-cluster cannot do what a PE has asked for.
     #[error(transparent)]
     Tca(#[from] TcaError),

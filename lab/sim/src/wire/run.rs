@@ -150,7 +150,10 @@ pub(super) fn run_in(
             let sockets = socket::of_boards(cluster);
             let hardware = (&mut cluster.sim, sockets, Vec::new());
             let hardware = Sockets::new(hardware, settings, board.clone())?;
-            Driver::new(hardware, settings, board).run(segments, watch, program)
+            let ran = Driver::new(hardware, settings, board).run(segments, watch, program);
+            // If a board has failed, that is why a job stands still.
+            cluster.check()?;
+            ran
         }
         Platform::SubCluster(cluster) => {
             let hardware = Hosts::new(cluster, settings, board.clone())?;

@@ -5,7 +5,7 @@ use hostwire_plan::NodeId;
 use crate::engine::ComponentId;
 use crate::machine::Machine;
 use crate::machine::htx::HtxCluster;
-use crate::models::ht::nic::{Nic, NicConfig};
+use crate::models::ht::nic::NicConfig;
 
 /// A processor. A job names it by its place in the list of all.
 #[derive(Clone, Debug)]
@@ -55,10 +55,9 @@ pub(super) fn of_boards(cluster: &HtxCluster) -> Vec<Socket> {
         node: NodeId(number),
         memory_start: 0,
         board: cluster
-            .sim
-            .component::<Nic>(host.nic)
-            .map(|nic| NetworkBoard {
-                config: nic.config().clone(),
+            .board_config(number.into())
+            .map(|config| NetworkBoard {
+                config: config.clone(),
                 hosts: cluster.hosts().len(),
             }),
     });

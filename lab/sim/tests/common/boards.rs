@@ -28,7 +28,7 @@ pub fn file(hosts: usize, ring: &str) -> String {
 /// The cluster that a file describes.
 pub fn cluster(file: &str) -> HtxCluster {
     match hostwire_plan::cluster("boards.toml", file.as_bytes()) {
-        Ok(Cluster::Htx(plan)) => HtxCluster::new(plan, &OpteronConfig::opteron_246()),
+        Ok(Cluster::Htx(plan)) => HtxCluster::new(plan, &OpteronConfig::opteron_246()).unwrap(),
         Ok(Cluster::AddressMap(_)) => panic!("not a cluster of boards"),
         Err(rejected) => panic!("{rejected}"),
     }

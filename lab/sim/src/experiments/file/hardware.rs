@@ -140,7 +140,7 @@ impl Hardware {
             Cluster::Htx(plan) => {
                 let models = &self.models;
                 let cluster =
-                    HtxCluster::with_boards(plan.clone(), &models.processor, &models.boards());
+                    HtxCluster::with_boards(plan.clone(), &models.processor, &models.boards())?;
                 return Ok(Built::Boards(Box::new(cluster)));
             }
         };
@@ -177,9 +177,12 @@ impl Hardware {
             name: name.to_owned(),
             memory_bytes,
         };
+    /// [`ExperimentError`] if the plan cannot be built, or a board is RTL that nobody has built.
+    pub fn places(&self) -> Result<Vec<String>, ExperimentError> {
         let plan = match &self.cluster {
             Cluster::AddressMap(plan) => plan,
             Cluster::Htx(plan) => {
+                HtxCluster::find_designs(plan)?;
                 let hosts = plan.hosts().iter();
                 return Ok(hosts
                     .map(|host| place(&host.name, host.memory_bytes))

@@ -2,12 +2,13 @@
 
 use crate::engine::{Ps, Summary};
 use crate::experiments::htx_board::{end_to_end_with, load_steps, load_time, written};
-use crate::experiments::htx_device::{outcome, phases, window_bytes};
 use crate::experiments::htx_host::{bench_with, start};
 use crate::experiments::htx_ping_pong::{Pair, parts, phases as ping_pong_phases, ping_pong};
 use crate::experiments::link_use::{LinkSum, LinkUse, LinkWatch};
 use crate::experiments::programs::{BareStores, Timed};
 use crate::experiments::{ExperimentError, Monitor};
+use crate::machine::htx::device::{phases, window_bytes};
+use crate::machine::htx::rtl::outcome;
 use crate::machine::htx::{HtxHost, SETTLE, Setup, WINDOW};
 use crate::models::Fabric;
 use crate::models::ht::cable::Medium;

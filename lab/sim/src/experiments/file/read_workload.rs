@@ -359,14 +359,8 @@ fn read_order(section: &mut Section<'_>, orders: &[(&str, Order)], out: &mut Fin
     order.map_or(Order::Weak, |order| order.value)
 }
 
-const DEVICES: [(&str, BoardKind); 3] = [
-    ("model", BoardKind::Model),
-    ("rtl-core", BoardKind::RtlCore),
-    ("rtl", BoardKind::Rtl),
-];
-
 fn read_link(section: &mut Section<'_>, out: &mut Findings) -> Option<HtxLink> {
-    let device = section.choice("device", &DEVICES, out);
+    let device = BoardKind::read(section, out);
     let width = section.quantity("width", &WIDTH, out);
     let clock = section.quantity("frequency", &FREQUENCY, out);
     let user = section.quantity("user_clock", &FREQUENCY, out);

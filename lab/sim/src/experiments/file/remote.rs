@@ -26,7 +26,7 @@ pub(super) fn on_boards(
     open: Open<'_>,
 ) -> Result<Measured, ExperimentError> {
     let models = &point.models;
-    let mut cluster = HtxCluster::with_boards(plan.clone(), &models.processor, &models.boards());
+    let mut cluster = HtxCluster::with_boards(plan.clone(), &models.processor, &models.boards())?;
     if let Some(recording) = recording {
         recording.watch_all(&mut cluster.sim)?;
     }

@@ -25,7 +25,7 @@ use super::program::Program;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct HtxLink {
     /// What the board is.
-    #[serde(skip_serializing_if = "is_model")]
+    #[serde(skip_serializing_if = "BoardKind::is_model")]
     pub device: BoardKind,
     /// Lanes per direction.
     pub width_bits: u8,
@@ -33,10 +33,6 @@ pub struct HtxLink {
     pub frequency_mhz: u32,
     /// Clock of the board's own logic.
     pub user_clock_mhz: u32,
-}
-
-fn is_model(device: &BoardKind) -> bool {
-    *device == BoardKind::Model
 }
 
 impl Workload {

@@ -9,22 +9,22 @@ use std::rc::Rc;
 
 use hostwire_testing::{left_out, need};
 
-use crate::machine::htx::Purpose;
+use crate::machine::htx::device::slot;
+use crate::machine::htx::rtl::add_board;
+use crate::machine::htx::{BoardError, Purpose};
 use crate::models::ht::opteron::{Opteron, WriteObserver};
 use crate::models::ht::{Command, rtl::RtlBoard};
 
 use super::super::htx_board::end_to_end_with;
-use super::super::htx_device::slot;
-use super::super::htx_rtl_board::add_board;
 use super::super::programs::Step;
 use super::*;
 use crate::models::ht::opteron::Op;
 
 /// What a test has got; nothing if the designs were not built.
-fn built<T>(result: Result<T, ExperimentError>) -> Option<T> {
+pub(super) fn built<T>(result: Result<T, ExperimentError>) -> Option<T> {
     match result {
         Ok(value) => Some(value),
-        Err(error @ ExperimentError::RtlNotBuilt(_)) => {
+        Err(error @ ExperimentError::Board(BoardError::NotBuilt(_))) => {
             left_out(&need::RTL_MODELS, error);
             None
         }
@@ -33,7 +33,7 @@ fn built<T>(result: Result<T, ExperimentError>) -> Option<T> {
 }
 
 /// A line for the table of `scripts/rtl.sh`.
-fn figure(line: &str) {
+pub(super) fn figure(line: &str) {
     println!("{line}");
     if let Some(path) = std::env::var_os("HOSTWIRE_RTL_FIGURES") {
         let file = OpenOptions::new().append(true).create(true).open(path);
@@ -202,13 +202,9 @@ fn the_block_ram_has_what_was_written() {
     let mut sim = Fabric::new();
     let setup = setup(BoardKind::Rtl, 8, 200);
     let nic = NicConfig::htx_board(0);
-    let Some(link) = built(add_board(
-        &mut sim,
-        "board",
-        (&setup, 0),
-        Purpose::Window,
-        &nic,
-    )) else {
+    let place = (&setup, 0);
+    let board = add_board(&mut sim, "board", place, Purpose::Window, &nic);
+    let Some(link) = built(board.map_err(ExperimentError::from)) else {
         return;
     };
     let got = Rc::new(RefCell::new(Vec::new()));

@@ -60,7 +60,7 @@ pub fn costs_on_links(processors: u64) -> Result<LinkCosts, ExperimentError> {
         Err(rejected) => return Err(ExperimentError::Plan(rejected.to_string())),
     };
     let processor = OpteronConfig::opteron_246();
-    let mut cluster = HtxCluster::new(plan, &processor);
+    let mut cluster = HtxCluster::new(plan, &processor)?;
     let walk = Walk {
         processors,
         local_bytes: LOCAL_BYTES,

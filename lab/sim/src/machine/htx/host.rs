@@ -1,7 +1,6 @@
 //! A host with an HTX board: its hardware, its registers as a BIOS leaves them.
 
-use hostwire_plan::htx::REGION_BASE;
-use serde::Serialize;
+use hostwire_plan::htx::{BoardKind, REGION_BASE};
 
 use crate::engine::ComponentId;
 use crate::models::Fabric;
@@ -23,19 +22,6 @@ pub const WINDOW_BYTES: u64 = 1 << 30;
 pub const DESTINATION_BYTES: u64 = 1 << 12;
 /// Granularity of the northbridge's ranges.
 const RANGE_BYTES: u64 = 1 << 16;
-
-/// What a board is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum BoardKind {
-    /// The model.
-    #[default]
-    Model,
-    /// The HT-Core as RTL, and the model's logic behind it.
-    RtlCore,
-    /// A whole design as RTL.
-    Rtl,
-}
 
 /// What the host does with the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,11 +1,16 @@
 //! Hosts with HTX boards, and the network of these boards, put together from a plan.
 
+pub(crate) mod device;
 mod host;
+#[cfg_attr(not(target_os = "linux"), path = "rtl_missing.rs")]
+pub(crate) mod rtl;
 
+pub use device::BoardError;
 pub use host::{
-    BoardKind, DESTINATION_BYTES, HtxHost, Purpose, Setup, WINDOW, WINDOW_BYTES, add_host,
-    add_host_with, processor,
+    DESTINATION_BYTES, HtxHost, Purpose, Setup, WINDOW, WINDOW_BYTES, add_host, add_host_with,
+    processor,
 };
+pub use hostwire_plan::htx::BoardKind;
 
 use hostwire_plan::htx::{Device, HtxPlan, LinkPort, PortKind, Region};
 
@@ -20,6 +25,9 @@ use crate::models::link::Damage;
 
 /// Clocks through the crossbar of a board that has more than one cable. Assumed, as a switch's.
 const CROSSBAR_CYCLES: u64 = 4;
+/// How much later in a clock of the core than those of the host before it the words of a host's link are, in eighths
+/// of a clock of the link.
+const PHASE_STEP: u16 = 5;
 /// Until the links of hosts are up and their buffers announced.
 pub(crate) const SETTLE: Ps = Ps::from_us(20);
 
@@ -29,6 +37,8 @@ pub struct HtxCluster {
     pub sim: Fabric,
     plan: HtxPlan,
     hosts: Vec<HtxHost>,
+    /// What each board was built as.
+    boards: Vec<NicConfig>,
     network: BoardNetwork,
 }
 
@@ -117,6 +127,11 @@ impl BoardNetwork {
             let propagation =
                 wiring.propagation(Medium::HtxCable, cable.length.map(|length| length.um));
             let name = cable.ends.map(|end| plan.port_name(end)).join(" - ");
+            // The other end of one that is RTL is one, too.
+            let kind = cable.ends.iter().find_map(|end| match end.device {
+                Device::Host(board) => plan.hosts().get(board).map(|host| host.device),
+                Device::Switch(_) => None,
+            });
             let ends = cable.ends.map(|end| {
                 let device = match end.device {
                     Device::Host(board) => self.nics[board],
@@ -124,7 +139,7 @@ impl BoardNetwork {
                 };
                 (device, end.port)
             });
-            join(sim, name, ends, propagation);
+            device::cable(sim, kind.unwrap_or_default(), name, ends, propagation);
         }
     }
 }
@@ -158,23 +173,51 @@ pub(super) fn board_of(plan: &HtxPlan, id: u16, usual: &Boards) -> Option<NicCon
 impl HtxCluster {
     /// Builds the cluster that `plan` describes. Processors are alike except for what the plan
     /// says of them.
-    pub fn new(plan: HtxPlan, config: &OpteronConfig) -> Self {
+    ///
+    /// # Errors
+    /// [`BoardError`] if a board is RTL and was not built, or does not begin.
+    pub fn new(plan: HtxPlan, config: &OpteronConfig) -> Result<Self, BoardError> {
         Self::with_boards(plan, config, &Boards::default())
     }
 
     /// As [`HtxCluster::new`], with boards and switches like these.
-    pub fn with_boards(plan: HtxPlan, config: &OpteronConfig, usual: &Boards) -> Self {
+    ///
+    /// # Errors
+    /// As [`HtxCluster::new`].
+    pub fn with_boards(
+        plan: HtxPlan,
+        config: &OpteronConfig,
+        usual: &Boards,
+    ) -> Result<Self, BoardError> {
         let mut cluster = Self {
             sim: Fabric::new(),
             plan,
             hosts: Vec::new(),
+            boards: Vec::new(),
             network: BoardNetwork::default(),
         };
-        cluster.add_hosts(config, usual);
+        cluster.add_hosts(config, usual)?;
         let nics = cluster.hosts.iter().map(|host| host.nic).collect();
         cluster.network = BoardNetwork::join(&mut cluster.sim, &cluster.plan, nics, usual);
         cluster.sim.run_until(SETTLE);
-        cluster
+        Ok(cluster)
+    }
+
+    /// An error if a board of the plan is RTL that nobody has built.
+    ///
+    /// # Errors
+    /// [`BoardError::NotBuilt`].
+    pub fn find_designs(plan: &HtxPlan) -> Result<(), BoardError> {
+        let mut boards = plan.hosts().iter().filter(|host| !host.device.is_model());
+        boards.try_for_each(|host| rtl::find(host.device, host.link_width_bits))
+    }
+
+    /// An error if a board that is RTL has done what it must not.
+    ///
+    /// # Errors
+    /// [`BoardError::Failed`].
+    pub fn check(&self) -> Result<(), BoardError> {
+        rtl::outcome(&self.sim)
     }
 
     /// The plan that it was built from.
@@ -187,7 +230,12 @@ impl HtxCluster {
         &self.hosts
     }
 
-    /// The board of a host.
+    /// What the board of a host was built as.
+    pub fn board_config(&self, host: usize) -> Option<&NicConfig> {
+        self.boards.get(host)
+    }
+
+    /// The board of a host; `None` if all of it is RTL.
     pub fn board(&self, host: usize) -> Option<&Nic> {
         self.sim.component(self.hosts.get(host)?.nic)
     }
@@ -197,13 +245,13 @@ impl HtxCluster {
         &self.network
     }
 
-    fn add_hosts(&mut self, config: &OpteronConfig, usual: &Boards) {
+    fn add_hosts(&mut self, config: &OpteronConfig, usual: &Boards) -> Result<(), BoardError> {
         for (id, host) in (0_u16..).zip(self.plan.hosts()) {
             let Some(nic) = board_of(&self.plan, id, usual) else {
                 continue;
             };
             let setup = Setup {
-                device: BoardKind::Model,
+                device: host.device,
                 width_bits: host.link_width_bits,
                 link_mhz: host.link_mhz,
                 user_mhz: host.user_mhz,
@@ -213,9 +261,14 @@ impl HtxCluster {
                 cores: host.cores,
                 ..config.clone()
             };
-            let added = add_host_with(&mut self.sim, &host.name, &setup, nic, config);
+            self.boards.push(nic.clone());
+            // The words of each link are elsewhere in the clocks of its core.
+            let phase = (PHASE_STEP * id % u16::from(device::phases(host.device))) as u8;
+            let (board, setup) = ((Purpose::Messages, nic), (&setup, phase));
+            let added = device::add(&mut self.sim, &host.name, setup, board, config)?;
             self.hosts.push(added);
         }
+        Ok(())
     }
 }
 

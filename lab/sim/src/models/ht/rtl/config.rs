@@ -41,19 +41,21 @@ pub struct RtlConfig {
     pub nop_credits: u8,
 }
 
-impl RtlConfig {
-    /// Number of [`phase`](Self::phase)s.
-    pub const PHASES: u8 = 16;
-
-    /// Name of the library: a line of `lab/rtl/designs`.
-    pub fn library(&self) -> String {
-        let name = match self.design {
+impl Design {
+    /// Name of its library with a link of so many bits: a line of `lab/rtl/designs`.
+    pub fn library(self, width_bits: u8) -> String {
+        let name = match self {
             Design::Core => "ht",
             Design::Example => "example",
             Design::Message => "message",
         };
-        format!("{name}{}", self.width_bits)
+        format!("{name}{width_bits}")
     }
+}
+
+impl RtlConfig {
+    /// Number of [`phase`](Self::phase)s.
+    pub const PHASES: u8 = 16;
 
     /// A time in eighths of a clock, the nearest.
     pub(super) fn eighths(&self, time: Ps) -> u64 {

@@ -3,13 +3,13 @@
 
 use std::collections::VecDeque;
 
+use hostwire_rtl_harness::ht::bring_up::{Failure, Settings};
 use hostwire_rtl_harness::ht::core::Width;
-use hostwire_rtl_harness::ht::host::{Failure, Settings};
 use hostwire_rtl_harness::ht::packets::Packet as Wire;
 use hostwire_rtl_harness::ht::partner::{Habits, Partner};
 use hostwire_rtl_harness::ht::pins::{BIT_TIME, CORE_CLOCK, Link, Pins};
 use hostwire_rtl_harness::ht::user::User;
-use hostwire_rtl_harness::ht::{Chip, Core, Host};
+use hostwire_rtl_harness::ht::{BringUp, Chip, Core};
 use hostwire_rtl_harness::model::Files;
 use hostwire_rtl_harness::random::Random;
 
@@ -67,6 +67,7 @@ struct Flight {
 
 /// See the module.
 pub(super) struct Rig {
+    config: RtlConfig,
     hardware: Hardware,
     partner: Partner,
     wires: Wires,
@@ -104,7 +105,7 @@ impl Link for Wires {
     }
 }
 
-impl Host for Rig {
+impl BringUp for Rig {
     fn parts(&mut self) -> (&mut Chip, &mut Partner) {
         let chip = match &mut self.hardware {
             Hardware::Core(core) => &mut core.0.chip,
@@ -131,13 +132,24 @@ impl Host for Rig {
             None => Ok(()),
         }
     }
+
+    fn partner(&mut self, wide: (bool, bool)) -> Partner {
+        Partner::new(Random::new(0), habits(&self.config, wide))
+    }
+
+    fn settings(&self) -> Settings {
+        Settings {
+            bars: self.config.bars,
+            unit: UNIT,
+        }
+    }
 }
 
 impl Rig {
     /// Loads the design, brings the link up and writes the registers. From the returned time on it
     /// runs by [`step`](Self::step).
     pub(super) fn boot(config: &RtlConfig) -> Result<(Rig, u64), RtlError> {
-        let design = config.library();
+        let design = config.design.library(config.width_bits);
         let phase = u64::from(config.phase);
         let hardware = match config.design {
             Design::Core => {
@@ -155,7 +167,8 @@ impl Rig {
         let slot = config.eighths(config.slot);
         let mut rig = Rig {
             hardware,
-            partner: Partner::new(Random::new(0), habits(config, false)),
+            partner: Partner::new(Random::new(0), habits(config, (false, false))),
+            config: config.clone(),
             wires: Wires {
                 // A clock of the link is in the middle of its bit-times.
                 delay_down: slot + BIT_TIME / 2,
@@ -171,7 +184,7 @@ impl Rig {
             design: design.clone(),
             why,
         };
-        rig.bring_up(config).map_err(failed)?;
+        rig.begin().map_err(failed)?;
         // The wire is full of what the host has sent before.
         let begin = rig.chip().time();
         while rig.next_drive() < begin {
@@ -180,20 +193,10 @@ impl Rig {
         Ok((rig, begin))
     }
 
-    fn bring_up(&mut self, config: &RtlConfig) -> Result<(), Failure> {
-        let settings = Settings {
-            bars: config.bars,
-            unit: UNIT,
-        };
-        let partner = |wide| Partner::new(Random::new(0), habits(config, wide));
-        self.come_up(true, partner(false))?;
-        self.configure(&settings)?;
-        if config.width_bits == 16 {
-            self.widen((true, true))?;
-            self.come_up(false, partner(true))?;
-            self.configure(&settings)?;
-        }
-        for (address, value) in &config.registers {
+    fn begin(&mut self) -> Result<(), Failure> {
+        let wide = self.config.width_bits == 16;
+        self.boot((wide, wide))?;
+        for (address, value) in &self.config.registers {
             let write = Packet::write(*address, value.to_le_bytes().to_vec());
             self.partner.outbox[0].extend(to_wire(&write));
         }
@@ -395,13 +398,13 @@ fn check(chip: &Chip) -> Result<(), String> {
 }
 
 /// A host that sends what it has, and keeps nothing back.
-fn habits(config: &RtlConfig, wide: bool) -> Habits {
+fn habits(config: &RtlConfig, wide: (bool, bool)) -> Habits {
     let buffers = &config.host_buffers;
     let of = |channel: usize| [buffers.command[channel], buffers.data[channel]].map(u32::from);
     let phase = u32::from(config.phase);
     let edges = CORE_CLOCK as u32 / 2;
     Habits {
-        wide: (wide, wide),
+        wide,
         buffers: [of(0), of(1), of(2)],
         idle: 0,
         insert: 0,

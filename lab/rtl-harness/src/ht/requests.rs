@@ -1,12 +1,12 @@
-//! Requests of a host.
+//! Requests of a host, and whether an answer is one.
 
 use hostwire_packet::Error;
 use hostwire_packet::ht::{
-    Address, Dwords, MaskedDwords, PacketRepr, Read, ReadSize, RequestKind, RequestRepr, SeqId,
-    SrcTag, UnitId, Write, WriteMode, WriteSize,
+    Address, Dwords, MaskedDwords, PacketRepr, Read, ReadSize, RequestKind, RequestRepr,
+    ResponseRepr, ResponseStatus, SeqId, SrcTag, UnitId, Write, WriteMode, WriteSize,
 };
 
-use crate::ht::packets::Packet;
+use super::packets::Packet;
 use crate::random::Random;
 
 /// The data of a write.
@@ -109,4 +109,18 @@ pub fn answer_passes(packet: &Packet) -> bool {
     } else {
         byte(1) >> 7 == 1
     }
+}
+
+/// A posted write of one dword.
+///
+/// # Errors
+/// If there is no such packet.
+pub fn dword(address: u64, value: u32) -> Result<Packet, Error> {
+    write(address, Data::Dwords(&value.to_le_bytes()), None)
+}
+
+/// Whether a packet is a response without error.
+pub fn is_normal(packet: &Packet) -> bool {
+    ResponseRepr::parse(&packet.bytes)
+        .is_ok_and(|response| response.status == ResponseStatus::Normal)
 }

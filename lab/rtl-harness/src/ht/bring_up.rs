@@ -1,21 +1,21 @@
-//! What a host does with the link before others use it: reset, initialisation, registers.
+//! What a host does with the link before others use it: reset, initialisation, widths, registers.
 
-use hostwire_packet::ht::{
-    Address, Dwords, PacketRepr, Read, ReadSize, RequestKind, RequestRepr, ResponseRepr,
-    ResponseStatus, SeqId, SrcTag, UnitId, Write, WriteMode, WriteSize,
-};
+use hostwire_packet::ht::{Dwords, ReadSize};
 
 use super::chip::Chip;
 use super::packets::Packet;
 use super::partner::Partner;
+use super::requests::{self, Data, is_normal};
 
 /// Why a run ends: what was expected and got.
 pub type Failure = String;
 
 /// Clocks until a link that works is up.
 const UP_CLOCKS: u64 = 2000;
-/// Clocks until the core answers for itself.
-const ANSWER_CLOCKS: u64 = 1000;
+/// Clocks until the core or a board answers, and in which posted packets of others have gone.
+const ANSWER_CLOCKS: u64 = 3000;
+/// SrcTag of reads behind a base address.
+const READ_TAG: u8 = 3;
 
 /// What software gives a device.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +42,7 @@ impl Settings {
 }
 
 /// A chip and its partner, which is the host.
-pub trait Host {
+pub trait BringUp {
     /// Both.
     fn parts(&mut self) -> (&mut Chip, &mut Partner);
 
@@ -52,12 +52,33 @@ pub trait Host {
     /// What was seen that must not be.
     fn clock(&mut self) -> Result<(), Failure>;
 
-    /// Resets the link, with or without power, and initialises it with a new partner.
+    /// A partner with 16 bits towards the core, and from it, or with 8. What was under way is forgotten.
+    fn partner(&mut self, wide: (bool, bool)) -> Partner;
+
+    /// What the core is to get.
+    fn settings(&self) -> Settings;
+
+    /// Brings the link up from power on, sets the core up, and widens the link.
+    ///
+    /// # Errors
+    /// If it does not come up, or a register does not answer.
+    fn boot(&mut self, wide: (bool, bool)) -> Result<(), Failure> {
+        self.come_up(true, (false, false))?;
+        self.configure()?;
+        if wide != (false, false) {
+            self.widen(wide)?;
+            self.come_up(false, wide)?;
+            self.configure()?;
+        }
+        Ok(())
+    }
+
+    /// Resets the link, with or without power, and initialises it with a new partner of these widths.
     ///
     /// # Errors
     /// If it does not come up.
-    fn come_up(&mut self, cold: bool, partner: Partner) -> Result<(), Failure> {
-        *self.parts().1 = partner;
+    fn come_up(&mut self, cold: bool, wide: (bool, bool)) -> Result<(), Failure> {
+        *self.parts().1 = self.partner(wide);
         for (pwrok, clocks) in [(!cold, 10), (true, 10)] {
             self.parts().0.reset(pwrok, false);
             for _ in 0..clocks {
@@ -83,8 +104,8 @@ pub trait Host {
     ///
     /// # Errors
     /// As [`write_register`](Self::write_register).
-    fn configure(&mut self, settings: &Settings) -> Result<(), Failure> {
-        let [others @ .., (at, unit)] = settings.registers();
+    fn configure(&mut self) -> Result<(), Failure> {
+        let [others @ .., (at, unit)] = self.settings().registers();
         for (at, value) in others {
             self.write_register(at, value)?;
         }
@@ -116,13 +137,9 @@ pub trait Host {
     fn write_register_of(&mut self, unit: u8, at: u64, value: u32) -> Result<(), Failure> {
         let packet = config_packet(unit, at, Some(value))?;
         let answer = self.ask(packet)?;
-        match ResponseRepr::parse(&answer.bytes) {
-            Ok(response)
-                if response.status == ResponseStatus::Normal && answer.bytes.len() == 4 =>
-            {
-                Ok(())
-            }
-            _ => Err(format!(
+        match is_normal(&answer) && answer.bytes.len() == 4 {
+            true => Ok(()),
+            false => Err(format!(
                 "a write of register {at:#x} is answered with {answer:x?}"
             )),
         }
@@ -134,23 +151,45 @@ pub trait Host {
     /// If the answer is not as it has to be.
     fn read_register(&mut self, at: u64) -> Result<u32, Failure> {
         let unit = self.parts().0.settings().0 as u8;
-        let answer = self.ask(config_packet(unit, at, None)?)?;
-        let response = ResponseRepr::parse(&answer.bytes);
-        match (response, <[u8; 4]>::try_from(answer.data())) {
-            (Ok(response), Ok(data)) if response.status == ResponseStatus::Normal => {
-                Ok(u32::from_le_bytes(data))
-            }
+        let packet = config_packet(unit, at, None)?;
+        self.read_by(packet)
+    }
+
+    /// Reads a dword behind a base address, behind all posted packets.
+    ///
+    /// # Errors
+    /// As [`read_register`](Self::read_register).
+    fn read_dword(&mut self, address: u64) -> Result<u32, Failure> {
+        let packet = requests::read(address, ReadSize::Dwords(Dwords::MIN), READ_TAG);
+        self.read_by(packet.map_err(|error| error.to_string())?)
+    }
+
+    /// Sends a read of a dword.
+    ///
+    /// # Errors
+    /// As [`read_register`](Self::read_register).
+    fn read_by(&mut self, packet: Packet) -> Result<u32, Failure> {
+        let command = packet.command();
+        let answer = self.ask(packet)?;
+        match <[u8; 4]>::try_from(answer.data()) {
+            Ok(data) if is_normal(&answer) => Ok(u32::from_le_bytes(data)),
             _ => Err(format!(
-                "a read of register {at:#x} is answered with {answer:x?}"
+                "a read, {command:x?}, is answered with {answer:x?}"
             )),
         }
     }
 
-    /// Sends a request to the core itself while nothing else is under way, and waits for the answer.
+    /// Sends a request behind all posted packets, while no other one is under way, and waits for the answer.
     ///
     /// # Errors
     /// Without answer.
     fn ask(&mut self, packet: Packet) -> Result<Packet, Failure> {
+        for _ in 0..ANSWER_CLOCKS {
+            if self.parts().1.outbox[0].is_empty() {
+                break;
+            }
+            self.clock()?;
+        }
         self.parts().1.outbox[1].push_back(packet);
         for _ in 0..ANSWER_CLOCKS {
             self.clock()?;
@@ -169,40 +208,11 @@ pub trait Host {
 /// # Errors
 /// If there is no such register.
 pub fn config_packet(unit: u8, at: u64, value: Option<u32>) -> Result<Packet, Failure> {
-    let text = |error: hostwire_packet::Error| error.to_string();
     let address = 0xfd_fe00_0000 | u64::from(unit) << 11 | at;
-    let src_tag = SrcTag::new(at as u8 / 4 % 32).map_err(text)?;
-    let address = Address::new(address).map_err(text)?;
-    let one = Dwords::new(1).map_err(text)?;
-    let kind = match value {
-        Some(_) => RequestKind::Write(Write {
-            mode: WriteMode::NonPosted { src_tag },
-            address,
-            size: WriteSize::Dwords(one),
-            isoc: false,
-            coherent: false,
-            compat: false,
-        }),
-        None => RequestKind::Read(Read {
-            src_tag,
-            address,
-            size: ReadSize::Dwords(one),
-            response_pass_pw: false,
-            isoc: false,
-            coherent: false,
-            compat: false,
-        }),
+    let tag = at as u8 / 4 % 32;
+    let packet = match value {
+        Some(value) => requests::write(address, Data::Dwords(&value.to_le_bytes()), Some(tag)),
+        None => requests::read(address, ReadSize::Dwords(Dwords::MIN), tag),
     };
-    let request = RequestRepr {
-        unit_id: UnitId::new(0).map_err(text)?,
-        seq_id: SeqId::MIN,
-        pass_pw: false,
-        kind,
-    };
-    let data = value.map(u32::to_le_bytes);
-    let data = data.as_ref().map_or(&[][..], |data| &data[..]);
-    let packet = PacketRepr::new(request, data).map_err(text)?;
-    let mut bytes = vec![0; packet.buffer_len()];
-    packet.emit(&mut bytes).map_err(text)?;
-    Packet::parse(&bytes).map_err(text)
+    packet.map_err(|error| error.to_string())
 }

@@ -3,9 +3,6 @@
 use hostwire_rtl_harness::model;
 
 use crate::engine::{Component, ComponentId, Ps};
-use crate::machine::htx::{
-    BoardKind, DESTINATION_BYTES, HtxHost, Purpose, Setup, WINDOW, processor,
-};
 use crate::models::ht::nic::{Nic, NicConfig};
 use crate::models::ht::opteron::OpteronConfig;
 use crate::models::ht::rtl::{Design, RtlBoard, RtlConfig, RtlError};
@@ -13,13 +10,23 @@ use crate::models::ht::{Buffers, Port};
 use crate::models::link::{End, LinkCounters};
 use crate::models::{DeviceEvent, Fabric};
 
-use super::ExperimentError;
+use super::host::{DESTINATION_BYTES, HtxHost, Purpose, Setup, WINDOW, processor};
+use super::{BoardError, BoardKind};
 
-/// See [`super::htx_device::phases`].
+/// See [`super::device::phases`].
 pub(super) const PHASES: u8 = RtlConfig::PHASES;
 
-fn design(setup: &Setup, purpose: Purpose) -> Design {
-    match (setup.device, purpose) {
+/// An error if the design of boards that carry messages was not built.
+pub(crate) fn find(device: BoardKind, width_bits: u8) -> Result<(), BoardError> {
+    let library = design(device, Purpose::Messages).library(width_bits);
+    match model::find(&library) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(BoardError::NotBuilt(error.to_string())),
+    }
+}
+
+fn design(device: BoardKind, purpose: Purpose) -> Design {
+    match (device, purpose) {
         (BoardKind::Rtl, Purpose::Window) => Design::Example,
         (BoardKind::Rtl, Purpose::Messages) => Design::Message,
         _ => Design::Core,
@@ -49,14 +56,14 @@ fn software(design: Design, purpose: Purpose, nic: &NicConfig) -> ([u64; 2], Vec
 }
 
 /// The board alone, its link up and its registers written.
-pub(super) fn add_board(
+pub(crate) fn add_board(
     sim: &mut Fabric,
     name: &str,
     (setup, phase): (&Setup, u8),
     purpose: Purpose,
     nic: &NicConfig,
-) -> Result<ComponentId, ExperimentError> {
-    let failed = |error: &dyn std::fmt::Display| ExperimentError::Rtl(error.to_string());
+) -> Result<ComponentId, BoardError> {
+    let failed = |error: &dyn std::fmt::Display| BoardError::Failed(error.to_string());
     if setup.user_mhz * 2 != setup.link_mhz {
         let (link, user) = (setup.link_mhz, setup.user_mhz);
         return Err(failed(&format_args!(
@@ -68,7 +75,7 @@ pub(super) fn add_board(
         let width = setup.width_bits;
         return Err(failed(&format_args!("RTL has 8 or 16 bit, not {width}")));
     }
-    let design = design(setup, purpose);
+    let design = design(setup.device, purpose);
     let (bars, registers) = software(design, purpose, nic);
     let board = RtlBoard::new(RtlConfig {
         design,
@@ -82,22 +89,20 @@ pub(super) fn add_board(
         nop_credits: nic.nop_credits,
     });
     let board = board.map_err(|error| match error {
-        RtlError::Library(model::Error::NotBuilt { .. }) => {
-            ExperimentError::RtlNotBuilt(error.to_string())
-        }
+        RtlError::Library(model::Error::NotBuilt { .. }) => BoardError::NotBuilt(error.to_string()),
         error => failed(&error),
     })?;
     Ok(sim.add(format!("{name}.htx"), board))
 }
 
-/// See [`super::htx_device::add`].
-pub(super) fn add_rtl(
+/// See [`super::device::add`].
+pub(crate) fn add_rtl(
     sim: &mut Fabric,
     name: &str,
     (setup, phase): (&Setup, u8),
     (purpose, nic): (Purpose, NicConfig),
     config: OpteronConfig,
-) -> Result<HtxHost, ExperimentError> {
+) -> Result<HtxHost, BoardError> {
     let link = add_board(sim, name, (setup, phase), purpose, &nic)?;
     let mut opteron = processor(config.clone(), &nic);
     opteron.attach(0, Port::new(link, End::A, config.port_depth));
@@ -127,8 +132,8 @@ pub(super) fn add_rtl(
     })
 }
 
-/// See [`super::htx_device::cable`].
-pub(super) fn join_rtl(sim: &mut Fabric, boards: [ComponentId; 2], propagation: Ps) {
+/// See [`super::device::cable`].
+pub(crate) fn join_rtl(sim: &mut Fabric, boards: [ComponentId; 2], propagation: Ps) {
     for (board, other) in [(boards[0], boards[1]), (boards[1], boards[0])] {
         if let Some(board) = sim.component_mut::<RtlBoard>(board) {
             board.connect(other, propagation);
@@ -136,34 +141,34 @@ pub(super) fn join_rtl(sim: &mut Fabric, boards: [ComponentId; 2], propagation: 
     }
 }
 
-/// See [`super::htx_device::counters`].
-pub(super) fn counters_rtl(sim: &Fabric, link: ComponentId, end: End) -> Option<LinkCounters> {
+/// See [`super::device::counters`].
+pub(crate) fn counters_rtl(sim: &Fabric, link: ComponentId, end: End) -> Option<LinkCounters> {
     let board = sim.component::<RtlBoard>(link)?;
     Some(board.counters(end))
 }
 
 /// When the first packet of a board that is RTL began after the last one of its host.
-pub(super) fn first_answer(sim: &Fabric, link: ComponentId) -> Option<Ps> {
+pub(crate) fn first_answer(sim: &Fabric, link: ComponentId) -> Option<Ps> {
     sim.component::<RtlBoard>(link)?.first_answer()
 }
 
 /// From the pins of a host to those of its board.
-pub(super) fn slot_rtl(sim: &Fabric, link: ComponentId) -> Option<Ps> {
+pub(crate) fn slot_rtl(sim: &Fabric, link: ComponentId) -> Option<Ps> {
     Some(sim.component::<RtlBoard>(link)?.config().slot)
 }
 
 /// Times of the last packets through the core of a board, in and out.
-pub(super) fn core_times(sim: &Fabric, link: ComponentId) -> Option<(Ps, Ps)> {
+pub(crate) fn core_times(sim: &Fabric, link: ComponentId) -> Option<(Ps, Ps)> {
     let times = sim.component::<RtlBoard>(link)?.times();
     Some((times.core_in, times.core_out))
 }
 
 /// A core with `device` at both ends: where the host is, and where the user's logic is.
-pub(super) fn rtl_core_alone<C: Component<DeviceEvent>>(
+pub(crate) fn rtl_core_alone<C: Component<DeviceEvent>>(
     sim: &mut Fabric,
     setup: &Setup,
     device: impl Fn(ComponentId, End) -> C,
-) -> Result<ComponentId, ExperimentError> {
+) -> Result<ComponentId, BoardError> {
     let nic = NicConfig::htx_board(0);
     let link = add_board(sim, "board", (setup, 0), Purpose::Window, &nic)?;
     let [host, logic] = [End::A, End::B].map(|end| sim.add(format!("{end:?}"), device(link, end)));
@@ -175,7 +180,7 @@ pub(super) fn rtl_core_alone<C: Component<DeviceEvent>>(
 }
 
 /// An error if a board has done what it must not.
-pub(super) fn outcome(sim: &Fabric) -> Result<(), ExperimentError> {
+pub(crate) fn outcome(sim: &Fabric) -> Result<(), BoardError> {
     let boards = sim
         .ids()
         .filter_map(|id| Some((id, sim.component::<RtlBoard>(id)?)));
@@ -183,7 +188,7 @@ pub(super) fn outcome(sim: &Fabric) -> Result<(), ExperimentError> {
         let name = sim.name(id).unwrap_or("?");
         board
             .check()
-            .map_err(|error| ExperimentError::Rtl(format!("{name}: {error}")))?;
+            .map_err(|error| BoardError::Failed(format!("{name}: {error}")))?;
     }
     Ok(())
 }
