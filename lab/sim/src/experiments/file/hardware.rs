@@ -171,14 +171,12 @@ impl Hardware {
     /// The places where PEs can run, in order: processors, or hosts with boards or chips.
     ///
     /// # Errors
-    /// [`ExperimentError`] if the plan cannot be built.
+    /// [`ExperimentError`] if the plan cannot be built, or a board is RTL that nobody has built.
     pub fn places(&self) -> Result<Vec<Place>, ExperimentError> {
         let place = |name: &str, memory_bytes| Place {
             name: name.to_owned(),
             memory_bytes,
         };
-    /// [`ExperimentError`] if the plan cannot be built, or a board is RTL that nobody has built.
-    pub fn places(&self) -> Result<Vec<String>, ExperimentError> {
         let plan = match &self.cluster {
             Cluster::AddressMap(plan) => plan,
             Cluster::Htx(plan) => {
