@@ -14,7 +14,7 @@
 #     shmem        libshmem, its C programs by calls
 #     inline       the same with operations inside the program
 #     provider     the provider of libfabric
-#     pages        transport, region, examples and shmem with pages of 64 KiB (under QEMU only)
+#     pages        transport, region and examples with pages of 64 KiB (under QEMU only)
 #     python       the wheel for Arm, by Zig's linker, and a job of Python's (under QEMU only)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -121,7 +121,6 @@ part_pages() {
     emulator+=" -p 65536"
     part_transport
     part_examples
-    SHMEM_TEST_RUNS=5 suite programs::
 }
 
 part_python() {
