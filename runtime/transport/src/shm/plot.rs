@@ -16,6 +16,9 @@ use crate::memory::Memory;
 /// alignment. Costs only address space.
 pub const STRIDE_ALIGN_BYTES: usize = 64 << 20;
 
+/// The file is whole pages long, whatever their size.
+const PAGES_BYTES: usize = 64 << 10;
+
 /// Where everything lies in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plot {
@@ -34,7 +37,7 @@ impl Plot {
     /// # Errors
     /// [`TransportError::Environment`] if no address space has room for them.
     pub fn new(pes: u32, segment_bytes: usize) -> Result<Self, TransportError> {
-        let roll_bytes = (pes as usize * membership::RECORD_BYTES).next_multiple_of(4096);
+        let roll_bytes = (pes as usize * membership::RECORD_BYTES).next_multiple_of(PAGES_BYTES);
         let stride_bytes = segment_bytes.checked_next_multiple_of(STRIDE_ALIGN_BYTES);
         let file_bytes = stride_bytes
             .and_then(|stride_bytes| stride_bytes.checked_mul(pes as usize))
