@@ -30,6 +30,7 @@ suites=(
     torch:10
     warehouse:15
     foreign:4
+    iceoryx2:8
     machines:6
     packages:10
     guides:6
@@ -112,6 +113,9 @@ suite_warehouse() { HOSTWIRE_WAREHOUSE_SCALE=1 scripts/python.sh release warehou
 
 # What others have made, as far as it was built: scripts/suites.sh says how.
 suite_foreign() { scripts/suites.sh; }
+
+# A workspace of its own: `make test` does not see it.
+suite_iceoryx2() { scripts/iceoryx2.sh test; }
 
 # Two virtual machines that share memory.
 suite_machines() { [[ $(uname -m) != x86_64 ]] || scripts/vm-demo.sh all; }

@@ -53,8 +53,14 @@ impl Version {
 
 /// The manifest of the workspace.
 const MANIFEST: &str = "Cargo.toml";
+/// That of a program that is a workspace of its own.
+const APART: &str = "fronts/iceoryx2/Cargo.toml";
 /// Lists of packages, those of this repository among them.
-const LOCKS: [&str; 2] = ["Cargo.lock", "qa/fuzz/Cargo.lock"];
+const LOCKS: [&str; 3] = [
+    "Cargo.lock",
+    "fronts/iceoryx2/Cargo.lock",
+    "qa/fuzz/Cargo.lock",
+];
 /// How to cite.
 const CITATION: &str = "CITATION.cff";
 /// A document that says how stable the interface is.
@@ -78,7 +84,9 @@ pub fn of_workspace() -> Result<Version, Error> {
 /// The files in which `old` becomes `new`, as they are then.
 pub fn replaced(old: &Version, new: &Version, day: &str) -> Result<Tree, Error> {
     let mut tree = Tree::default();
-    tree.add(MANIFEST, manifest(&read(MANIFEST)?, old, new));
+    for path in [MANIFEST, APART] {
+        tree.add(path, manifest(&read(path)?, old, new));
+    }
     for path in LOCKS {
         tree.add(path, lock(&read(path)?, old, new));
     }
