@@ -10,6 +10,7 @@ mod tunnel;
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -53,12 +54,10 @@ fn main() -> ExitCode {
     }
 }
 
-#[allow(
-    clippy::print_stderr,
-    reason = "this is a program, and the only place where it talks"
-)]
+/// In one piece: other tunnels may have the same terminal.
 fn say(what: &dyn core::fmt::Display) {
-    eprintln!("hostwire-iceoryx2: {what}");
+    let line = format!("hostwire-iceoryx2: {what}\n");
+    let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
 fn run(arguments: &Arguments) -> Result<(), Failure> {
