@@ -9,6 +9,8 @@ mod ports;
 mod tunnel;
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -52,12 +54,10 @@ fn main() -> ExitCode {
     }
 }
 
-#[allow(
-    clippy::print_stderr,
-    reason = "this is a program, and the only place where it talks"
-)]
+/// In one piece: other tunnels may have the same terminal.
 fn say(what: &dyn core::fmt::Display) {
-    eprintln!("hostwire-iceoryx2: {what}");
+    let line = format!("hostwire-iceoryx2: {what}\n");
+    let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
 fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -239,9 +239,9 @@ impl Voice {
         let now = Instant::now();
         self.said
             .retain(|_, at| now.duration_since(*at) < SAY_AGAIN_AFTER);
-        if !self.said.contains_key(&line) {
-            say(&line);
-            self.said.insert(line, now);
+        if let Entry::Vacant(place) = self.said.entry(line) {
+            say(place.key());
+            place.insert(now);
         }
     }
 }

@@ -12,6 +12,7 @@ use iceoryx2::port::listener::Listener;
 use iceoryx2::port::notifier::Notifier;
 use iceoryx2::port::publisher::Publisher;
 use iceoryx2::port::subscriber::Subscriber;
+use iceoryx2::port::update_connections::UpdateConnections as _;
 use iceoryx2::port::{LoanError, ReceiveError};
 use iceoryx2::prelude::{
     AllocationStrategy, CallbackProgression, EventId, PayloadHeader as _, PortFactory as _,
@@ -56,9 +57,9 @@ fn failed<E: core::fmt::Debug>(what: &'static str) -> impl FnOnce(E) -> Failed {
 /// The ports of a service of either pattern.
 pub enum Ports {
     /// Samples.
-    Topic(Topic),
+    Topic(Box<Topic>),
     /// Notifications.
-    Event(Signal),
+    Event(Box<Signal>),
 }
 
 impl Ports {
@@ -69,9 +70,13 @@ impl Ports {
     pub fn open(node: &Node<Shared>, description: &Description) -> Result<Self, Failed> {
         match &description.pattern {
             Pattern::PublishSubscribe(what) => {
-                Topic::open(node, description, what).map(Self::Topic)
+                let topic = Topic::open(node, description, what)?;
+                Ok(Self::Topic(Box::new(topic)))
             }
-            Pattern::Event(what) => Signal::open(node, description, what).map(Self::Event),
+            Pattern::Event(what) => {
+                let signal = Signal::open(node, description, what)?;
+                Ok(Self::Event(Box::new(signal)))
+            }
         }
     }
 
@@ -89,6 +94,17 @@ impl Ports {
             // What late subscribers get has to be here before they are.
             Self::Topic(topic) => topic.what.history_size > 0 || topic.readers() > 0,
             Self::Event(signal) => signal.listeners() > 0,
+        }
+    }
+
+    /// Hands the history to programs that have come.
+    ///
+    /// # Errors
+    /// [`Failed`]: a subscriber cannot be reached.
+    pub fn greet(&mut self) -> Result<(), Failed> {
+        match self {
+            Self::Topic(topic) => topic.greet(),
+            Self::Event(_) => Ok(()),
         }
     }
 
@@ -110,6 +126,8 @@ pub struct Topic {
     own: UniqueNodeId,
     factory: port_factory::publish_subscribe::PortFactory<Shared, Payload, Header>,
     publisher: Option<Publisher<Shared, Payload, Header>>,
+    /// So many subscribers the publisher knew.
+    greeted: usize,
     subscriber: Option<Subscriber<Shared, Payload, Header>>,
 }
 
@@ -148,6 +166,7 @@ impl Topic {
             own: *node.id(),
             factory,
             publisher: None,
+            greeted: 0,
             subscriber: None,
         })
     }
@@ -155,6 +174,21 @@ impl Topic {
     fn readers(&self) -> usize {
         let all = self.factory.dynamic_config().number_of_subscribers();
         all.saturating_sub(usize::from(self.subscriber.is_some()))
+    }
+
+    /// A publisher learns of subscribers when it sends, and here perhaps it has sent all before they came.
+    fn greet(&mut self) -> Result<(), Failed> {
+        let readers = self.readers();
+        if readers == self.greeted {
+            return Ok(());
+        }
+        self.greeted = readers;
+        match &self.publisher {
+            Some(publisher) if self.what.history_size > 0 => publisher
+                .update_connections()
+                .map_err(failed("handing on the history")),
+            _ => Ok(()),
+        }
     }
 
     fn writers(&self) -> usize {
@@ -303,7 +337,7 @@ impl Room {
     ///
     /// # Errors
     /// [`Failed`]: it did not reach all.
-    pub fn publish(mut self: Box<Self>, header: &[u8], header_bytes: usize) -> Result<(), Failed> {
+    pub fn publish(mut self, header: &[u8], header_bytes: usize) -> Result<(), Failed> {
         if header.len() != header_bytes {
             return Err(Failed {
                 what: "writing a user header",

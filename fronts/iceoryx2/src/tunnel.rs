@@ -122,12 +122,7 @@ impl Tunnel {
             let ticket = self.station.send(pe, hello, Box::new(Vec::<u8>::new()))?;
             self.under_way.insert(ticket, Under::Send(pe, 0));
         }
-        let end = Wanted {
-            tag: Tag::from(Kind::End.tag(0)),
-            ..from(pe)
-        };
-        let ticket = self.station.receive(end, Box::new(Vec::<u8>::new()))?;
-        self.under_way.insert(ticket, Under::Watch(pe));
+        self.watch(pe)?;
         self.peers.insert(pe, Peer::default());
         self.notices.push(Notice::Met(pe));
         let used = self.services.iter().filter(|(_, it)| it.is_used);
@@ -137,6 +132,17 @@ impl Tunnel {
         for (number, bytes) in offers {
             self.say(pe, Kind::Offer, number, None, bytes);
         }
+        Ok(())
+    }
+
+    /// What it waits for ends with the peer.
+    fn watch(&mut self, pe: PeId) -> Result<(), Error> {
+        let end = Wanted {
+            tag: Tag::from(Kind::End.tag(0)),
+            ..from(pe)
+        };
+        let ticket = self.station.receive(end, Box::new(Vec::<u8>::new()))?;
+        self.under_way.insert(ticket, Under::Watch(pe));
         Ok(())
     }
 
@@ -150,10 +156,9 @@ impl Tunnel {
         let label = label(kind, number, data);
         let said = match self.station.send_at_once(to, label, &bytes) {
             Ok(true) => Ok(()),
-            Ok(false) => self
-                .station
-                .send(to, label, Box::new(bytes))
-                .map(|ticket| drop(self.under_way.insert(ticket, Under::Send(to, 0)))),
+            Ok(false) => self.station.send(to, label, Box::new(bytes)).map(|ticket| {
+                self.under_way.insert(ticket, Under::Send(to, 0));
+            }),
             Err(error) => Err(error),
         };
         if let Err(error) = said {
@@ -262,8 +267,11 @@ impl Tunnel {
                 }
             }
             (Under::Watch(pe), Ok(_)) => {
-                let what = "sends what only its end would send";
+                let what = "sends what no tunnel sends";
                 self.notices.push(Notice::Unclear(pe, what));
+                if let Err(why) = self.watch(pe) {
+                    self.lose(pe, why);
+                }
             }
             (Under::Send(pe, _) | Under::Receive(pe) | Under::Watch(pe), Err(why)) => {
                 self.lose(pe, why);
@@ -413,6 +421,10 @@ impl Tunnel {
                     let name = service.description.name.clone();
                     self.notices.push(Notice::Fails(name, Box::new(why)));
                 }
+            }
+            if let Err(why) = service.ports.greet() {
+                let name = service.description.name.clone();
+                self.notices.push(Notice::Fails(name, Box::new(why)));
             }
             let (is_used, is_read) = (service.ports.is_used(), service.ports.is_read());
             if (is_used, is_read) != (service.is_used, service.is_read) {

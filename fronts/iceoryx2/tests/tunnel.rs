@@ -3,6 +3,8 @@
 //! The tests run on one host, where tunnels share memory. `scripts/iceoryx2.sh` runs them a second time with the tunnels in two network
 //! namespaces, where they send frames: `TUNNEL_AGENT` is the command that starts one on another host.
 
+#![allow(clippy::print_stderr, reason = "a test that fails says why")]
+
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -199,7 +201,9 @@ fn samples_cross_in_both_directions_in_order_and_none_comes_back() {
     let other = services[1].subscriber_builder().create().unwrap();
     let last = join(&out[0], &other);
     join(&out[1], &own);
-    while own.receive().unwrap().is_some() {}
+    for reader in [&own, &other] {
+        while reader.receive().unwrap().is_some() {}
+    }
     for number in last + 1..last + 200 {
         let value = number as f64 / 2.0;
         out[0].send_copy(Reading { number, value }).unwrap();
@@ -351,6 +355,7 @@ fn who_comes_late_gets_the_history() {
         }
         std::thread::sleep(Duration::from_millis(50));
         let late = open(&other).subscriber_builder().create().unwrap();
+        std::thread::sleep(Duration::from_millis(50));
         let mut came = Vec::new();
         while let Some(sample) = late.receive().unwrap() {
             came.push(*sample);
@@ -423,8 +428,8 @@ fn three_hosts_are_one() {
     let readers = services
         .each_ref()
         .map(|it| it.subscriber_builder().create().unwrap());
-    for from in 0..3 {
-        let writer = services[from].publisher_builder().create().unwrap();
+    for (from, service) in services.iter().enumerate() {
+        let writer = service.publisher_builder().create().unwrap();
         for to in (0..3).filter(|to| *to != from) {
             join(&writer, &readers[to]);
         }
@@ -479,4 +484,70 @@ fn only_what_is_asked_for_is_carried_and_what_does_not_fit_is_said() {
     }
     assert!(silent.receive().unwrap().is_none());
     assert!(!tunnels[1].said().contains("bad/one"));
+}
+
+/// The station of a tunnel, as a program that is none has it.
+fn station_of(host: &Host) -> hostwire::station::Name {
+    let text = std::fs::read_to_string(host.name_file()).unwrap();
+    let (pairs, []) = text.trim().as_bytes().as_chunks::<2>() else {
+        panic!("a name of half a byte")
+    };
+    let byte = |pair: &[u8; 2]| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap();
+    let bytes: Vec<u8> = pairs.iter().map(byte).collect();
+    hostwire::station::Name::from_bytes(&bytes).unwrap()
+}
+
+#[test]
+fn a_peer_that_sends_nonsense_is_told_of_and_hurts_nobody() {
+    use hostwire::station::{Label, Lane, Station};
+    let world = World::new();
+    let (a, b) = (world.host("a"), world.host("b"));
+    let tunnels = [a.tunnel(&[&b], &[]), b.tunnel(&[], &[])];
+    let (node, other) = (a.node(), b.node());
+    let writer = readings(&node, "good");
+    let writer = writer.publisher_builder().create().unwrap();
+    let reader = readings(&other, "good");
+    let reader = reader.subscriber_builder().create().unwrap();
+    join(&writer, &reader);
+    let station = Station::open().unwrap();
+    let peer = station.number(&station_of(&a)).unwrap();
+    let send = |kind: u64, number: u64, bytes: Vec<u8>| {
+        let tag = 1 << 48 | kind << 32 | number;
+        let (lane, data) = (Lane::Tagged, Some(u64::MAX));
+        let label = Label { lane, tag, data };
+        let ticket = station.send(peer, label, Box::new(bytes)).unwrap();
+        until("it is sent", || {
+            let done = station.wait(Duration::from_millis(10)).unwrap();
+            done.is_some_and(|done| done.ticket == ticket)
+        });
+    };
+    for kind in 0..12 {
+        for len in [0, 1, 8, 100, 5000] {
+            send(kind, 1, vec![0xff; len]);
+            send(kind, 0, vec![0; len]);
+            send(kind, 0xffff_ffff, vec![0; len]);
+        }
+    }
+    // A service that would take all memory, and samples of a service that has others.
+    let mut offer = vec![4, 0];
+    offer.extend(b"huge");
+    offer.push(0);
+    for size in [0_u64, 1 << 60] {
+        offer.extend([0, 1, 0, b'T']);
+        offer.extend(size.to_le_bytes());
+        offer.extend(1_u64.to_le_bytes());
+    }
+    offer.push(1);
+    offer.extend([1_u64; 6].map(u64::to_le_bytes).as_flattened());
+    send(1, 7, offer);
+    send(6, 7, vec![0; 64]);
+    until("the huge one is refused", || {
+        tunnels[0].said().contains("huge: the layout of a type")
+    });
+    until("nonsense is told of", || {
+        tunnels[0].said().contains("in a way that is none")
+    });
+    join(&writer, &reader);
+    drop(station);
+    join(&writer, &reader);
 }
