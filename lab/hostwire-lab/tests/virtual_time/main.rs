@@ -1,5 +1,6 @@
 //! `hostwire run --cluster`: ordinary processes on modelled hardware.
 
+mod heap;
 #[allow(dead_code, reason = "shared with the tests of `hostwire run`")]
 #[path = "../../../../tools/cli/tests/run/job.rs"]
 mod job;
@@ -511,19 +512,6 @@ fn memory_that_a_processor_does_not_have_is_named_and_so_is_a_heap_that_fits() {
     let (fits, _) = rest.split_once(',').expect("a size");
     let ended = with(fits);
     assert_eq!(ended.status, 0, "{fits}: {ended:?}");
-}
-
-/// Nine heaps of the usual size are more than the 2 GiB of a host.
-#[test]
-fn a_heap_for_which_nobody_asks_fits_the_hardware() {
-    let (cluster, probe) = (cluster("htx-pair.toml"), probe());
-    let job = ["run", "--cluster", &cluster, "--place", "0", "-n", "9"];
-    let with = |heap: &[&str]| job::run(&[&job, heap, &[&probe, "meet"]].concat());
-    let ended = with(&[]);
-    assert_eq!(ended.status, 0, "{ended:?}");
-    let ended = with(&["--heap", "256M"]);
-    assert_eq!(ended.status, 1, "{ended:?}");
-    assert!(ended.stderr.contains("a heap of"), "{ended:?}");
 }
 
 /// What starts a job ends with it: a program of an experiment, one of a sweep, and one that is compared.

@@ -60,25 +60,62 @@ fn a_torus_of_256_boards_meets() {
     let [barrier, all_reduce] = check(&small.path().display().to_string(), 256);
     // Eight rounds, of up to 16 hops.
     assert!((1_500.0..6_000.0).contains(&barrier), "{barrier}");
-    assert!((1_500.0..20_000.0).contains(&all_reduce), "{all_reduce}");
+    // Up a tree and down again.
+    assert!((1_500.0..8_000.0).contains(&all_reduce), "{all_reduce}");
 }
 
 #[test]
 fn islands_behind_a_switch_meet() {
     let small = file(&part(ISLANDS, "islands = 256", "islands = 8"));
-    let [barrier, _] = check(&small.path().display().to_string(), 96);
-    // Four rounds within islands, three over Ethernet. From 102 PEs on `hello` takes minutes: docs/virtual-time.md.
-    assert!((4_000.0..40_000.0).contains(&barrier), "{barrier}");
+    let [barrier, all_reduce] = check(&small.path().display().to_string(), 128);
+    // Four rounds within islands, three over Ethernet.
+    assert!((4_000.0..20_000.0).contains(&barrier), "{barrier}");
+    assert!((4_000.0..25_000.0).contains(&all_reduce), "{all_reduce}");
+}
+
+/// With a point before the last digit, and commas.
+fn shown(ns: f64) -> String {
+    let text = format!("{ns:.1}");
+    let (whole, rest) = text.split_once('.').unwrap();
+    format!("{}.{rest}", with_commas(whole))
+}
+
+fn with_commas(digits: &str) -> String {
+    let digits: Vec<char> = digits.chars().collect();
+    let groups: Vec<String> = digits.rchunks(3).rev().map(String::from_iter).collect();
+    groups.join(",")
+}
+
+/// The row of `docs/virtual-time.md` for so many PEs.
+fn row(cluster: &str, pes: u32) -> String {
+    let hello = built_in(cluster, pes, &["--stamp", "hello"]);
+    assert_eq!(hello.status, 0, "{}", hello.stderr);
+    assert_eq!(hello.stdout.lines().count(), pes as usize);
+    let number = |text: &str| text.split(' ').next().unwrap().parse::<f64>().unwrap();
+    let heard = hello.stdout.lines().map(|line| number(&line[1..]));
+    let last = heard.fold(0.0, f64::max);
+    let measured = built_in(cluster, pes, &["collectives"]).stdout;
+    let times = ["message to PE 1 ", "barrier ", "all-reduce of 8 B "].map(|name| {
+        let (_, rest) = measured.split_once(name).unwrap();
+        shown(number(rest))
+    });
+    let (events, _, hash) = simulated(&hello);
+    let pes = with_commas(&pes.to_string());
+    let (times, last, events) = (times.join(" | "), shown(last), with_commas(&events));
+    format!("| {pes} | {times} | {last} | {events} | {hash} |")
 }
 
 #[test]
-#[ignore = "a minute, and 1.3 GB: scripts/test-long.sh"]
-fn a_job_of_4096_pes_says_hello() {
-    let torus = cluster("large/torus-16x16x16.toml");
-    let runs = [(); 2].map(|()| built_in(&torus, 4096, &["hello"]));
-    assert_eq!(runs[0].status, 0);
-    assert_eq!(runs[0].stdout.lines().count(), 4096);
-    assert_eq!(simulated(&runs[0]), simulated(&runs[1]));
+#[ignore = "four minutes, and 1.4 GB: scripts/test-long.sh"]
+fn the_page_has_the_times_of_jobs_of_up_to_4096_pes() {
+    let page = include_str!("../../../../docs/virtual-time.md");
+    for file in ["torus-16x16x16", "htea-256-islands"] {
+        let cluster = cluster(&format!("large/{file}.toml"));
+        for pes in [64, 256, 1024, 4096] {
+            let row = row(&cluster, pes);
+            assert!(page.contains(&row), "{file}: the page should say {row}");
+        }
+    }
 }
 
 #[test]
