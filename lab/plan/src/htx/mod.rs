@@ -6,6 +6,7 @@
 
 mod build;
 mod device;
+mod hardware;
 mod net;
 mod read;
 mod region;
@@ -282,7 +283,7 @@ pub(crate) fn plan(file: Section<'_>, out: &mut Findings) -> Option<HtxPlan> {
     let (net, is_built) = out.step(|out| {
         let net = build::build(&spec, out)?;
         build::check_rings(&spec.hosts, out);
-        device::check(&spec, &net, out);
+        hardware::check(&spec, &net, out);
         Some(net)
     });
     let net = net.filter(|_| is_built)?;

@@ -7,21 +7,10 @@ use crate::models::ht::nic::NicConfig;
 use crate::models::ht::opteron::OpteronConfig;
 use crate::models::link::{End, LinkCounters};
 
+use super::error::BoardError;
 use super::host::{HtxHost, Purpose, Setup, WINDOW_BYTES, add_host_with};
 use super::rtl::{PHASES, add_rtl, counters_rtl, join_rtl, slot_rtl};
 use super::{BoardKind, join};
-
-/// Why a board cannot be had, or what it has done.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum BoardError {
-    /// One that is RTL cannot be had: nobody has built it.
-    #[error("{0}")]
-    NotBuilt(String),
-    /// One that is RTL has failed.
-    #[error("{0}")]
-    Failed(String),
-}
 
 /// Memory behind the window of a board: RTL has less.
 pub(crate) fn window_bytes(device: BoardKind) -> u64 {

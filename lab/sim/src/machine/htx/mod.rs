@@ -1,11 +1,12 @@
 //! Hosts with HTX boards, and the network of these boards, put together from a plan.
 
 pub(crate) mod device;
+mod error;
 mod host;
 #[cfg_attr(not(target_os = "linux"), path = "rtl_missing.rs")]
 pub(crate) mod rtl;
 
-pub use device::BoardError;
+pub use error::BoardError;
 pub use host::{
     DESTINATION_BYTES, HtxHost, Purpose, Setup, WINDOW, WINDOW_BYTES, add_host, add_host_with,
     processor,

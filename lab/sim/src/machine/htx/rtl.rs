@@ -10,8 +10,9 @@ use crate::models::ht::{Buffers, Port};
 use crate::models::link::{End, LinkCounters};
 use crate::models::{DeviceEvent, Fabric};
 
+use super::BoardKind;
+use super::error::BoardError;
 use super::host::{DESTINATION_BYTES, HtxHost, Purpose, Setup, WINDOW, processor};
-use super::{BoardError, BoardKind};
 
 /// See [`super::device::phases`].
 pub(super) const PHASES: u8 = RtlConfig::PHASES;

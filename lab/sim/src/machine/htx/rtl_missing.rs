@@ -6,8 +6,9 @@ use crate::models::ht::opteron::OpteronConfig;
 use crate::models::link::{End, LinkCounters};
 use crate::models::{DeviceEvent, Fabric};
 
+use super::BoardKind;
+use super::error::BoardError;
 use super::host::{HtxHost, Purpose, Setup};
-use super::{BoardError, BoardKind};
 
 pub(super) const PHASES: u8 = 16;
 
