@@ -34,7 +34,7 @@ between_hosts() {
     program=$("$cargo" test --locked --release "${manifest[@]}" --test tunnel --no-run --message-format=json |
         sed -n 's/.*"name":"tunnel".*"executable":"\([^"]*\)".*/\1/p')
     for wire in udp tcp; do
-        HOSTWIRE_WIRE=$wire HOSTWIRE_INTERFACE=wire TUNNEL_AGENT="ip netns exec fb" \
+        HOSTWIRE_WIRE=$wire HOSTWIRE_IFACE=wire TUNNEL_AGENT="ip netns exec fb" \
             bash tools/cli/tests/launchers/hosts.sh "$program" --test-threads 1
     done
 }

@@ -48,7 +48,7 @@ on() { # HOST COMMAND...
 
 measure() { # WAY: one line for each length
     local way=$1 program=$PWD/target/iceoryx2/release/examples/round_trips
-    local -x HOSTWIRE_INTERFACE=wire HOSTWIRE_WIRE=${way%%-*} HOSTWIRE_INSECURE_WIRE=1 IOX2_LOG_LEVEL=Error
+    local -x HOSTWIRE_IFACE=wire HOSTWIRE_WIRE=${way%%-*} HOSTWIRE_INSECURE_WIRE=1 IOX2_LOG_LEVEL=Error
     case $way in
     zenoh)
         program=$out/zenoh/target/release/round-trips-zenoh

@@ -8,7 +8,7 @@ use clap::Parser;
 ///
 /// Start one tunnel on each host. Each writes its name into a file, and reads the names of the others from files: a folder that the
 /// hosts share, or copies. Who has a name can meet the tunnel, and all that it carries between hosts is sealed. HOSTWIRE_WIRE says how
-/// tunnels of different hosts reach each other (udp, tcp, ether), HOSTWIRE_INTERFACE at which interface; tunnels of one host share
+/// tunnels of different hosts reach each other (udp, tcp, ether), HOSTWIRE_IFACE at which interface; tunnels of one host share
 /// memory.
 #[derive(Parser, Debug)]
 #[command(version, max_term_width = 100)]

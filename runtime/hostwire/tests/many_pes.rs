@@ -62,13 +62,15 @@ fn collectives_of_seventy() {
             let own: Vec<u32> = values(job.pe()).collect();
             job.all_gather(&own, &mut all).unwrap();
             assert!(all.iter().copied().eq((0..70).flat_map(values)), "{len}");
-            // Neither associative nor commutative: the result is right only in the order
-            // of ranks.
-            let combine = |a: u32, b: u32| a.wrapping_mul(3) ^ b;
-            let mut sum = own;
-            job.all_reduce(&mut sum, combine).unwrap();
-            let expected = |i| (1..70).fold(i, |sum, pe| combine(sum, 1000 * pe + i));
-            assert!(sum.into_iter().eq((0..len).map(expected)), "{len}");
+            // `x -> a x + b`, one after the other: associative, and right only in the order of ranks.
+            let then = |[a, b]: [u32; 2], [c, d]: [u32; 2]| {
+                [a.wrapping_mul(c), b.wrapping_mul(c).wrapping_add(d)]
+            };
+            let step = |pe: u32, i: u32| [2 * pe + 3, 1000 * pe + i];
+            let mut steps: Vec<[u32; 2]> = (0..len).map(|i| step(job.pe(), i)).collect();
+            job.all_reduce(&mut steps, then).unwrap();
+            let expected = |i| (1..70).fold(step(0, i), |all, pe| then(all, step(pe, i)));
+            assert!(steps.into_iter().eq((0..len).map(expected)), "{len}");
         }
         job.finalize().unwrap();
     });
