@@ -44,7 +44,7 @@ impl Attachment {
 /// of this machine. `None` on real hardware.
 ///
 /// # Errors
-/// [`Error::Transport`] if the launcher says something that cannot be.
+/// [`Error::Environment`] if the launcher says something that cannot be.
 pub fn modelled_heap_bytes() -> Result<Option<usize>> {
     let room = modelled::room_bytes()?;
     Ok(room.map(|bytes| heap_within(usize::try_from(bytes).unwrap_or(usize::MAX))))
