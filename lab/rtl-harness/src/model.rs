@@ -32,7 +32,9 @@ pub enum Error {
         reason: String,
     },
     /// The design has no such port, or one of another direction or width: caller.
-    #[error("the model has no {expected} '{name}'")]
+    #[error(
+        "the model has no {expected} '{name}'; one of another version of the sources? scripts/rtl.sh build makes it anew"
+    )]
     Port {
         /// Name asked for.
         name: String,
