@@ -242,17 +242,17 @@ impl Topic {
                 why: format!("a payload of {len_bytes} bytes is none of this service"),
             }));
         }
-        if self.publisher.is_none() {
-            let builder = self.factory.publisher_builder();
-            let builder = builder.max_loaned_samples(LOANS);
-            let publisher = builder
-                .allocation_strategy(AllocationStrategy::PowerOfTwo)
-                .create();
-            let publisher = publisher.map_err(failed("creating a publisher"));
-            self.publisher = Some(publisher.map_err(NoRoom::Never)?);
-        }
-        let Some(publisher) = &self.publisher else {
-            unreachable!("it was created above")
+        let publisher = match &mut self.publisher {
+            Some(publisher) => publisher,
+            none => {
+                let builder = self.factory.publisher_builder();
+                let builder = builder.max_loaned_samples(LOANS);
+                let publisher = builder
+                    .allocation_strategy(AllocationStrategy::PowerOfTwo)
+                    .create();
+                let publisher = publisher.map_err(failed("creating a publisher"));
+                none.insert(publisher.map_err(NoRoom::Never)?)
+            }
         };
         let elements = self.what.elements(len_bytes);
         // SAFETY: it is 1 unless the payload is a slice.
@@ -462,12 +462,12 @@ impl Signal {
     /// # Errors
     /// [`Failed`]: for example, the service has no such id.
     pub fn notify(&mut self, id: u64, times: u64) -> Result<(), Failed> {
-        if self.notifier.is_none() {
-            let notifier = self.factory.notifier_builder().create();
-            self.notifier = Some(notifier.map_err(failed("creating a notifier"))?);
-        }
-        let Some(notifier) = &self.notifier else {
-            unreachable!("it was created above")
+        let notifier = match &mut self.notifier {
+            Some(notifier) => notifier,
+            none => {
+                let notifier = self.factory.notifier_builder().create();
+                none.insert(notifier.map_err(failed("creating a notifier"))?)
+            }
         };
         let id = EventId::new(usize::try_from(id).unwrap_or(usize::MAX));
         let mut result = Ok(());

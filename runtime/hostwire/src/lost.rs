@@ -230,17 +230,15 @@ impl Lost {
         }
         let at = self.end_word(wire, pe, Mail::Departure);
         let own = wire.pe();
-        if self.hears_once(wire)
-            && !self.nodes.share_memory(own, pe)
-            && let Some(node) = self.node_of(own)
-        {
-            for speaker in self.speakers(node) {
-                let route = wire.route(speaker);
-                if let Some(window) = route.as_ref().and_then(Route::window) {
-                    match window.load_word(at)? {
-                        0 => {}
-                        word => return Ok(word),
-                    }
+        let is_far = wire.pes() > TOLD_MAX && !self.nodes.share_memory(own, pe);
+        let node = self.node_of(own).filter(|_| is_far);
+        for speaker in node.into_iter().flat_map(|node| self.speakers(node)) {
+            let route = wire.route(speaker);
+            let window = route.as_ref().and_then(Route::window);
+            if let Some(window) = window.filter(|window| window.allows_loads()) {
+                match window.load_word(at)? {
+                    0 => {}
+                    word => return Ok(word),
                 }
             }
         }
