@@ -55,6 +55,19 @@ each_design() {
     done <lab/rtl/designs
 }
 
+# As above, for as many designs at a time as there are cores.
+each_design_beside() {
+    local cores status=0
+    cores=$(nproc)
+    beside() {
+        while (($(jobs -pr | wc -l) >= cores)); do wait -n || status=1; done
+        "$@" &
+    }
+    each_design beside "$@"
+    while (($(jobs -p | wc -l))); do wait -n || status=1; done
+    return $status
+}
+
 # The ports of a model, from the macros in its header.
 ports_of() {
     sed -nE 's/^ *VL_(IN|OUT)(8|16|64|W|)\(&([a-z0-9_]+),([0-9]+),0.*/\1 \3 \4/p' "$1" |
@@ -100,7 +113,7 @@ build_one() {
 
 part_build() {
     need verilator c++
-    each_design build_one plain
+    each_design_beside build_one plain
 }
 
 lint_one() {
@@ -125,7 +138,7 @@ part_test() {
     local packets=${PACKETS:-100000} folders=()
     rm -f "$out/figures"
     if [[ -n ${WAVES:-} ]]; then
-        each_design build_one waves
+        each_design_beside build_one waves
         folders+=(HOSTWIRE_RTL_WAVES="$out")
     fi
     env "${folders[@]}" HOSTWIRE_RTL="$out" HOSTWIRE_RTL_PACKETS="$packets" HOSTWIRE_RTL_FIGURES="$out/figures" \
@@ -151,7 +164,7 @@ part_coverage() {
     local packets=${PACKETS:-20000}
     ((packets <= 20000)) || packets=20000
     need verilator python3
-    each_design build_one coverage
+    each_design_beside build_one coverage
     rm -rf "$out/coverage"
     mkdir -p "$out/coverage"
     HOSTWIRE_RTL="$out" HOSTWIRE_RTL_COVERAGE="$out/coverage" HOSTWIRE_RTL_PACKETS="$packets" \
@@ -197,12 +210,15 @@ synth_one() {
             slices = int(((tables > registers ? tables : registers) + 1) / 2)
             printf "synthesis | %s | %d LUTs, %d registers, %d block RAMs, %d DSPs\n", name, tables, registers, blocks, multipliers
             if (paper) printf "synthesis | %s | %d slices if all are full (paper: %d, %+.0f %%)\n", name, slices, paper, 100 * (slices / paper - 1)
-        }' "$out/$name-stat.txt" | tee -a "$out/figures"
+        }' "$out/$name-stat.txt" >"$out/$name-synthesis"
 }
+
+print_synthesis() { cat "$out/$1-synthesis"; }
 
 part_synth() {
     need yosys
-    each_design synth_one
+    each_design_beside synth_one
+    each_design print_synthesis | tee -a "$out/figures"
 }
 
 table() {

@@ -3,8 +3,8 @@
 # directory and its flags, but for those that need others (model, sanitize). At the end it says
 # what each step took, and which tests took longest; docs/testing.md says what is tested where, and why.
 #
-#     scripts/test.sh             all steps
-#     scripts/test.sh clippy doc  only these
+#     scripts/test.sh             all steps, some of them beside others
+#     scripts/test.sh clippy doc  only these, one after the other
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 cargo=${CARGO:-cargo}
@@ -41,7 +41,7 @@ step_test() {
     # What OpenSHMEM's suite installs. It would build it itself, while other tests take its cores.
     "$cargo" build --locked --release --package hostwire-shmem --package hostwire-preload \
         --package hostwire-clock --package hostwire-fabric-provider --package hostwire-tca
-    "$cargo" xtask test --documentation --times "$tests" --locked --workspace --all-features
+    "$cargo" xtask test --documentation --times "$HOSTWIRE_TEST_TIMES" --locked --workspace --all-features
 }
 
 # What is committed is what the table says; the library is tested by step_test.
@@ -84,11 +84,19 @@ step_rtl() {
 
 step_sanitize() { scripts/sanitize.sh address miri; }
 
-steps=("$@")
-if ((${#steps[@]} == 0)); then
-    steps=(fmt scripts tidy licences headers clippy codegen instructions test python doc portable loom model rtl sanitize)
+# Without names, all of them. A group is a line: what is behind the bar runs beside what is before it, because each of the two
+# leaves a core idle for a part of its time, and they build into folders of their own. What it prints comes behind.
+groups=(
+    "fmt scripts tidy licences headers"
+    "clippy doc | codegen instructions"
+    "test"
+    "python loom portable | model sanitize"
+    "rtl"
+)
+if (($#)); then
+    groups=("$*")
 fi
-for step in "${steps[@]}"; do
+for step in ${groups[*]//|/}; do
     if ! declare -F "step_$step" >/dev/null; then
         echo "test.sh: there is no step '$step'" >&2
         exit 2
@@ -99,23 +107,28 @@ done
 if [[ -n ${HOSTWIRE_TESTS_DEMAND:-} ]]; then
     export CARGO_INCREMENTAL=0
 fi
+work=$(mktemp -d)
 # Seconds and name of each test, by all steps that know them.
-tests=$(mktemp)
-export HOSTWIRE_TEST_TIMES=$tests
-trap 'rm -f "$tests" "$tests.processor"' EXIT
+export HOSTWIRE_TEST_TIMES=$work/tests
+beside=
+end() {
+    # With all that it has started.
+    [[ -z $beside ]] || kill -- "-$beside" 2>/dev/null || true
+    rm -rf "$work"
+}
+trap end EXIT
 
-# Seconds of processor time of all that has ended so far, to the variable `processor`. Not by what it prints: a shell of
-# its own has taken none.
+# Seconds of processor time of all that has ended in this shell so far, to the variable `processor`. Not by what it prints: a
+# shell of its own has taken none.
 read_processor() {
-    times >"$tests.processor"
-    processor=$(tail -n 1 "$tests.processor" | awk -F '[ms ]+' '{ printf "%d", $1 * 60 + $2 + $3 * 60 + $4 }')
+    local file=$work/processor.$BASHPID
+    times >"$file"
+    processor=$(tail -n 1 "$file" | awk -F '[ms ]+' '{ printf "%d", $1 * 60 + $2 + $3 * 60 + $4 }')
 }
 
-scripts/setup.sh test
-taken=()
-for step in "${steps[@]}"; do
-    printf '\n=== %s\n' "$step"
-    begin=$SECONDS
+run_step() { # STEP
+    local begin=$SECONDS before status
+    printf '\n=== %s\n' "$1"
     read_processor
     before=$processor
     # In a subshell, so that its first failing command ends it; and not behind `||`, which
@@ -123,21 +136,57 @@ for step in "${steps[@]}"; do
     set +e
     (
         set -e
-        "step_$step"
+        "step_$1"
     )
     status=$?
     set -e
     read_processor
-    taken+=("$(printf '%6d %10d  %s' $((SECONDS - begin)) $((processor - before)) "$step")")
+    printf '%6d %10d  %s\n' $((SECONDS - begin)) $((processor - before)) "$1" >>"$work/taken"
     if ((status)); then
-        printf '\n=== FAILED: %s (repeat it alone with: scripts/test.sh %s)\n' "$step" "$step"
+        printf '\n=== FAILED: %s (repeat it alone with: scripts/test.sh %s)\n' "$1" "$1"
         exit "$status"
     fi
-done
-if [[ -s $tests ]]; then
+}
+
+run_steps() { # STEP...
+    local step
+    for step; do run_step "$step"; done
+}
+
+run_group() { # "STEP... [| STEP...]"
+    local first=${1%%|*} second= status=0
+    [[ $1 != *'|'* ]] || second=${1#*|}
+    if [[ -n $second ]]; then
+        # A process group of its own, to be ended by.
+        set -m
+        # shellcheck disable=SC2086
+        (run_steps $second) >"$work/second" 2>&1 </dev/null &
+        set +m
+        beside=$!
+    fi
+    set +e
+    # shellcheck disable=SC2086
+    (
+        set -e
+        run_steps $first
+    )
+    status=$?
+    if [[ -n $second ]]; then
+        wait "$beside"
+        status=$((status ? status : $?))
+        beside=
+        cat "$work/second"
+    fi
+    set -e
+    ((!status)) || exit "$status"
+}
+
+scripts/setup.sh test
+for group in "${groups[@]}"; do run_group "$group"; done
+if [[ -s $work/tests ]]; then
     printf '\n=== the tests that took longest, in seconds\n'
-    sort -rn "$tests" | sed -n 1,10p
+    sort -rn "$work/tests" | sed -n 1,10p
 fi
 printf '\n=== seconds, and seconds of processor time, by step\n'
-printf '%s\n' "${taken[@]}"
+cat "$work/taken"
 printf '\n=== all passed, in %d s\n' "$SECONDS"
