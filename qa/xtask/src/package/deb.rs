@@ -233,9 +233,11 @@ impl Trees<'_> {
                 sums += &stdout(Command::new("md5sum").current_dir(&tree).arg(&path))?;
             }
         }
+        let about = tree.join("DEBIAN");
+        // By it dpkg-shlibdeps knows the folder of a package.
+        fs::create_dir_all(&about).map_err(Error::file(&about))?;
         let libraries = self.libraries(package)?;
         let size = size.values().sum();
-        let about = tree.join("DEBIAN");
         let text = control::control(package, VERSION, architecture, &libraries, size);
         write(&about.join("control"), &text)?;
         write(&about.join("md5sums"), &sums)?;
