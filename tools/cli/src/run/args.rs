@@ -104,7 +104,7 @@ OTHER LAUNCHERS
 
 ENVIRONMENT
     {with_options} set the defaults of {options}. \
-{others} are for the library in the PEs; docs/environment.md describes each.
+{others} have no option here; docs/environment.md describes each.
     Each PE gets PMI_FD, PMI_RANK and PMI_SIZE, so a program built with MPICH also \
 finds its job."
     )
