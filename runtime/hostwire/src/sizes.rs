@@ -9,7 +9,7 @@ pub struct Sizes {
     /// Bytes of each message ring: a power of two from 256 to 1 MiB.
     pub ring_bytes: usize,
     /// Bytes of the larger area of the eager buffer of each pair, for messages that are longer than a few lines; the smaller one
-    /// has an eighth more. A power of two of at least 4096. With 0 it is as large as the number of PEs allows: 64 KiB for up to 64 PEs, and
+    /// has a quarter of that besides. A power of two of at least 4096. With 0 it is as large as the number of PEs allows: 64 KiB for up to 64 PEs, and
     /// less for more. Pages are allocated on first touch.
     pub eager_bytes: usize,
     /// Bytes of eager buffers of a PE that may have memory at a time, where it can be given back: those of at least one pair. With 0 they are

@@ -104,7 +104,7 @@ OTHER LAUNCHERS
 
 ENVIRONMENT
     {with_options} set the defaults of {options}. \
-{others} are for the library in the PEs; docs/environment.md describes each.
+{others} have no option here; docs/environment.md describes each.
     Each PE gets PMI_FD, PMI_RANK and PMI_SIZE, so a program built with MPICH also \
 finds its job."
     )
@@ -126,7 +126,8 @@ pub struct Args {
     /// How many PEs to start.
     ///
     /// At least 1, at most 4096. More PEs than CPUs is fine: a PE that waits
-    /// sleeps. With --on or --hostfile it may be left out.
+    /// sleeps. With --on or --hostfile it may be left out; for more than 4096 write
+    /// HOST:PES there.
     #[arg(short = 'n', long = "pes", value_name = "N", value_parser = parse::pes, allow_negative_numbers = true)]
     #[arg(required_unless_present_any = ["on", "hostfile"])]
     pub pes: Option<u32>,
