@@ -125,9 +125,8 @@ fn and(words: impl Iterator<Item = String>) -> String {
 pub struct Args {
     /// How many PEs to start.
     ///
-    /// At least 1, at most 4096. More PEs than CPUs is fine: a PE that waits
-    /// sleeps. With --on or --hostfile it may be left out; for more than 4096 write
-    /// HOST:PES there.
+    /// At least 1, at most 4096 on a host and 65536 on all. More PEs than CPUs is
+    /// fine: a PE that waits sleeps. With --on or --hostfile it may be left out.
     #[arg(short = 'n', long = "pes", value_name = "N", value_parser = parse::pes, allow_negative_numbers = true)]
     #[arg(required_unless_present_any = ["on", "hostfile"])]
     pub pes: Option<u32>,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::parse::pes as parse_pes;
+use super::parse::{PES_OF_HOST_MAX, pes_of_host};
 use super::start_error::StartError;
 
 /// The most hosts of one job.
@@ -58,7 +58,7 @@ fn parse_hostfile(text: &str) -> Result<HostNames, String> {
         for word in words {
             match word.split_once('=') {
                 Some(("slots", pes)) if host.pes.is_none() => {
-                    host.pes = Some(parse_pes(pes).map_err(at)?);
+                    host.pes = Some(pes_of_host(pes).map_err(at)?);
                 }
                 _ => return Err(at(format!("expected slots=PES, not '{word}'"))),
             }
@@ -120,7 +120,7 @@ fn parse_host(text: &str) -> Result<HostName, String> {
     }
     let pes = pes.map(|pes| match pes.is_empty() {
         true => Err("there is no number of PEs behind the colon".to_owned()),
-        false => parse_pes(pes),
+        false => pes_of_host(pes),
     });
     Ok(HostName {
         target: bare,
@@ -187,7 +187,11 @@ impl HostNames {
                 (rest / open + more) as u32
             }
         };
-        Ok(self.0.iter().map(share).collect())
+        let shares: Vec<u32> = self.0.iter().map(share).collect();
+        match shares.iter().find(|pes| **pes > PES_OF_HOST_MAX) {
+            Some(pes) => Err(StartError::HostTooLarge { pes: *pes }),
+            None => Ok(shares),
+        }
     }
 }
 
@@ -281,5 +285,10 @@ mod tests {
         let full: String = (0..16).map(|host| format!("a{host}:4096,")).collect();
         let error = shares(&(full + "b"), None).unwrap_err();
         assert_eq!(error, StartError::TooManyPes { pes: 65_537 });
+        // More than a host has, and as many as two have.
+        let two = parse_on("a,b").unwrap();
+        assert_eq!(two.shares(Some(8192)).unwrap(), [4096, 4096]);
+        let error = two.shares(Some(8193)).unwrap_err();
+        assert_eq!(error, StartError::HostTooLarge { pes: 4097 });
     }
 }

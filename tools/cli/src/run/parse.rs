@@ -3,30 +3,42 @@
 use std::time::Duration;
 
 use hostwire::settings::parse_bytes;
+use hostwire_bootstrap::PES_MAX;
 
 use super::bind::Bind;
 use crate::events::picoseconds;
 
-/// The most PEs of one job.
-pub const PES_MAX: u32 = 4096;
+/// The most PEs of one host, which may be one of several or one that is modelled.
+pub const PES_OF_HOST_MAX: u32 = 4096;
 /// The highest CPU number that the affinity calls can name.
 const CPU_MAX: usize = 1023;
 /// The longest list of CPUs: more would never be used.
-const CPU_LIST_MAX: usize = PES_MAX as usize;
+const CPU_LIST_MAX: usize = PES_OF_HOST_MAX as usize;
 /// The longest time, about 31 years: beyond it a deadline could overflow.
 const SECONDS_MAX: u64 = 1_000_000_000;
 
-/// A number of PEs.
+/// The number of PEs of a job.
 pub fn pes(text: &str) -> Result<u32, String> {
+    match text {
+        // `-np 4` of mpirun is `-n p` here, with a program called 4.
+        "p" => Err("`-np N` of mpirun is `-n N` here".to_owned()),
+        _ => number(text, "a job", PES_MAX),
+    }
+}
+
+/// The number of PEs of one host.
+pub fn pes_of_host(text: &str) -> Result<u32, String> {
+    number(text, "a host", PES_OF_HOST_MAX)
+}
+
+fn number(text: &str, of: &str, max: u32) -> Result<u32, String> {
     match text.parse::<u64>() {
-        Ok(0) => Err("a job has at least one PE".to_owned()),
+        Ok(0) => Err(format!("{of} has at least one PE")),
         Ok(n) => u32::try_from(n)
             .ok()
-            .filter(|n| *n <= PES_MAX)
-            .ok_or_else(|| format!("a job on one host has at most {PES_MAX} PEs")),
-        // `-np 4` of mpirun is `-n p` here, with a program called 4.
-        Err(_) if text == "p" => Err("`-np N` of mpirun is `-n N` here".to_owned()),
-        Err(_) => Err(format!("expected a number from 1 to {PES_MAX}")),
+            .filter(|n| *n <= max)
+            .ok_or_else(|| format!("{of} has at most {max} PEs")),
+        Err(_) => Err(format!("expected a number from 1 to {max}")),
     }
 }
 
@@ -144,16 +156,18 @@ mod tests {
     #[test]
     fn numbers_of_pes() {
         assert_eq!(pes("1"), Ok(1));
-        assert_eq!(pes("4096"), Ok(4096));
+        assert_eq!(pes("65536"), Ok(65_536));
+        assert_eq!(pes_of_host("4096"), Ok(4096));
         assert_eq!(pes("0").unwrap_err(), "a job has at least one PE");
-        for absurd in ["4097", "4294967297", "18446744073709551615"] {
-            assert_eq!(
-                pes(absurd).unwrap_err(),
-                "a job on one host has at most 4096 PEs"
-            );
+        for absurd in ["65537", "4294967297", "18446744073709551615"] {
+            assert_eq!(pes(absurd).unwrap_err(), "a job has at most 65536 PEs");
         }
+        assert_eq!(
+            pes_of_host("4097").unwrap_err(),
+            "a host has at most 4096 PEs"
+        );
         for wrong in ["", "-1", "four", "1.5", "99999999999999999999"] {
-            assert_eq!(pes(wrong).unwrap_err(), "expected a number from 1 to 4096");
+            assert_eq!(pes(wrong).unwrap_err(), "expected a number from 1 to 65536");
         }
     }
 

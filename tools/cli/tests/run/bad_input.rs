@@ -40,7 +40,7 @@ fn numbers_of_pes() {
     );
     assert!(refusal(&["-n", "4097", "true"]).ends_with("at most 4096 PEs"));
     assert!(refusal(&["-np", "4", "true"]).ends_with("`-np N` of mpirun is `-n N` here"));
-    assert!(refusal(&["-n", "many", "true"]).ends_with("expected a number from 1 to 4096"));
+    assert!(refusal(&["-n", "many", "true"]).ends_with("expected a number from 1 to 65536"));
     assert!(refusal(&["-n", "-1", "true"]).contains("-1"));
     assert!(refusal(&["true"]).contains("--pes <N>"));
     assert!(refusal(&["-n", "2"]).contains("<PROGRAM>"));
