@@ -232,7 +232,7 @@ mod tests {
                 "a,b:",
                 "host 2 ('b:'): there is no number of PEs behind the colon",
             ),
-            ("a:0", "host 1 ('a:0'): a job has at least one PE"),
+            ("a:0", "host 1 ('a:0'): a host has at least one PE"),
             ("a:x", "host 1 ('a:x'): expected a number from 1 to 4096"),
             (
                 "::1",
