@@ -59,9 +59,9 @@ suite_protocols() {
 
 suite_wires() { tests_of hostwire-{transport,region,frames,fabric,virtual,station} hostwire; }
 
-# A case of some tests is a whole cluster. Some start programs of the launcher.
+# A case of some tests is a whole cluster. Some start the launcher, and example programs.
 suite_sim() {
-    "$cargo" build --locked --release --all-features --package hostwire-cli --bins --examples
+    "$cargo" build --locked --release --all-features --package hostwire-cli --package hostwire-examples --bins --examples
     PROPTEST_CASES=${PROPTEST_CASES:-1000} tests_of hostwire-sim hostwire-lab
 }
 
