@@ -103,9 +103,9 @@ for step in ${groups[*]//|/}; do
     fi
 done
 
-# Nobody compiles a second time in a clean tree, so nothing is kept for that.
+# Nobody compiles a second time in a clean tree, or debugs there: nothing is kept for that.
 if [[ -n ${HOSTWIRE_TESTS_DEMAND:-} ]]; then
-    export CARGO_INCREMENTAL=0
+    export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=none
 fi
 work=$(mktemp -d)
 # Seconds and name of each test, by all steps that know them.
