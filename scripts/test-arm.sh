@@ -61,7 +61,14 @@ part_transport() {
 }
 
 part_hostwire() {
-    arm test -p hostwire --lib
+    local left_out=()
+    if [[ -n $emulator ]]; then
+        # Where a station cannot copy from a process it asks for no address to copy from, and an answer with one is refused.
+        left_out=(--skip station::tests::a_get_from_nowhere_comes_in_pieces)
+        # QEMU before 8.0 cannot protect encryption from copies of a process.
+        export HOSTWIRE_INSECURE_WIRE=1
+    fi
+    arm test -p hostwire --lib -- "${left_out[@]}"
     arm test -p hostwire --test tags --test threads --test different_calls
 }
 
