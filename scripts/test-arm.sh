@@ -139,6 +139,8 @@ part_python() {
         return
     fi
     local wheel root packages
+    # By Zig's linker, and not by the one of the other parts, whose C library is newer.
+    unset CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER
     wheel=$(TARGET=$target scripts/python.sh portable wheel | tail -n 1)
     root=$(scripts/arm-root.sh)
     packages=$(realpath "$built/$target")/python
