@@ -5,9 +5,10 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$(realpath -m "${CARGO_TARGET_DIR:-target}/arm-root")
-packages=(libpython3.11-stdlib python3.11-minimal libfabric-bin libfabric-dev libc6-dev)
+# libstdc++ is for numpy.
+packages=(libpython3.11-stdlib python3.11-minimal libstdc++6 libfabric-bin libfabric-dev libc6-dev)
 
-if [[ ! -e $root/complete ]]; then
+if [[ $(cat "$root/complete" 2>/dev/null) != "${packages[*]}" ]]; then
     if ! command -v apt-get dpkg-deb >/dev/null; then
         echo "arm-root: there is no apt-get here" >&2
         exit 1
@@ -27,6 +28,6 @@ if [[ ! -e $root/complete ]]; then
         dpkg-deb -x "$package" "$root"
     done
     rm -rf "$root.apt"
-    touch "$root/complete"
+    echo "${packages[*]}" >"$root/complete"
 fi
 echo "$root"

@@ -102,9 +102,11 @@ rm -rf "$work/wheels"
     --profile "$profile" "${machine[@]}" --manifest-path fronts/python/Cargo.toml \
     --interpreter "$work/build/bin/python" --target-dir "$target" --out "$work/wheels"
 if [[ -n $portable ]]; then
-    # It fails where anything, the command and the library beside it too, needs more than the name promises.
+    # It fails where anything, the command and the library beside it too, needs more than the name promises. auditwheel takes
+    # names for the processor of this machine only, so it is told another one.
+    audit="import platform, auditwheel.main; platform.machine = lambda: '${TARGET%%-*}'; raise SystemExit(auditwheel.main.main())"
     built=$(ls "$work"/wheels/hostwire-*.whl)
-    PATH=$work/build/bin:$PATH "$work/build/bin/auditwheel" repair --only-plat \
+    PATH=$work/build/bin:$PATH "$work/build/bin/python" -c "$audit" repair --only-plat \
         --plat "manylinux_${glibc/./_}_${TARGET%%-*}" --wheel-dir "$work/wheels" "$built"
     rm "$built"
 fi

@@ -21,8 +21,19 @@ say() { printf 'setup: %s\n' "$*" >&2; }
 
 required=()
 optional=()
+is_emulated=
+[[ $purpose != arm || $(uname -m) == aarch64 ]] || is_emulated=1
 have cc || required+=(gcc libc6-dev)
 have awk || required+=(mawk)
+if [[ $purpose == test || $purpose == arm && -z $is_emulated ]]; then
+    have objdump || optional+=(binutils)
+    have nsenter || optional+=(util-linux)
+    have c++ || optional+=(g++)
+    have ip || optional+=(iproute2)
+    have mpirun.openmpi || optional+=(openmpi-bin)
+    have fi_info || optional+=(libfabric-bin)
+    [[ -e /usr/include/rdma/fabric.h ]] || optional+=(libfabric-dev)
+fi
 if [[ $purpose == test ]]; then
     have mpiexec.hydra || optional+=(mpich)
     compgen -G '/usr/include/*/mpich/mpi.h' >/dev/null || optional+=(libmpich-dev)
@@ -32,24 +43,17 @@ if [[ $purpose == test ]]; then
     have cmake || optional+=(cmake)
     have gdb || optional+=(gdb)
     have valgrind || optional+=(valgrind)
-    have objdump || optional+=(binutils)
-    have nsenter || optional+=(util-linux)
-    have c++ || optional+=(g++)
-    # Some 12 MB and half a minute together. libpmix-dev has the name by which Slurm's
+    # Some 12 MB and half a minute, with Open MPI and libfabric. libpmix-dev has the name by which Slurm's
     # plugin loads PMIx; its daemons are not started, the tests start their own.
-    have mpirun.openmpi || optional+=(openmpi-bin)
-    have fi_info || optional+=(libfabric-bin)
-    [[ -e /usr/include/rdma/fabric.h ]] || optional+=(libfabric-dev)
     have srun && have slurmd && have slurmctld || optional+=(slurm-wlm)
     have munged || optional+=(munge)
     has_library libpmix.so.2 || optional+=(libpmix2)
     has_library libpmix.so || optional+=(libpmix-dev)
-    have ip || optional+=(iproute2)
     have sshd || optional+=(openssh-server)
     python3 -c 'import ensurepip' 2>/dev/null || optional+=(python3 python3-venv)
 fi
 
-if [[ $purpose == arm && $(uname -m) != aarch64 ]]; then
+if [[ -n $is_emulated ]]; then
     have aarch64-linux-gnu-gcc || required+=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross)
     have qemu-aarch64 || required+=(qemu-user)
 fi

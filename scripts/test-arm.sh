@@ -30,6 +30,9 @@ if [[ $(uname -m) != aarch64 ]]; then
     emulator="qemu-aarch64 -cpu neoverse-n1 -L /usr/aarch64-linux-gnu"
     export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
     export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER=$emulator
+elif [[ -n ${CI:-} && ${CI:-} != false && ${CI:-} != 0 ]]; then
+    # A test that cannot run for want of a tool is a failure: see qa/testing.
+    export HOSTWIRE_TESTS_DEMAND=1
 fi
 
 arm() { "$cargo" "$1" --locked --target $target "${@:2}"; }
@@ -61,7 +64,14 @@ part_transport() {
 }
 
 part_hostwire() {
-    arm test -p hostwire --lib
+    local left_out=()
+    if [[ -n $emulator ]]; then
+        # Where a station cannot copy from a process it asks for no address to copy from, and an answer with one is refused.
+        left_out=(--skip station::tests::a_get_from_nowhere_comes_in_pieces)
+        # QEMU before 8.0 cannot protect encryption from copies of a process.
+        export HOSTWIRE_INSECURE_WIRE=1
+    fi
+    arm test -p hostwire --lib -- "${left_out[@]}"
     arm test -p hostwire --test tags --test threads --test different_calls
 }
 
@@ -129,6 +139,8 @@ part_python() {
         return
     fi
     local wheel root packages
+    # By Zig's linker, and not by the one of the other parts, whose C library is newer.
+    unset CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER
     wheel=$(TARGET=$target scripts/python.sh portable wheel | tail -n 1)
     root=$(scripts/arm-root.sh)
     packages=$(realpath "$built/$target")/python

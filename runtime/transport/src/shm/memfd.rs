@@ -270,28 +270,31 @@ impl Drop for Mapping {
 mod tests {
     use super::*;
 
+    /// A page of any machine.
+    const PAGE: usize = 64 << 10;
+
     #[test]
     fn two_mappings_of_one_file_are_the_same_bytes() {
-        let file = create("test", 8192).unwrap();
-        let (a, b) = (map(&file, 8192).unwrap(), map(&file, 8192).unwrap());
-        a.copy_in(5000, b"hello").unwrap();
+        let file = create("test", 2 * PAGE).unwrap();
+        let (a, b) = (map(&file, 2 * PAGE).unwrap(), map(&file, 2 * PAGE).unwrap());
+        a.copy_in(PAGE + 904, b"hello").unwrap();
         let mut out = [0; 5];
-        b.copy_out(5000, &mut out).unwrap();
+        b.copy_out(PAGE + 904, &mut out).unwrap();
         assert_eq!(&out, b"hello");
     }
 
     #[test]
     fn a_part_of_a_file_is_those_bytes_of_it() {
-        let file = create("test", 3 * 4096).unwrap();
+        let file = create("test", 3 * PAGE).unwrap();
         let (whole, part) = (
-            map(&file, 3 * 4096).unwrap(),
-            map_part(&file, (4096, 4096)).unwrap(),
+            map(&file, 3 * PAGE).unwrap(),
+            map_part(&file, (PAGE as u64, PAGE)).unwrap(),
         );
-        whole.copy_in(4096 + 70, b"hello").unwrap();
+        whole.copy_in(PAGE + 70, b"hello").unwrap();
         let mut out = [0; 5];
         part.copy_out(70, &mut out).unwrap();
-        assert_eq!((&out, part.len_bytes()), (b"hello", 4096));
-        for wrong in [(8192, 4097), (u64::MAX, 1), (100, 64)] {
+        assert_eq!((&out, part.len_bytes()), (b"hello", PAGE));
+        for wrong in [(2 * PAGE as u64, PAGE + 1), (u64::MAX, 1), (100, 64)] {
             assert!(map_part(&file, wrong).is_err(), "{wrong:?}");
         }
     }

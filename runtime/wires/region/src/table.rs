@@ -20,7 +20,6 @@ use std::time::Duration;
 
 use hostwire_transport::error::{RegionFault, TransportError};
 use hostwire_transport::memory::Memory;
-use hostwire_transport::sync::{Ordering, fence};
 use hostwire_transport::visibility::Visibility;
 use hostwire_transport::window::Window;
 
@@ -137,11 +136,8 @@ impl Table {
             if mark.state == SlotState::Free {
                 break;
             }
+            // The mark again behind its entry: what follows a get comes after it.
             self.window.get(at, &mut line)?;
-            hostwire_transport::site!(
-                "slot: the mark again behind its entry",
-                fence(Ordering::Acquire)
-            );
             let again = self.mark(slot)?;
             if again == mark {
                 break;
