@@ -31,6 +31,7 @@ suites=(
     warehouse:15
     foreign:4
     iceoryx2:8
+    nixl:6
     machines:6
     packages:20
     guides:6
@@ -116,6 +117,9 @@ suite_foreign() { scripts/suites.sh; }
 
 # A workspace of its own: `make test` does not see it.
 suite_iceoryx2() { scripts/iceoryx2.sh test; }
+
+# Needs the headers of NIXL and its library.
+suite_nixl() { scripts/nixl.sh test; }
 
 # Two virtual machines that share memory.
 suite_machines() { [[ $(uname -m) != x86_64 ]] || scripts/vm-demo.sh all; }
