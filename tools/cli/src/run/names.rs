@@ -188,8 +188,9 @@ impl HostNames {
             }
         };
         let shares: Vec<u32> = self.0.iter().map(share).collect();
-        match shares.iter().find(|pes| **pes > PES_OF_HOST_MAX) {
-            Some(pes) => Err(StartError::HostTooLarge { pes: *pes }),
+        let max = PES_OF_HOST_MAX;
+        match shares.iter().find(|pes| **pes > max) {
+            Some(&pes) => Err(StartError::HostTooLarge { pes, max }),
             None => Ok(shares),
         }
     }
@@ -289,6 +290,7 @@ mod tests {
         let two = parse_on("a,b").unwrap();
         assert_eq!(two.shares(Some(8192)).unwrap(), [4096, 4096]);
         let error = two.shares(Some(8193)).unwrap_err();
-        assert_eq!(error, StartError::HostTooLarge { pes: 4097 });
+        let (pes, max) = (4097, 4096);
+        assert_eq!(error, StartError::HostTooLarge { pes, max });
     }
 }

@@ -70,7 +70,8 @@ impl Plan {
         }
         let pes = args.pes.unwrap_or(1);
         if pes > PES_OF_HOST_MAX {
-            return Err(StartError::HostTooLarge { pes });
+            let max = PES_OF_HOST_MAX;
+            return Err(StartError::HostTooLarge { pes, max });
         }
         let name = args.command.first().cloned().unwrap_or_default();
         let program = program::find(&name, std::env::var_os("PATH").as_deref())?;

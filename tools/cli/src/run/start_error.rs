@@ -4,8 +4,6 @@ use hostwire::settings::{WireChoice, WireName};
 use hostwire_transport::TransportError;
 use rustix::io::Errno;
 
-use super::parse::PES_OF_HOST_MAX;
-
 /// Why a job was not started. Exit status 2.
 #[derive(Debug, PartialEq, thiserror::Error)]
 pub enum StartError {
@@ -94,8 +92,8 @@ pub enum StartError {
     #[error("{pes} PEs; a job has at most {}", hostwire_bootstrap::PES_MAX)]
     TooManyPes { pes: u64 },
     /// More PEs than one host can have.
-    #[error("{pes} PEs on one host; a host has at most {PES_OF_HOST_MAX} PEs")]
-    HostTooLarge { pes: u32 },
+    #[error("{pes} PEs on one host; a host has at most {max} PEs")]
+    HostTooLarge { pes: u32, max: u32 },
     /// An option for this host, with other hosts.
     #[error("--on, --hostfile: leave out {what}, which is for PEs of this host")]
     NotOnHosts { what: &'static str },
