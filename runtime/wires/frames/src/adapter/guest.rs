@@ -583,9 +583,9 @@ impl wire::Liveness for Guest {
             .ok()
             .and_then(|host| self.adapter_memory.closed(host));
         match closed {
-            _ if self.ended.end_of(pe).is_some() => Loss::Ended,
-            Some(Closed::Lost(loss)) => loss,
+            Some(Closed::Lost(loss)) if self.ended.end_of(pe).is_none() => loss,
             Some(_) => Loss::Ended,
+            // Another thread of this PE may have given `pe` up because of the adapter.
             None => match self.adapter_lives() {
                 Ok(true) => Loss::Ended,
                 _ => Loss::NoAdapter,
