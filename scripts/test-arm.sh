@@ -128,7 +128,7 @@ part_pages() {
         return
     fi
     export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="$emulator -p 65536"
-    # Without jobs: QEMU refuses to access a mapped file that is shorter than such a page, as the board of a launcher is.
+    # Without jobs: QEMU cannot map a file that is shorter than such a page, as the board of a launcher is, and may say that it has.
     part_transport
 }
 
