@@ -56,6 +56,7 @@ fi
 if [[ -n $is_emulated ]]; then
     have aarch64-linux-gnu-gcc || required+=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross)
     have qemu-aarch64 || required+=(qemu-user)
+    have aarch64-linux-gnu-g++ || optional+=(g++-aarch64-linux-gnu)
 fi
 
 if [[ $purpose == vm ]]; then

@@ -14,7 +14,7 @@
 #     shmem        libshmem, its C programs by calls
 #     inline       the same with operations inside the program
 #     provider     the provider of libfabric
-#     pages        transport, region and examples with pages of 64 KiB (under QEMU only)
+#     pages        transport and region with pages of 64 KiB (under QEMU only)
 #     python       the wheel for Arm, by Zig's linker, and a job of Python's (under QEMU only)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -128,9 +128,8 @@ part_pages() {
         return
     fi
     export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="$emulator -p 65536"
-    emulator+=" -p 65536"
+    # Without jobs: QEMU cannot map a file that is shorter than such a page, as the board of a launcher is, and may say that it has.
     part_transport
-    part_examples
 }
 
 part_python() {
