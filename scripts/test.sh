@@ -143,7 +143,7 @@ run_step() { # STEP
     read_processor
     printf '%6d %10d  %s\n' $((SECONDS - begin)) $((processor - before)) "$1" >>"$work/taken"
     if ((status)); then
-        printf '\n=== FAILED: %s (repeat it alone with: scripts/test.sh %s)\n' "$1" "$1"
+        printf '\n=== FAILED: %s (repeat it alone with: scripts/test.sh %s)\n' "$1" "$1" >>"$work/failed"
         exit "$status"
     fi
 }
@@ -178,7 +178,10 @@ run_group() { # "STEP... [| STEP...]"
         cat "$work/second"
     fi
     set -e
-    ((!status)) || exit "$status"
+    if ((status)); then
+        cat "$work/failed"
+        exit "$status"
+    fi
 }
 
 scripts/setup.sh test

@@ -2,7 +2,7 @@
 //!
 //! # Safety
 //! An agent or a transfer is one that a function of this module has given and that was not closed. Each pointer leads to as many
-//! bytes as its length says. The contract of NIXL is kept: see the [crate](crate).
+//! bytes as its length says. The contract of NIXL is kept: see the [crate].
 
 #![allow(
     clippy::missing_safety_doc,
