@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use hostwire_transport::os::process::others_are_asleep;
+use hostwire_transport::os::process::{others_are_asleep, process_time};
 use hostwire_virtual::{Clock, Who};
 use libc::{c_int, timespec};
 
@@ -62,10 +62,40 @@ impl<R> Seen<R> {
 /// The first step in virtual time between two looks; later ones are an eighth of what has passed.
 const STEP: Duration = Duration::from_micros(1);
 const STEPS: u32 = 8;
-/// How long other threads may at least compute, in real time, before a limit passes.
+/// How long other threads may at least compute before a limit passes, see [`Patience`].
 const PATIENCE: Duration = Duration::from_millis(100);
 /// Real time between two looks at them.
 const SLICE: Duration = Duration::from_millis(1);
+/// Without any processor time it ends after so many times as long: somebody may have stopped the other threads.
+const STOPPED_TIMES: u32 = 100;
+
+/// How much longer other threads may compute: real time in which the process got a processor. One that waits for its turn on
+/// a busy machine has no share in this.
+#[derive(Clone, Copy)]
+struct Patience {
+    left: Duration,
+    /// What the process has had at the last look.
+    had: Duration,
+}
+
+impl Patience {
+    fn new(left: Duration) -> Self {
+        let had = process_time();
+        Self { left, had }
+    }
+
+    fn is_over(self) -> bool {
+        self.left.is_zero()
+    }
+
+    /// So much real time has passed.
+    fn pass(&mut self, time: Duration) {
+        let had = process_time();
+        let got = had.saturating_sub(self.had);
+        let counts = got.clamp(time / STOPPED_TIMES, time);
+        (self.left, self.had) = (self.left.saturating_sub(counts), had);
+    }
+}
 
 /// Whether the thread that uses the job waits here, or is about to wait again.
 static USER_WAITS: AtomicBool = AtomicBool::new(false);
@@ -137,18 +167,19 @@ fn look_meanwhile<R>(
     look: &mut dyn FnMut(Look) -> Seen<R>,
 ) -> Option<R> {
     let (before, left) = SAME_WAIT.get();
-    let mut patience = match until.abs_diff(before) <= same {
+    let mut patience = Patience::new(match until.abs_diff(before) <= same {
         true => left,
         false => limit.max(PATIENCE),
-    };
+    });
     USER_WAITS.store(true, Ordering::Release);
-    while !patience.is_zero() && somebody_comes_before(until) {
-        let slice = SLICE.min(patience);
+    while !patience.is_over() && somebody_comes_before(until) {
+        let slice = SLICE.min(patience.left);
         match look(Look::Meanwhile(slice)) {
             Seen::Nothing => {}
             // The program is about to wait again.
             Seen::Again(found) => {
-                SAME_WAIT.set((until, patience.saturating_sub(slice)));
+                patience.pass(slice);
+                SAME_WAIT.set((until, patience.left));
                 return Some(found);
             }
             Seen::Something(found) => {
@@ -156,9 +187,9 @@ fn look_meanwhile<R>(
                 return Some(found);
             }
         }
-        patience -= slice;
+        patience.pass(slice);
     }
-    SAME_WAIT.set((until, patience));
+    SAME_WAIT.set((until, patience.left));
     user_goes_on();
     // What they did last.
     look(Look::Now).found()
@@ -184,14 +215,14 @@ fn wait_beside<R>(
     let until = clock.time().saturating_add(limit);
     let _beside = Beside::enter(until);
     let mut found = look(Look::Whole(limit)).found();
-    let mut patience = PATIENCE;
-    while found.is_none() && clock.time() < until && !patience.is_zero() {
+    let mut patience = Patience::new(PATIENCE);
+    while found.is_none() && clock.time() < until && !patience.is_over() {
         if USER_WAITS.load(Ordering::Acquire) || clock.user_is_asleep() {
             clock.pass_until(until);
             break;
         }
         found = look(Look::Meanwhile(SLICE)).found();
-        patience -= SLICE;
+        patience.pass(SLICE);
     }
     found
 }

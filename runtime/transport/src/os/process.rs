@@ -68,7 +68,16 @@ pub fn thread() -> u32 {
 
 /// The processor time that this thread has had.
 pub fn thread_time() -> Duration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    processor_time(rustix::time::ClockId::ThreadCPUTime)
+}
+
+/// The processor time that all threads of this process have had together.
+pub fn process_time() -> Duration {
+    processor_time(rustix::time::ClockId::ProcessCPUTime)
+}
+
+fn processor_time(of: rustix::time::ClockId) -> Duration {
+    let time = rustix::time::clock_gettime(of);
     let (secs, nanos) = (u64::try_from(time.tv_sec), u32::try_from(time.tv_nsec));
     Duration::new(secs.unwrap_or(0), nanos.unwrap_or(0))
 }
