@@ -61,7 +61,7 @@ impl From<StartError> for Failed {
 fn run(args: &Args) -> Result<(), Failed> {
     let program = program(args)?;
     let cluster = args.model.cluster.as_deref().unwrap_or(Path::new(""));
-    let pes = args.pes.unwrap_or(1);
+    let pes = args.pes_of_host()?;
     let mut hardware = Hardware::new(cluster, &args.model, pes, None)?;
     let sizes = Sizes {
         heap_bytes: HEAP_BYTES,

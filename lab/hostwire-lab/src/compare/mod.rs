@@ -42,7 +42,7 @@ EXIT STATUS
     command line is wrong.")]
 pub struct Args {
     /// How many PEs to start.
-    #[arg(short = 'n', long = "pes", value_name = "N", value_parser = hostwire_cli::run::parse_pes)]
+    #[arg(short = 'n', long = "pes", value_name = "N", value_parser = hostwire_cli::run::parse_pes_of_host)]
     pes: u32,
 
     /// What to run it on: wires, models by name, or cluster files.

@@ -12,6 +12,7 @@ use super::given::Given;
 use super::mark::VARIABLE as JOB;
 use super::names::{self, HostNames};
 use super::parse::{self, Variable};
+use super::start_error::StartError;
 use super::virtual_time;
 
 const EXAMPLES: &str = "\
@@ -221,6 +222,18 @@ pub struct Args {
 }
 
 impl Args {
+    /// The PEs of a job on this host, or on modelled hardware.
+    ///
+    /// # Errors
+    /// More than one host can have.
+    pub fn pes_of_host(&self) -> Result<u32, StartError> {
+        let (pes, max) = (self.pes.unwrap_or(1), parse::PES_OF_HOST_MAX);
+        match pes > max {
+            true => Err(StartError::HostTooLarge { pes, max }),
+            false => Ok(pes),
+        }
+    }
+
     /// A job with no options: what another command starts.
     pub fn quiet(pes: u32, wire: WireName, command: Vec<OsString>) -> Self {
         Self {

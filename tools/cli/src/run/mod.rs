@@ -62,7 +62,7 @@ pub use args::Args;
 pub use given::wire_parser;
 use hostwire::settings::{INSECURE_WIRE, INSECURE_WIRE_WARNING, WireName, misspelt};
 pub use names::{HostNames, parse_on, read_hostfile};
-pub use parse::{duration as parse_duration, pes as parse_pes, size as parse_size};
+pub use parse::{duration as parse_duration, pes_of_host as parse_pes_of_host, size as parse_size};
 pub use program::OWN as OWN_PROGRAM;
 pub use signals::is_ignored_here;
 pub use start_error::StartError;

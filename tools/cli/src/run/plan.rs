@@ -20,7 +20,6 @@ use super::copies::Copies;
 use super::front::Front;
 use super::given::Given;
 use super::limits::{self, NofileLimit};
-use super::parse::PES_OF_HOST_MAX;
 use super::program;
 use super::start_error::StartError;
 use super::virtual_time::{Clocks, Models, VirtualTime};
@@ -68,11 +67,7 @@ impl Plan {
         if let Some(names) = far::names(args)? {
             return far::plan(args, settings, &names);
         }
-        let pes = args.pes.unwrap_or(1);
-        if pes > PES_OF_HOST_MAX {
-            let max = PES_OF_HOST_MAX;
-            return Err(StartError::HostTooLarge { pes, max });
-        }
+        let pes = args.pes_of_host()?;
         let name = args.command.first().cloned().unwrap_or_default();
         let program = program::find(&name, std::env::var_os("PATH").as_deref())?;
         args.front.check(pes)?;
