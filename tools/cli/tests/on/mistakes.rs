@@ -29,7 +29,7 @@ fn refused(script: &str, lines: &[&str]) {
 #[test]
 fn a_host_that_is_not_there_or_refuses_is_named() {
     refused(
-        "run h2,h9; run h2,10.9.0.1; on h3 ip link set wire down; HOSTWIRE_ATTACH_TIMEOUT=1 run h2,h3",
+        "run h2,h9; run h2,10.9.0.1; on h3 ip link set wire down; HOSTWIRE_ATTACH_TIMEOUT=5 run h2,h3",
         &[
             "hostwire: h9: there is no host of this name (",
             "hostwire: 10.9.0.1: it does not accept connections by ssh; is sshd running there? (",
