@@ -17,7 +17,7 @@ suites=(
     lints:3
     protocols:14
     wires:15
-    sim:6
+    sim:14
     command:15
     openshmem:20
     openshmem_fabric:9
