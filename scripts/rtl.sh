@@ -182,24 +182,29 @@ part_prove() {
     OUT=$out/formal/pcie lab/rtl/formal/run.sh | tee -a "$out/figures"
 }
 
+# `yosys_on LOG COMMANDS TOP [PARAMETER...] FOLDER...`: what Yosys does with a design.
+yosys_on() {
+    local log=$1 commands=$2 top=$3 parameters=() files
+    shift 3
+    while [[ ${1:-} == -* ]]; do
+        parameters+=(-chparam "$(sed -E 's/-G(.*)=(.*)/\1 \2/' <<<"$1")")
+        shift
+    done
+    mapfile -t files < <(sources "$@")
+    yosys -q -l "$log" -p "read_verilog -sv ${files[*]}; hierarchy -check -top $top ${parameters[*]}; $commands" \
+        2> >(grep -v '^Warning: \(Resizing\|Shift\)' >&2)
+}
+
 # Slices of the paper's HT-Core (Table I), by design. The others have none to be compared with.
 declare -A paper_slices=([ht8]=2699 [ht16]=4123)
 
 # Virtex-4, as the paper's board has. A slice has two tables of 4 inputs and two registers. The rule: slices are full, so half as
 # many as the larger number; a 16 x 1 dual-port memory takes two tables, and inverters of resets are part of slices.
 synth_one() {
-    local name=$1 top=$2 parameters=() files
-    shift 2
-    while [[ ${1:-} == -* ]]; do
-        parameters+=(-chparam "$(sed -E 's/-G(.*)=(.*)/\1 \2/' <<<"$1")")
-        shift
-    done
-    mapfile -t files < <(sources "$@")
-    mkdir -p "$out"
-    yosys -q -l "$out/$name-yosys.log" -p "read_verilog -sv ${files[*]}; hierarchy -check -top $top ${parameters[*]}; proc;
-        select -assert-none t:\$dlatch; design -push-copy; flatten; opt_clean; write_json $out/$name.json; design -pop;
-        synth_xilinx -family xc4v -flatten -top $top; select -assert-none t:LD*;
-        tee -o $out/$name-stat.txt stat" 2>&1 | grep -v '^Warning: \(Resizing\|Shift\)' || true
+    local name=$1 top=$2
+    yosys_on "$out/$name-yosys.log" "proc; select -assert-none t:\$dlatch; design -push-copy; flatten; opt_clean;
+        write_json $out/$name.json; design -pop; synth_xilinx -family xc4v -flatten -top $top; select -assert-none t:LD*;
+        tee -o $out/$name-stat.txt stat" "${@:2}"
     python3 lab/rtl/clocks.py "$out/$name.json" "$top"
     awk -v name="$name" -v paper="${paper_slices[$name]:-0}" '
         $1 ~ /^LUT[1-4]$/ { tables += $2 }
@@ -224,16 +229,9 @@ part_synth() {
 
 # An ECP5 of the slowest speed grade: the family with open tools. None of the paper's, so no figure to compare with.
 place_one() {
-    local name=$1 top=$2 parameters=() files
-    shift 2
-    while [[ ${1:-} == -* ]]; do
-        parameters+=(-chparam "$(sed -E 's/-G(.*)=(.*)/\1 \2/' <<<"$1")")
-        shift
-    done
+    local name=$1 top=$2
     [[ $name == ht* ]] || return 0
-    mapfile -t files < <(sources "$@")
-    yosys -q -l "$out/$name-ecp5.log" -p "read_verilog -sv ${files[*]}; hierarchy -check -top $top ${parameters[*]};
-        synth_ecp5 -top $top -json $out/$name-ecp5.json" >/dev/null 2>&1
+    yosys_on "$out/$name-ecp5.log" "synth_ecp5 -top $top -json $out/$name-ecp5.json" "${@:2}"
     # It reads files of this folder only, if it is that of PyPI. Without pins: the core is a part of a design.
     (cd "$out" && "$nextpnr" --85k --package CABGA756 --out-of-context --freq 100 --timing-allow-fail --json "$name-ecp5.json") \
         >"$out/$name-nextpnr.log" 2>&1
