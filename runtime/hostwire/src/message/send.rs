@@ -284,13 +284,13 @@ impl<'a> Sending<'a> {
         }
         let peer = messages.peer(self.to)?;
         let is_sent = match is_fetched {
-            true => len <= peer.sender.held_bytes_max(),
+            true => len <= peer.sender.ring_bytes_max(),
             false => peer.sender.takes(len),
         };
         if !is_sent {
             return self.announce(inner, messages);
         }
-        if !peer.sender.has_room_for(len)? {
+        if !peer.sender.has_room_for(len, false)? {
             return match peer.sender.is_held() {
                 true => self.announce(inner, messages),
                 false => Ok(false),

@@ -14,7 +14,7 @@ fn pair_with_memory() -> (Pair, Memory, Vec<u8>) {
     (pair, memory, bytes)
 }
 
-/// A get in pieces takes a turn of both for each 14 KiB.
+/// A get in pieces takes a turn of both for each 64 KiB.
 #[test]
 fn a_long_get_takes_two_turns_of_its_owner() {
     let (pair, _, bytes_there) = pair_with_memory();

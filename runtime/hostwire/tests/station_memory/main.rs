@@ -147,7 +147,7 @@ fn puts_and_gets_of_all_lengths_arrive_whole() {
     }
 }
 
-/// A put in pieces takes a turn of both for each 14 KiB.
+/// A put in pieces takes a turn of both for each 64 KiB.
 #[test]
 fn a_long_put_is_copied_by_its_owner_in_one_turn() {
     let pair = pair();

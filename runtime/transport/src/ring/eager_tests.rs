@@ -136,6 +136,8 @@ fn bytes(number: usize, len: usize) -> Vec<u8> {
 enum Op {
     Send { tag: u32, len: usize },
     SendBehind { tag: u32, len: usize },
+    SendHeld { tag: u32, len: usize },
+    Hold(bool),
     Receive { room: usize },
     TakeNow { room: usize },
     TakeLong,
@@ -147,6 +149,8 @@ fn op() -> impl Strategy<Value = Op> {
     prop_oneof![
         (any::<u32>(), len()).prop_map(|(tag, len)| Op::Send { tag, len }),
         (any::<u32>(), len()).prop_map(|(tag, len)| Op::SendBehind { tag, len }),
+        (any::<u32>(), len()).prop_map(|(tag, len)| Op::SendHeld { tag, len }),
+        any::<bool>().prop_map(Op::Hold),
         (0..1200usize).prop_map(|room| Op::Receive { room }),
         (0..1200usize).prop_map(|room| Op::TakeNow { room }),
         Just(Op::TakeLong),
@@ -157,14 +161,16 @@ fn op() -> impl Strategy<Value = Op> {
 /// Kind, tag and payload of what was sent and not received.
 type Model = VecDeque<(u8, u32, Vec<u8>)>;
 
-/// A receiver that has all messages and looks for the next one gives room for any.
-fn refuses_rightly(ring: &mut Fixture, model: &Model, len: usize) -> bool {
+/// A receiver that has all messages and looks for the next one gives room for any. During a hold, for those that are sent in spite of it.
+fn refuses_rightly(ring: &mut Fixture, model: &Model, len: usize, held: bool) -> bool {
     ring.receiver.return_credit().unwrap();
     ring.let_go();
-    !model.is_empty() || ring.sender.has_room_for(FRONT_BYTES + len).unwrap()
+    let has_room = ring.sender.has_room_for(len, held).unwrap();
+    !model.is_empty() || has_room || ring.sender.is_held() && !held
 }
 
 const KIND: u8 = 1;
+const KIND_HELD: u8 = 3;
 const KIND_BEHIND: u8 = 5;
 const FRONT: [u64; FRONT_WORDS] = [0x0102_0304_0506_0708, 9];
 
@@ -243,19 +249,27 @@ proptest! {
             match op {
                 Op::Send { tag, len } => {
                     let payload = bytes(number, len);
-                    let has_room = ring.sender.has_room_for(len).unwrap();
+                    let has_room = ring.sender.has_room_for(len, false).unwrap();
                     let sent = ring.sender.try_send(KIND, tag, &payload).unwrap();
                     prop_assert_eq!(sent, has_room);
-                    if sent { model.push_back((KIND, tag, payload)); } else { prop_assert!(refuses_rightly(&mut ring, &model, len)); }
+                    if sent { model.push_back((KIND, tag, payload)); } else { prop_assert!(refuses_rightly(&mut ring, &model, len, false)); }
                 }
                 Op::SendBehind { tag, len } => {
                     let len = len.min(1024);
                     let payload = bytes(number, len);
-                    let has_room = ring.sender.has_room_for(FRONT_BYTES + len).unwrap();
+                    let has_room = ring.sender.has_room_for(FRONT_BYTES + len, false).unwrap();
                     let sent = ring.sender.try_send_behind(KIND_BEHIND, tag, FRONT, &payload).unwrap();
                     prop_assert_eq!(sent, has_room);
-                    if sent { model.push_back((KIND_BEHIND, tag, payload)); } else { prop_assert!(refuses_rightly(&mut ring, &model, len)); }
+                    if sent { model.push_back((KIND_BEHIND, tag, payload)); } else { prop_assert!(refuses_rightly(&mut ring, &model, FRONT_BYTES + len, false)); }
                 }
+                Op::SendHeld { tag, len } => {
+                    let payload = bytes(number, len);
+                    let has_room = ring.sender.has_room_for(len, true).unwrap();
+                    let sent = ring.sender.try_send_held(KIND_HELD, tag, &payload).unwrap();
+                    prop_assert_eq!(sent, has_room);
+                    if sent { model.push_back((KIND_HELD, tag, payload)); } else { prop_assert!(refuses_rightly(&mut ring, &model, len, true)); }
+                }
+                Op::Hold(held) => ring.receiver.hold(held).unwrap(),
                 Op::Receive { room } => {
                     let head = ring.receiver.peek().unwrap();
                     let Some((kind, tag, payload)) = model.pop_front() else {
@@ -515,7 +529,7 @@ fn a_receiver_may_want_long_messages_announced() {
 
 /// A receiver that takes no messages is heard of when the buffer is full, at the latest.
 #[test]
-fn a_hold_stops_eager_messages() {
+fn a_hold_stops_eager_messages_but_those_that_are_sent_in_spite_of_it() {
     let mut ring = fixture(2048, COHERENT);
     ring.receiver.hold(true).unwrap();
     let mut sent = 0;
@@ -525,8 +539,19 @@ fn a_hold_stops_eager_messages() {
     }
     assert!(ring.sender.is_held());
     assert_eq!(ring.sender.try_send_held(6, 0, b"answer"), Ok(true));
-    for _ in 0..sent {
+    for _ in 0..=sent {
         assert_eq!(ring.receiver.take(&mut [0; 1000]), Ok(true));
+        ring.receiver.return_credit().unwrap();
+    }
+    // Many more than there are bytes in the buffer.
+    for number in 0..50 {
+        let held = bytes(number, 1000);
+        assert_eq!(ring.sender.try_send(1, 0, &held), Ok(false));
+        assert_eq!(ring.sender.try_send_held(6, 0, &held), Ok(true));
+        let mut out = [0; 1000];
+        assert_eq!(ring.receiver.take(&mut out), Ok(true));
+        assert_eq!(out[..], held);
+        ring.receiver.return_credit().unwrap();
     }
     ring.receiver.hold(false).unwrap();
     assert_eq!(ring.sender.try_send(1, 0, &[1; 1000]), Ok(true));

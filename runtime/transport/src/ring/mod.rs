@@ -13,7 +13,7 @@
 //! order, so the answer would have to wait.
 //!
 //! A receiver that has no room for more messages says so in the same word. Its sender then sends
-//! only short messages that the layer above takes at once, by a separate call
+//! only messages that the layer above takes at once, by a separate call
 //! ([`RingSender::try_send_held`]).
 //!
 //! A message longer than 56 bytes takes several lines, each with a header of its own

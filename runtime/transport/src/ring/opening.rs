@@ -26,7 +26,7 @@ const DETOURS_PER_ASK: u32 = 4;
 impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
     /// Works out anew which messages go in which way.
     pub(super) fn settle_lengths(&mut self) {
-        let (longest, lines) = (self.held_bytes_max(), self.eager_lines_bytes_max());
+        let (longest, lines) = (self.ring_bytes_max(), self.eager_lines_bytes_max());
         let is_open = self.eager.is_some() && !self.opening.is_closed;
         (self.lines_bytes_max, self.takes_bytes_max) = match is_open {
             true if self.opening.announced => (lines, longest),
@@ -43,7 +43,7 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
             true => EagerOrder::Whole,
             false => EagerOrder::Pieces,
         };
-        lines_bytes_max(self.held_bytes_max(), order)
+        lines_bytes_max(self.ring_bytes_max(), order)
     }
 
     /// What the receiver says with its credit, which was looked for because a message takes so many lines.

@@ -220,7 +220,7 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         }
         if let Some(message) = self.eager_message(kind, tag, front, payload)
             && self.takes(FRONT_BYTES + message.3.len())
-            && self.store_eager(message)
+            && self.store_eager(message, self.granted)
         {
             return self.sent();
         }
@@ -336,7 +336,7 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
     pub fn try_send(&mut self, kind: u8, tag: u32, payload: &[u8]) -> Result<bool, TransportError> {
         debug_assert_ne!(kind, KIND_CONTINUED);
         if let Some(message) = self.eager_message(kind, tag, None, payload) {
-            return self.try_send_eager(message);
+            return self.try_send_eager(message, false);
         }
         let lines = lines_for(payload.len());
         if self.granted - self.next.line < lines && !self.look_for_credit(lines, payload.len())? {
@@ -361,7 +361,7 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         debug_assert!(kind != KIND_CONTINUED);
         let len = FRONT_BYTES + payload.len();
         if let Some(message) = self.eager_message(kind, tag, Some(front), payload) {
-            return self.try_send_eager(message);
+            return self.try_send_eager(message, false);
         }
         let lines = lines_for(len);
         if self.granted - self.next.line < lines && !self.look_for_credit(lines, len)? {
@@ -395,22 +395,24 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         Ok(true)
     }
 
-    /// Whether there is room for a message of `len` bytes.
+    /// Whether there is room for a message of `len` bytes. `held`: it is sent in spite of a hold.
     ///
     /// # Errors
-    /// As [`has_room`](Self::has_room).
+    /// [`TransportError::PeerMisbehaved`] if the receiver's credit is impossible.
     #[inline]
-    pub fn has_room_for(&mut self, len: usize) -> Result<bool, TransportError> {
+    pub fn has_room_for(&mut self, len: usize, held: bool) -> Result<bool, TransportError> {
         match self.is_eager(len) {
             true => {
                 let body = len - FRONT_BYTES;
-                Ok(self.has_eager_room(body) || self.look_for_eager_room(body)?)
+                Ok(self.has_eager_room(body, held) || self.look_for_eager_room(body, held)?)
             }
-            false => self.has_room(lines_for(len), false),
+            false => self.has_room(lines_for(len), held),
         }
     }
 
-    /// As [`try_send`](Self::try_send), for messages that the receiver also takes during a hold. They go in lines.
+    /// As [`try_send`](Self::try_send), for messages that the receiver also takes during a hold.
+    ///
+    /// - `payload`: at most [`held_bytes_max`](Self::held_bytes_max) bytes.
     ///
     /// # Errors
     /// As `try_send`.
@@ -420,6 +422,9 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         tag: u32,
         payload: &[u8],
     ) -> Result<bool, TransportError> {
+        if let Some(message) = self.eager_message(kind, tag, None, payload) {
+            return self.try_send_eager(message, true);
+        }
         let lines = lines_for(payload.len());
         if self.room - self.next.line < lines {
             self.look_for_credit(lines, payload.len())?;
@@ -428,26 +433,32 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
             }
         }
         self.store_message(kind, tag, payload)?;
+        self.settle_hold();
+        Ok(true)
+    }
+
+    /// After a line that was stored in spite of a hold: others still may not follow.
+    #[inline(always)]
+    pub(super) fn settle_hold(&mut self) {
         if self.held {
             self.granted = self.next.line;
             self.settle();
         }
-        Ok(true)
     }
 
-    /// Whether there is room for a message of so many lines. `held`: the message is sent in spite of a hold.
-    ///
-    /// # Errors
-    /// [`TransportError::PeerMisbehaved`] if the receiver's credit is impossible.
+    /// Lines that may be stored, counted from the beginning, as last seen. `held`: of a message that is sent in spite of a hold.
+    #[inline(always)]
+    pub(super) fn lines_allowed(&self, held: bool) -> u64 {
+        if held { self.room } else { self.granted }
+    }
+
     #[inline]
-    pub fn has_room(&mut self, lines: u64, held: bool) -> Result<bool, TransportError> {
-        let room = if held { self.room } else { self.granted };
-        if room - self.next.line >= lines {
+    pub(super) fn has_room(&mut self, lines: u64, held: bool) -> Result<bool, TransportError> {
+        if self.lines_allowed(held) - self.next.line >= lines {
             return Ok(true);
         }
         self.look_for_credit(lines, 0)?;
-        let room = if held { self.room } else { self.granted };
-        Ok(room - self.next.line >= lines)
+        Ok(self.lines_allowed(held) - self.next.line >= lines)
     }
 
     /// Whether the receiver has said that it takes only messages of [`try_send_held`](Self::try_send_held). Known after
@@ -513,7 +524,7 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
     #[inline]
     pub fn message_bytes_max(&self) -> usize {
         let eager = self.eager.as_ref().map(|out| out.eager.message_bytes_max());
-        self.held_bytes_max().max(eager.unwrap_or(0))
+        self.ring_bytes_max().max(eager.unwrap_or(0))
     }
 
     /// Whether messages are stored into coherent memory.
@@ -536,9 +547,18 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         self.eager.as_ref().is_some_and(|out| out.is_whole)
     }
 
-    /// The longest message that [`try_send_held`](Self::try_send_held) takes.
+    /// The longest message that [`try_send_held`](Self::try_send_held) takes now.
     #[inline]
     pub fn held_bytes_max(&self) -> usize {
+        match self.is_eager_open() {
+            true => self.message_bytes_max(),
+            false => self.ring_bytes_max(),
+        }
+    }
+
+    /// The longest message that goes in lines.
+    #[inline]
+    pub fn ring_bytes_max(&self) -> usize {
         self.next.slots.message_bytes_max()
     }
 

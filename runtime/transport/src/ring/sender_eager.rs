@@ -39,31 +39,41 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         len > self.lines_bytes_max
     }
 
-    /// A message through the eager buffer.
+    /// A message through the eager buffer. `held`: it is sent in spite of a hold.
     #[inline(never)]
     pub(super) fn try_send_eager(
         &mut self,
         message: EagerMessage<'_>,
+        held: bool,
     ) -> Result<bool, TransportError> {
-        let (.., body) = message;
-        if !self.has_eager_room(body.len()) && !self.look_for_eager_room(body.len())? {
+        let len = message.3.len();
+        if !self.has_eager_room(len, held) && !self.look_for_eager_room(len, held)? {
             return Ok(false);
         }
-        if !self.store_eager(message) {
-            return self.store_whole(message);
-        }
-        self.store.message_stored()?;
-        Ok(true)
+        let is_sent = match self.store_eager(message, self.lines_allowed(held)) {
+            true => {
+                self.store.message_stored()?;
+                true
+            }
+            false => self.store_whole(message)?,
+        };
+        self.settle_hold();
+        Ok(is_sent)
     }
 
-    /// A message into the eager buffer in coherent memory, if there is room for it as far as we have looked.
+    /// A message into the eager buffer in coherent memory, if there is room for it as far as we have looked: its line is one of `lines`,
+    /// counted from the beginning.
     ///
     /// Its words stay in registers until they are in the line: assembled in memory, they would be loaded in larger pieces than
     /// they were stored in, and such a load waits until all bytes of the message have left the core.
     #[inline(always)]
-    pub(super) fn store_eager(&mut self, (kind, tag, front, body): EagerMessage<'_>) -> bool {
+    pub(super) fn store_eager(
+        &mut self,
+        (kind, tag, front, body): EagerMessage<'_>,
+        lines: u64,
+    ) -> bool {
         let at = self.next;
-        let may = at.line < self.granted;
+        let may = at.line < lines;
         let Some(out) = self.eager.as_mut().filter(|out| may && !out.is_whole) else {
             return false;
         };
@@ -139,14 +149,19 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
 
     /// Whether there is room for a message with so many bytes in the eager buffer, as far as we have looked.
     #[inline(always)]
-    pub(super) fn has_eager_room(&self, body: usize) -> bool {
-        self.granted > self.next.line && self.eager.as_ref().is_some_and(|out| out.has_room(body))
+    pub(super) fn has_eager_room(&self, body: usize, held: bool) -> bool {
+        let has_line = self.lines_allowed(held) > self.next.line;
+        has_line && self.eager.as_ref().is_some_and(|out| out.has_room(body))
     }
 
     /// Looks for that room.
     #[cold]
     #[inline(never)]
-    pub(super) fn look_for_eager_room(&mut self, body: usize) -> Result<bool, TransportError> {
+    pub(super) fn look_for_eager_room(
+        &mut self,
+        body: usize,
+        held: bool,
+    ) -> Result<bool, TransportError> {
         // This word says whether the receiver takes any.
         self.look_for_credit(1, 0)?;
         let longest = self.message_bytes_max();
@@ -164,7 +179,7 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
                 TransportError::PeerMisbehaved { pe: self.peer, how }
             })?;
         }
-        Ok(self.has_eager_room(body))
+        Ok(self.has_eager_room(body, held))
     }
 }
 

@@ -1,7 +1,6 @@
 //! Asking: an operation on memory of another station, as a state machine that is polled.
 
 use hostwire_transport::PeId;
-use hostwire_transport::ring::lines_for;
 
 use super::super::Messages;
 use super::super::buffer::{Buffer, Gone};
@@ -213,16 +212,12 @@ impl Asking {
             // The owner may copy as soon as it reads this.
             messages.wire.fence()?;
         }
-        let peer = messages.peer(self.to)?;
         let mut header = self.header(stays);
         if may_copy {
             header.flags = CAN_COPY;
         }
         let mut bytes = header.emit(&self.places);
         let mut now = 0;
-        if !peer.sender.has_room(lines_for(bytes.len()), true)? {
-            return Ok(false);
-        }
         match &self.deed {
             // They stay there until the answer.
             Deed::Put { .. } if stays => {
@@ -231,8 +226,10 @@ impl Asking {
                 now = self.len;
             }
             Deed::Put { .. } => {
-                let room = peer.sender.held_bytes_max() - bytes.len();
-                now = self.len.min(room);
+                let Some(piece) = messages.piece_to(self.to, bytes.len(), self.len)? else {
+                    return Ok(false);
+                };
+                now = piece;
                 bytes.extend_from_slice(&self.buffer.bytes()[..now]);
             }
             Deed::Get => {}
@@ -243,6 +240,7 @@ impl Asking {
                 bytes.extend_from_slice(compares);
             }
         }
+        let peer = messages.peer(self.to)?;
         if !peer.sender.try_send_held(ANSWER, 0, &bytes)? {
             return Ok(false);
         }
@@ -263,18 +261,14 @@ impl Asking {
     }
 
     fn put_more(&mut self, messages: &mut Messages, sent: usize) -> Result<bool> {
-        let peer = messages.peer(self.to)?;
-        let room = peer.sender.held_bytes_max() - HEADER_BYTES;
-        let end = self.len.min(sent + room);
-        if !peer
-            .sender
-            .has_room(lines_for(HEADER_BYTES + end - sent), true)?
-        {
+        let left = self.len - sent;
+        let Some(piece) = messages.piece_to(self.to, HEADER_BYTES, left)? else {
             return Ok(false);
-        }
+        };
+        let end = sent + piece;
         let mut bytes = Header::new(What::More).emit(&[]);
         bytes.extend_from_slice(&self.buffer.bytes()[sent..end]);
-        let is_sent = peer.sender.try_send_held(ANSWER, 0, &bytes)?;
+        let is_sent = (messages.peer(self.to)?.sender).try_send_held(ANSWER, 0, &bytes)?;
         if is_sent {
             self.state = self.behind(end);
         }

@@ -2,7 +2,7 @@
 //!
 //! An operation goes through the ring of the pair in its place among the messages, and is done when
 //! the owner comes to it: so all operations and messages of a pair have one order. What is put goes
-//! with it, in pieces that fit the ring. The owner answers each operation, in their order; answers go
+//! with it, in pieces that fit the eager buffer, or the ring. The owner answers each operation, in their order; answers go
 //! in front of everything else that it has for the ring, and are never waited for by what it takes
 //! out of one. So two that ask each other for more than fits their rings do not block each other.
 //!
@@ -29,7 +29,9 @@ use hostwire_transport::PeId;
 pub(crate) use serve::{Pull, Serving};
 pub(crate) use words::{ATOMIC_BYTES_MAX, PLACES_MAX};
 
+use super::Messages;
 use super::requests::Ticket;
+use crate::error::Result;
 use hostwire_station::memory_region::{MemoryRegions, RegionRange, Rights, Witness};
 
 /// Operations of a pair that have no answer yet, at most.
@@ -84,6 +86,20 @@ impl RemoteShared {
     fn tell(&mut self, places: &[RegionRange], did: Rights) {
         let witnesses = self.regions.witnesses(places);
         self.uses.push_back(Use { did, witnesses });
+    }
+}
+
+impl Messages {
+    /// How many of `left` bytes go to `pe` in one message, behind so many of what it is. `None` while there is no room for them.
+    fn piece_to(&mut self, pe: PeId, behind: usize, left: usize) -> Result<Option<usize>> {
+        let sender = &mut self.peer(pe)?.sender;
+        let now = left.min(sender.held_bytes_max() - behind);
+        let has_room = sender.has_room_for(behind + now, true)?;
+        // Once for a piece: words that ask again and again would take the room for it.
+        if has_room && sender.wants_eager(behind + now) {
+            self.ask_for_room(pe)?;
+        }
+        Ok(has_room.then_some(now))
     }
 }
 

@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 
 use hostwire_transport::PeId;
-use hostwire_transport::ring::lines_for;
 
 use super::super::Messages;
 use super::super::header::ANSWER;
@@ -330,17 +329,14 @@ impl Messages {
         let Some(peer) = peer else {
             return Ok(false);
         };
-        if let Some(Answer::Lent(_)) = peer.far().remote.serving.answers.front() {
-            return self.lend(pe);
-        }
-        let most = peer.sender.held_bytes_max() - HEADER_BYTES;
-        let next = peer.far().remote.serving.answers.front();
-        let Some(len) = next.map(|answer| answer.next_len(most)) else {
+        let left = match peer.far().remote.serving.answers.front() {
+            None => return Ok(false),
+            Some(Answer::Lent(_)) => return self.lend(pe),
+            Some(answer) => answer.left(),
+        };
+        let Some(len) = self.piece_to(pe, HEADER_BYTES, left)? else {
             return Ok(false);
         };
-        if !peer.sender.has_room(lines_for(HEADER_BYTES + len), true)? {
-            return Ok(false);
-        }
         let flags = self.answer_flags(pe)?;
         let Some(peer) = self.peers.get_mut(pe) else {
             return Ok(false);
@@ -375,12 +371,12 @@ enum Ended {
 }
 
 impl Answer {
-    /// Bytes of its next piece, of which there are at most `most`.
-    fn next_len(&self, most: usize) -> usize {
+    /// Bytes that have not left.
+    fn left(&self) -> usize {
         match self {
             Self::Done(_) | Self::Refused(_) | Self::Lent(_) => 0,
-            Self::Kept(kept, gone) => most.min(kept.len() - gone),
-            Self::Places(_, gone, len) => most.min(len - gone),
+            Self::Kept(kept, gone) => kept.len() - gone,
+            Self::Places(_, gone, len) => len - gone,
         }
     }
 

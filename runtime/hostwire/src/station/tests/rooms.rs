@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use hostwire_transport::Memory as MappedMemory;
+
 use super::*;
 use crate::message::Memory;
 
@@ -38,18 +40,35 @@ fn memory(station: &Station) -> Memory {
     station.inner.messages().eager_memory()
 }
 
-/// Sends all its messages, and does what the other asks for until `is_over`.
+/// Puts all its messages into memory of the other, sends each behind its put, and does what the other asks for until `is_over`.
 fn talks(station: &Station, number: PeId, is_over: &AtomicBool) {
-    let mut sent = 0;
     for message in (0..MANY).map(|at| message(number, at)) {
+        let place = RegionRange {
+            key: number.into(),
+            at: 0,
+            len: message.len() as u64,
+        };
+        let put = Deed::Put { data: None };
+        (station.ask(1, put, vec![place], Box::new(message.clone()))).unwrap();
         station.send(1, label(7), Box::new(message)).unwrap();
     }
-    while sent < MANY || !is_over.load(Ordering::Acquire) {
+    while !is_over.load(Ordering::Acquire) {
         if let Some(done) = station.wait(Duration::from_millis(1)).unwrap() {
             done.result.unwrap();
-            sent += 1;
         }
     }
+}
+
+/// As [`next`]; puts end waits until somebody has taken note of them.
+fn next_behind_puts(station: &Station) -> Finished {
+    let deadline = Instant::now() + SOON;
+    while Instant::now() < deadline {
+        while station.take_use().is_some() {}
+        if let Some(done) = station.wait(SOON).unwrap() {
+            return done;
+        }
+    }
+    panic!("nothing has ended within a minute");
 }
 
 #[test]
@@ -63,13 +82,22 @@ fn who_hears_from_stations_in_turn_has_memory_for_few_and_none_for_those_that_ha
         for (number, other) in (1..).zip(others) {
             assert_eq!(here.number(&other.name()), Ok(number));
             assert_eq!(other.number(&here.name()), Ok(1));
+            let put = MappedMemory::anonymous(LENGTHS[3]);
+            let region = MemoryRegion {
+                memory: put.clone(),
+                first: 0,
+                rights: Rights::WRITE,
+                witness: None,
+            };
+            let regions = Arc::clone(&here.inner.messages().remote.regions);
+            regions.add(Some(number.into()), region);
             let is_over = &is_over;
             scope.spawn(move || talks(&other, number, is_over));
             let mut at = 0;
             while at < MANY {
                 let room = Box::new(vec![0_u8; LENGTHS[3]]);
                 here.receive(wanted(Source::Pe(number)), room).unwrap();
-                let done = next(&here);
+                let done = next_behind_puts(&here);
                 let len = done.result.unwrap().len_bytes;
                 let bytes = done.buffer.unwrap();
                 assert!(
@@ -78,6 +106,9 @@ fn who_hears_from_stations_in_turn_has_memory_for_few_and_none_for_those_that_ha
                 );
                 at += 1;
             }
+            let mut last = vec![0; LENGTHS[3]];
+            put.copy_out(0, &mut last).unwrap();
+            assert!(last == message(number, MANY - 1), "puts of {number}");
             let memory = memory(&here);
             let is_bounded = memory.open <= ROOMS && memory.bytes <= ROOMS * (80 << 10);
             assert!(is_bounded, "{memory:?}");
