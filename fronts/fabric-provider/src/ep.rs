@@ -6,7 +6,9 @@ use std::io::Write;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use hostwire::station::{Claim, Guard, OwnerLock, Station, is_in_virtual_time};
+use hostwire::station::{
+    Claim, Guard, MakesProgress, OwnerLock, ProgressThread, Station, is_in_virtual_time,
+};
 use hostwire::{Envelope, Error};
 use hostwire_fabric_abi::{
     CmOps, CollectiveOps, EpOps, FI_CLASS_AV, FI_CLASS_CNTR, FI_CLASS_CQ, FI_CLASS_EP, FI_CLASS_EQ,
@@ -24,11 +26,10 @@ use crate::cq::Queue;
 use crate::domain_endpoints::DomainEndpoints;
 use crate::info::can_be_opened_at;
 use crate::object::{Code, Table, UNSUPPORTED, fid_ops_of, give, take};
-use crate::progress::Progress;
 use crate::rma::RMA_OPS;
 use crate::wait::{Alarm, Waitable};
 use crate::watch::Watcher;
-use crate::{av, cntr, cq, domain};
+use crate::{av, cntr, cq, domain, thread};
 
 const FI_ENOCQ: c_int = 263;
 const FI_ENOAV: c_int = 267;
@@ -63,7 +64,7 @@ pub(crate) struct Endpoint {
 #[derive(Default)]
 struct Helpers {
     watcher: Option<Watcher>,
-    progress: Option<Progress>,
+    progress: Option<ProgressThread>,
 }
 
 /// A queue for sends or receives.
@@ -141,7 +142,8 @@ impl Endpoint {
         }
         let mut helpers = self.helpers();
         if self.is_automatic && helpers.progress.is_none() {
-            helpers.progress = Some(Progress::start(self)?);
+            let started = ProgressThread::start("hostwire-progress", self);
+            helpers.progress = Some(started.map_err(thread::code)?);
         }
         Ok(())
     }
@@ -153,8 +155,18 @@ impl Endpoint {
             watcher.stop(self);
         }
         if let Some(progress) = progress {
-            progress.stop(self);
+            progress.stop(&self.station);
         }
+    }
+}
+
+impl MakesProgress for Endpoint {
+    fn station(&self) -> &Station {
+        &self.station
+    }
+
+    fn turn(&self) -> bool {
+        self.progress(None).unwrap_or(false)
     }
 }
 

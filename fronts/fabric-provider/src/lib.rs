@@ -55,7 +55,6 @@ mod mr;
 mod object;
 mod poll;
 mod post;
-mod progress;
 mod rma;
 mod thread;
 mod wait;

@@ -14,6 +14,10 @@ pub(crate) fn spawn(
     name: &str,
     work: impl FnOnce() + Send + 'static,
 ) -> Result<JoinHandle<()>, Code> {
-    let started = worker::start(name, STACK_BYTES, work);
-    started.map_err(|error| -error.raw_os_error().unwrap_or(libc::EAGAIN))
+    worker::start(name, STACK_BYTES, work).map_err(code)
+}
+
+/// Why it cannot be started.
+pub(crate) fn code(error: std::io::Error) -> Code {
+    -error.raw_os_error().unwrap_or(libc::EAGAIN)
 }

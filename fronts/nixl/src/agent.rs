@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use hostwire::station::ProgressThread;
+
 use crate::engine::Engine;
-use crate::progress::Progress;
 
 /// See the [module text](self).
 pub struct Agent {
     pub(crate) engine: Arc<Engine>,
-    progress: Option<Progress>,
+    progress: Option<ProgressThread>,
 }
 
 impl Agent {
@@ -19,7 +20,8 @@ impl Agent {
     pub(crate) fn open(name: &[u8], has_thread: bool) -> Result<Self, String> {
         let engine = Engine::open(name).map_err(|error| error.to_string())?;
         let engine = Arc::new(engine);
-        let progress = has_thread.then(|| Progress::start(&engine)).transpose();
+        let start = || ProgressThread::start("hostwire-nixl", &engine);
+        let progress = has_thread.then(start).transpose();
         let progress = progress.map_err(|e| format!("starting a thread: {e}"))?;
         Ok(Self { engine, progress })
     }
@@ -27,7 +29,7 @@ impl Agent {
     /// Its end.
     pub(crate) fn close(self) {
         if let Some(progress) = self.progress {
-            progress.stop(&self.engine);
+            progress.stop(&self.engine.station);
         }
         self.engine.finish();
     }

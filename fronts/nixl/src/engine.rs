@@ -2,13 +2,13 @@
 
 use core::ptr::NonNull;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use hostwire::station::{
-    Deed, Finished, Label, Lane, MemoryRegion, MemoryRegions, Name, RegionRange, Rights, Station,
-    Wanted,
+    Deed, Finished, Label, Lane, MakesProgress, MemoryRegion, MemoryRegions, Name, RegionRange,
+    Rights, Station, Wanted,
 };
 use hostwire::{Error, PeId, Source, Tag};
 use hostwire_transport::Memory;
@@ -26,6 +26,8 @@ const BATCH: usize = 64;
 const RELEASE_WITHIN: Duration = Duration::from_secs(10);
 /// How long the end of an agent waits for others to hear that what they asked for is done.
 const LINGER: Duration = Duration::from_millis(200);
+/// For so long the thread leaves looking to a program that does so, and is not woken by each store.
+const REST: Duration = Duration::from_micros(200);
 
 const NOTICES: Label = Label {
     lane: Lane::Plain,
@@ -63,7 +65,23 @@ pub struct Engine {
     /// The last transfer that got a number. Who holds it sends: the puts of a transfer and what notifies of them are
     /// next to each other.
     posting: Mutex<u64>,
-    looks: AtomicU64,
+    /// The program has looked by itself since its thread last asked.
+    has_looked: AtomicBool,
+}
+
+impl MakesProgress for Engine {
+    fn station(&self) -> &Station {
+        &self.station
+    }
+
+    fn turn(&self) -> bool {
+        self.progress().unwrap_or(false)
+    }
+
+    fn rests(&self) -> Option<Duration> {
+        let has_looked = self.has_looked.swap(false, Ordering::Relaxed);
+        has_looked.then_some(REST)
+    }
 }
 
 /// The others that NIXL has told of.
@@ -114,14 +132,14 @@ impl Engine {
             agents: Mutex::new(Agents { numbers, names }),
             inbox: Mutex::new(state),
             posting: Mutex::new(0),
-            looks: AtomicU64::new(0),
+            has_looked: AtomicBool::new(false),
         })
     }
 
     /// The last progress: others hear that what they asked for is done.
     pub(crate) fn finish(&self) {
         let begin = Instant::now();
-        while self.turn().is_ok() && self.station.owes() && begin.elapsed() < LINGER {
+        while self.progress().is_ok() && self.station.owes() && begin.elapsed() < LINGER {
             std::thread::yield_now();
         }
     }
@@ -357,19 +375,14 @@ impl Engine {
         receive_next(&self.station, state).map_err(|error| Status::from(&error))
     }
 
-    /// How often the program has looked by itself.
-    pub(crate) fn looks(&self) -> u64 {
-        self.looks.load(Ordering::Relaxed)
-    }
-
     /// Progress by a call of the program.
     fn look(&self) -> Result<bool, Error> {
-        self.looks.fetch_add(1, Ordering::Relaxed);
-        self.turn()
+        self.has_looked.store(true, Ordering::Relaxed);
+        self.progress()
     }
 
     /// Makes progress. Whether anything has come of it.
-    pub(crate) fn turn(&self) -> Result<bool, Error> {
+    fn progress(&self) -> Result<bool, Error> {
         let seen = self.station.turn()?;
         if seen.has_finished {
             let finished = core::iter::from_fn(|| self.station.finished());

@@ -32,6 +32,5 @@ mod bytes;
 mod engine;
 mod inbox;
 mod notice;
-mod progress;
 mod status;
 mod transfer;

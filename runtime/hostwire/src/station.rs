@@ -24,6 +24,7 @@ use hostwire_transport::ring::Sent;
 use hostwire_transport::{Loss, PeId, Wire};
 pub use hostwire_virtual::is_inherited as is_in_virtual_time;
 pub use progress::Progress;
+pub use progress_thread::{MakesProgress, ProgressThread};
 use virtual_time::VirtualTime;
 
 use crate::attach;
@@ -596,6 +597,7 @@ fn network(settings: &Settings, wire: NetworkWire, place: NetworkPlace) -> Netwo
 
 mod lengths;
 mod progress;
+mod progress_thread;
 
 #[cfg(test)]
 mod tests;
