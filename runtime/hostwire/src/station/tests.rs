@@ -187,6 +187,23 @@ fn what_waits_for_a_station_that_was_met_meanwhile_goes_on() {
     assert_eq!((done.ticket, done.result.is_ok()), (waits, true));
 }
 
+/// Until it has heard of a station, nothing is taken out of the ring of that one, which begins anew then: it would come twice.
+#[test]
+fn what_comes_before_the_news_of_its_sender_stays_in_the_ring() {
+    let (here, other) = (Station::open().unwrap(), Station::open().unwrap());
+    let from = here.number(&other.name()).unwrap();
+    let to = other.number(&here.name()).unwrap();
+    // The two meet by a thread, and what makes progress here has not looked for news.
+    while !other.send_at_once(to, label(7), b"x").unwrap() {}
+    let pattern = wanted(Source::Pe(from)).pattern();
+    let taken = here.inner.messages().receive_short(&pattern, &mut [0; 8]);
+    assert!(taken.is_none());
+    let ticket = here.receive(wanted(Source::Pe(from)), room()).unwrap();
+    let done = next(&here);
+    assert_eq!((done.ticket, done.result.unwrap().len_bytes), (ticket, 1));
+    assert!(here.poll().unwrap().is_none());
+}
+
 /// A send that is confirmed ends when its receiver has taken it: a short one to keep it for a receive, a long
 /// one not before there is a receive. To this station itself it is taken at once.
 #[test]

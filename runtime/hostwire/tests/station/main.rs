@@ -547,25 +547,3 @@ proptest! {
         }
     }
 }
-
-/// The message of the new station is in the ring before the other one knows that the two have met.
-#[test]
-fn what_comes_before_the_news_of_its_sender_is_received_once() {
-    let (a, b) = (Station::open().unwrap(), Station::open().unwrap());
-    let to_b = a.number(&b.name()).unwrap();
-    let from_a = b.number(&a.name()).unwrap();
-    a.send(to_b, tagged(7), Box::new(vec![5_u8])).unwrap();
-    let named = Wanted {
-        lane: Lane::Tagged,
-        from: Source::Pe(from_a),
-        tag: Tag::ANY,
-    };
-    let first = receive(&b, named, 100);
-    let second = receive(&b, any(Lane::Tagged), 100);
-    let done = next(&b, &[&a]);
-    assert_eq!((done.ticket, bytes(done)), (first, vec![5]));
-    for _ in 0..100 {
-        assert!(b.poll().unwrap().is_none());
-    }
-    assert_eq!(b.cancel(second), Ok(true));
-}
